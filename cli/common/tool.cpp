@@ -1,0 +1,191 @@
+#include "common/tool.hpp"
+
+#include "archsim/core/version.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+namespace archsim::cli {
+
+namespace {
+
+constexpr int kDefaultWidth = 100; ///< when the terminal does not say
+
+int terminal_width() {
+    winsize size{};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        return size.ws_col;
+    if (const char* columns = std::getenv("COLUMNS"))
+        if (const int value = std::atoi(columns); value > 0)
+            return value;
+    return kDefaultWidth;
+}
+
+std::int64_t parse_integer(const std::string& text, const std::string& flag) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size())
+        throw UsageError(fmt::format("{}: \"{}\" is not a whole number", flag, text));
+    return value;
+}
+
+std::vector<std::int64_t> parse_list(const std::string& text, const std::string& flag) {
+    std::vector<std::int64_t> values;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        values.push_back(parse_integer(text.substr(begin, end - begin), flag));
+        begin = end + 1;
+    }
+    return values;
+}
+
+} // namespace
+
+std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag) {
+    const auto at = text.find('=');
+    if (at == std::string::npos || at == 0 || at + 1 == text.size())
+        throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=VALUE", flag, text));
+    return {text.substr(0, at), text.substr(at + 1)};
+}
+
+void OutputOptions::add_to(CLI::App& app, const std::string& formats) {
+    app.add_option("--format", format, "output format: " + formats)->group("Output");
+    app.add_option("-o,--output", file, "write to FILE; its extension chooses the format")->group("Output");
+    app.add_option("--color", color, "auto, always or never")
+        ->check(CLI::IsMember({"auto", "always", "never"}))
+        ->group("Output");
+    app.add_flag("--no-color", no_color, "same as --color never")->group("Output");
+    app.add_flag("--ascii", ascii, "no characters outside ASCII")->group("Output");
+    app.add_option("--width", width, "columns of text output (default: the terminal's)")
+        ->check(CLI::Range(40, 1000))
+        ->group("Output");
+    app.add_flag("-q,--quiet", quiet, "no progress or notes on standard error")->group("Output");
+}
+
+Format OutputOptions::chosen() const {
+    if (!format.empty()) {
+        if (const auto parsed = parse_format(format))
+            return *parsed;
+        throw UsageError(fmt::format("--format: \"{}\" is not one of text, markdown, json, csv, html", format));
+    }
+    if (file.empty())
+        return Format::text;
+    if (const auto parsed = format_of_file(file))
+        return *parsed;
+    throw UsageError(fmt::format("--output: no format known for the extension of \"{}\"; add --format", file));
+}
+
+RenderOptions OutputOptions::render_options() const {
+    RenderOptions options;
+    const bool terminal = file.empty() && isatty(STDOUT_FILENO) != 0;
+    options.width = width > 0 ? width : terminal_width();
+    options.color = !no_color &&
+                    (color == "always" || (color == "auto" && terminal && std::getenv("NO_COLOR") == nullptr));
+    options.unicode = !ascii;
+    return options;
+}
+
+void OutputOptions::emit(const std::string& content) const {
+    if (!file.empty()) {
+        write_file(file, content);
+        return;
+    }
+    if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0)
+        throw InputError("standard output: could not be written");
+}
+
+void WorkloadOptions::add_to(CLI::App& app) {
+    app.add_option("--precision", precision,
+                   "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
+        ->capture_default_str();
+    app.add_option("--batch-size", batch_size, "items per inference")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+    app.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
+    app.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
+    app.add_option("--input", inputs, "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+    app.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
+        ->check(CLI::IsMember({"latency", "throughput"}))
+        ->capture_default_str();
+    app.add_option("--scope", scope, "kernel: device time; end_to_end: with transfers and host work")
+        ->check(CLI::IsMember({"kernel", "end_to_end"}))
+        ->capture_default_str();
+    app.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
+    app.add_flag("--allow-unknown", allow_unknown, "estimate although a part of the model is not understood");
+}
+
+PrecisionConfig WorkloadOptions::parsed_precision() const {
+    if (const auto parsed = PrecisionConfig::parse(precision))
+        return *parsed;
+    throw UsageError(fmt::format("--precision: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
+                                 "w8a16 or w4a16",
+                                 precision));
+}
+
+Bindings WorkloadOptions::bindings() const {
+    Bindings result;
+    for (const std::string& text : dims) {
+        const auto [name, value] = split_assignment(text, "--dim");
+        result.dims[name] = parse_integer(value, "--dim " + name);
+        if (result.dims[name] < 0)
+            throw UsageError(fmt::format("--dim {}: {} is negative", name, value));
+    }
+    for (const std::string& text : inputs) {
+        const auto [name, value] = split_assignment(text, "--input");
+        result.input_values[name] = parse_list(value, "--input " + name);
+    }
+    return result;
+}
+
+RunOptions WorkloadOptions::run_options(const std::string& runtime) const {
+    RunOptions options;
+    options.runtime = runtime;
+    options.precision = parsed_precision();
+    options.scenario = scenario == "throughput" ? Scenario::throughput : Scenario::latency;
+    options.scope = scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
+    options.allow_unknown = allow_unknown;
+    return options;
+}
+
+Session WorkloadOptions::open() const {
+    SessionOptions options;
+    options.hardware_overlays.assign(overlays.begin(), overlays.end());
+    return Session(options);
+}
+
+int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
+             const std::string& examples, const std::function<void(CLI::App&)>& setup,
+             const std::function<int()>& body) {
+    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
+    CLI::App app{description, name};
+    app.footer("Examples:\n" + examples +
+               "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete.");
+    app.set_version_flag("--version", std::string(name) + " " + std::string(version()));
+    app.get_formatter()->column_width(30);
+    setup(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::Success& done) {
+        return app.exit(done);
+    } catch (const CLI::ParseError& problem) {
+        fmt::print(stderr, "{}: {} (see {} --help)\n", name, problem.what(), name);
+        return 1;
+    }
+    try {
+        return body();
+    } catch (const Error& problem) {
+        fmt::print(stderr, "{}: {}\n", name, problem.what());
+        return problem.exit_code();
+    } catch (const std::exception& problem) {
+        fmt::print(stderr, "{}: {}\n", name, problem.what());
+        return 2;
+    }
+}
+
+} // namespace archsim::cli

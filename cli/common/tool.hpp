@@ -1,0 +1,56 @@
+#pragma once
+// What every tool shares: option groups, output, exit codes. Tools parse, call the library and print; they compute
+// nothing.
+
+#include "archsim/report/report.hpp"
+#include "archsim/run/session.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim::cli {
+
+/// Where the answer goes and how it looks.
+struct OutputOptions {
+    std::string format, file;
+    std::string color = "auto";
+    int width = 0;
+    bool quiet = false, ascii = false, no_color = false;
+
+    void add_to(CLI::App& app, const std::string& formats);
+    /// The format asked for, or that of the output file's extension, or text.
+    Format chosen() const;
+    RenderOptions render_options() const;
+    /// Prints to standard output or writes the file (temporary neighbour, then rename).
+    void emit(const std::string& content) const;
+};
+
+/// What decides an estimate.
+struct WorkloadOptions {
+    std::string precision = "fp32";
+    std::int64_t batch_size = 1;
+    std::vector<std::string> dims, inputs, runtimes, overlays;
+    std::string scenario = "latency", scope = "kernel";
+    bool allow_unknown = false;
+
+    void add_to(CLI::App& app);
+    PrecisionConfig parsed_precision() const;
+    Bindings bindings() const;
+    RunOptions run_options(const std::string& runtime = {}) const;
+    Session open() const;
+};
+
+/// Parses "NAME=VALUE"; throws UsageError that shows the form.
+std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);
+
+/// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit code:
+/// 0 ok, 1 usage, 2 input, 3 incomplete.
+int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
+             const std::string& examples, const std::function<void(CLI::App&)>& setup,
+             const std::function<int()>& body);
+
+} // namespace archsim::cli

@@ -1,0 +1,44 @@
+# Language, warnings, sanitizers and the compiler cache. Nothing here reaches consumers of the library.
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    find_program(ARCHSIM_CCACHE ccache)
+    mark_as_advanced(ARCHSIM_CCACHE)
+    if(ARCHSIM_CCACHE)
+        set(CMAKE_CXX_COMPILER_LAUNCHER ${ARCHSIM_CCACHE})
+    endif()
+endif()
+
+# Warnings are errors for this project alone: a consumer that builds it as a subproject gets none.
+add_library(archsim_warnings INTERFACE)
+if(PROJECT_IS_TOP_LEVEL)
+    target_compile_options(archsim_warnings INTERFACE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+    # Designated initialisers leave the remaining members at their defaults on purpose.
+    target_compile_options(archsim_warnings INTERFACE -Wno-missing-field-initializers)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # GCC 12 reports overlapping copies inside std::string concatenation that do not exist (PR105329).
+        target_compile_options(archsim_warnings INTERFACE -Wno-restrict)
+    endif()
+endif()
+
+# Options that every translation unit and link of a build shares.
+if(ARCHSIM_SANITIZE)
+    add_compile_options(-fsanitize=${ARCHSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    add_link_options(-fsanitize=${ARCHSIM_SANITIZE})
+endif()
+if(ARCHSIM_COVERAGE)
+    add_compile_options(--coverage)
+    add_link_options(--coverage)
+endif()
+if(ARCHSIM_BUILD_FUZZERS)
+    if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+        message(FATAL_ERROR "ARCHSIM_BUILD_FUZZERS needs clang: configure with --preset clang")
+    endif()
+    add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

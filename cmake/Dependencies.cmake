@@ -1,0 +1,18 @@
+# Third-party libraries. All are private: the public headers need only the standard library.
+
+find_package(Threads REQUIRED)
+# Before ONNX, whose exported targets name protobuf::libprotobuf without looking for it.
+find_package(Protobuf REQUIRED)
+find_package(ONNX REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(fmt 9 REQUIRED)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+find_package(Boost 1.74 REQUIRED) # Boost.Graph is used header-only
+find_package(valijson REQUIRED)
+
+if(ARCHSIM_BUILD_TOOLS OR ARCHSIM_BUILD_TESTS)
+    find_package(CLI11 2.1 REQUIRED)
+endif()
+if(ARCHSIM_BUILD_TESTS)
+    find_package(Catch2 2.13 REQUIRED)
+endif()

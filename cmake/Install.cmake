@@ -1,0 +1,29 @@
+# Installation: headers, libraries, tools, data, a CMake package and a pkg-config file.
+
+include(CMakePackageConfigHelpers)
+
+set(archsim_cmake_dir ${CMAKE_INSTALL_LIBDIR}/cmake/archsim)
+set(archsim_installed archsim)
+if(ARCHSIM_BUILD_SHARED)
+    list(APPEND archsim_installed archsim_shared)
+endif()
+
+install(TARGETS ${archsim_installed} EXPORT archsim_targets)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.hpp")
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/hardware_db DESTINATION ${CMAKE_INSTALL_DATADIR}/archsim OPTIONAL)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${CMAKE_INSTALL_DATADIR}/archsim OPTIONAL
+        PATTERN export EXCLUDE)
+if(ARCHSIM_TOOLS)
+    install(TARGETS ${ARCHSIM_TOOLS})
+endif()
+
+install(EXPORT archsim_targets NAMESPACE archsim:: DESTINATION ${archsim_cmake_dir} FILE archsimTargets.cmake)
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/archsimConfig.cmake.in
+    ${PROJECT_BINARY_DIR}/cmake/archsimConfig.cmake INSTALL_DESTINATION ${archsim_cmake_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/archsimConfigVersion.cmake
+    COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/cmake/archsimConfig.cmake ${PROJECT_BINARY_DIR}/cmake/archsimConfigVersion.cmake
+    DESTINATION ${archsim_cmake_dir})
+
+configure_file(${PROJECT_SOURCE_DIR}/cmake/archsim.pc.in ${PROJECT_BINARY_DIR}/archsim.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/archsim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

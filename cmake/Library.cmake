@@ -1,0 +1,45 @@
+# libarchsim: compiled once as objects, archived as the static library and, on request, linked as the shared one.
+
+file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+if(ARCHSIM_ONLY)
+    list(JOIN ARCHSIM_ONLY "|" archsim_only)
+    list(FILTER archsim_sources INCLUDE REGEX "/src/(${archsim_only})/")
+endif()
+
+set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads::Threads)
+
+add_library(archsim_objects OBJECT ${archsim_sources})
+target_compile_features(archsim_objects PUBLIC cxx_std_20)
+set_target_properties(archsim_objects PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+target_include_directories(archsim_objects
+    PUBLIC ${PROJECT_SOURCE_DIR}/include
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_link_libraries(archsim_objects PRIVATE
+    archsim_warnings ${archsim_private_libraries} nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers
+    valijson)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.cpp PROPERTIES
+    COMPILE_DEFINITIONS "ARCHSIM_VERSION=\"${PROJECT_VERSION}\"")
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/data_dir.cpp PROPERTIES
+    COMPILE_DEFINITIONS "ARCHSIM_FALLBACK_DATA_DIR=\"${ARCHSIM_FALLBACK_DATA_DIR}\"")
+
+function(archsim_library target kind)
+    add_library(${target} ${kind} $<TARGET_OBJECTS:archsim_objects>)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target} PUBLIC
+        $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+        $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+    target_link_libraries(${target} PRIVATE ${archsim_private_libraries})
+    set_target_properties(${target} PROPERTIES OUTPUT_NAME archsim LINKER_LANGUAGE CXX)
+    add_library(archsim::${target} ALIAS ${target})
+endfunction()
+
+archsim_library(archsim STATIC)
+if(ARCHSIM_BUILD_SHARED)
+    archsim_library(archsim_shared SHARED)
+    set_target_properties(archsim_shared PROPERTIES
+        VERSION ${PROJECT_VERSION}
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+endif()

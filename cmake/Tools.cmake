@@ -1,0 +1,26 @@
+# Command-line tools: every cli/NAME.cpp is the main file of the tool NAME; what they share is in cli/common.
+
+file(GLOB archsim_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp)
+file(GLOB archsim_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/common/*.cpp)
+
+if(archsim_cli_sources)
+    add_library(archsim_cli STATIC ${archsim_cli_sources})
+    target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+    target_link_libraries(archsim_cli PUBLIC archsim CLI11::CLI11 PRIVATE archsim_warnings fmt::fmt)
+else()
+    add_library(archsim_cli INTERFACE)
+    target_link_libraries(archsim_cli INTERFACE archsim CLI11::CLI11)
+endif()
+target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
+
+set(ARCHSIM_TOOLS "")
+foreach(source IN LISTS archsim_tool_sources)
+    cmake_path(GET source STEM tool)
+    add_executable(${tool} ${source})
+    target_link_libraries(${tool} PRIVATE archsim_cli archsim_warnings fmt::fmt)
+    list(APPEND ARCHSIM_TOOLS ${tool})
+endforeach()
+add_custom_target(archsim_tools)
+if(ARCHSIM_TOOLS)
+    add_dependencies(archsim_tools ${ARCHSIM_TOOLS})
+endif()

@@ -1,0 +1,39 @@
+#pragma once
+// One estimate together with what it was made from: the unit that comparisons and reports work on.
+
+#include "archsim/core/export.hpp"
+#include "archsim/estimate/estimate.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// Hardware-independent facts of a bound model.
+struct ModelFacts {
+    std::string name, title, source;
+    double parameters = 0, macs = 0, operations = 0;
+    double operators = 0; ///< with run-time work
+    std::map<std::string, std::int64_t> dims;
+    std::shared_ptr<const ShapedGraph> graph;
+    std::vector<Finding> findings;
+};
+
+struct Result {
+    std::shared_ptr<const ModelFacts> model;
+    std::shared_ptr<const Device> device; ///< null when the device could not be read: see estimate.reason
+    std::shared_ptr<const Runtime> runtime;
+    std::shared_ptr<const Machine> machine;
+    std::shared_ptr<const Partition> partition;
+    std::shared_ptr<const NetworkWork> work;
+    std::string hardware;   ///< as asked for: "KPU-T64@3W"
+    std::string power_mode;
+    PrecisionConfig requested;
+    Estimate estimate;
+
+    bool ok() const { return estimate.status == Status::ok; }
+};
+
+} // namespace archsim

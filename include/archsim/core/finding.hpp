@@ -1,0 +1,93 @@
+#pragma once
+// Typed findings and errors. A finding is something the user should know or mend; several are collected and
+// reported together. An Error is thrown when no result is possible; tools map it to an exit code.
+//
+// Exceptions rather than a Result type: failures here are rare, carry a list of findings, and cross several
+// layers unchanged; the hot path (estimating) reports failures as values (Estimate::status) instead.
+
+#include "archsim/core/export.hpp"
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+enum class Severity { note, warning, error };
+
+enum class FindingKind {
+    unreadable_file,
+    malformed_file,
+    unknown_operator,
+    unresolved_dimension,
+    data_dependent_shape, ///< an upper bound or a user's value stands in for a run-time shape
+    malformed_node,
+    shape_conflict,
+    too_large,
+    unknown_key,
+    wrong_unit,
+    out_of_range,
+    missing_field,
+    inconsistent,
+    duplicate,
+    missing_source,
+    unknown_name,
+    unsupported,
+};
+
+ARCHSIM_API std::string_view name_of(FindingKind kind);
+ARCHSIM_API std::string_view name_of(Severity severity);
+
+struct Finding {
+    FindingKind kind = FindingKind::malformed_file;
+    Severity severity = Severity::error;
+    std::string message; ///< one sentence: what is wrong
+    std::string file;    ///< file it was found in, when there is one
+    std::string where;   ///< node name or JSON pointer
+    std::string mend;    ///< what the user can do about it
+    std::string op_type; ///< for operators
+    std::string domain;
+    int opset = 0;
+};
+
+/// "file: where: message; mend" in one line.
+ARCHSIM_API std::string to_string(const Finding& finding);
+
+/// Base of everything this library throws on purpose. `exit_code()` is the documented process status.
+class ARCHSIM_API Error : public std::runtime_error {
+  public:
+    explicit Error(const std::string& message, std::vector<Finding> findings = {});
+    ~Error() override;
+    virtual int exit_code() const noexcept { return 2; }
+    const std::vector<Finding>& findings() const noexcept { return findings_; }
+
+  private:
+    std::vector<Finding> findings_;
+};
+
+/// A file, model, device or value given by the user cannot be used (exit 2).
+class ARCHSIM_API InputError : public Error {
+  public:
+    using Error::Error;
+    explicit InputError(const Finding& finding);
+    ~InputError() override;
+};
+
+/// The command line or an API call is off (exit 1).
+class ARCHSIM_API UsageError : public Error {
+  public:
+    using Error::Error;
+    ~UsageError() override;
+    int exit_code() const noexcept override { return 1; }
+};
+
+/// A result exists but a part is missing (exit 3).
+class ARCHSIM_API IncompleteError : public Error {
+  public:
+    using Error::Error;
+    ~IncompleteError() override;
+    int exit_code() const noexcept override { return 3; }
+};
+
+} // namespace archsim

@@ -1,0 +1,44 @@
+#pragma once
+// Numeric formats: what a tensor stores and what an engine computes in.
+
+#include "archsim/core/export.hpp"
+
+#include <array>
+#include <optional>
+#include <string_view>
+
+namespace archsim {
+
+/// Formats an engine can multiply in, narrow to wide within each class.
+enum class Precision { fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8, int4 };
+inline constexpr std::array kPrecisions = {Precision::fp64,  Precision::fp32, Precision::tf32, Precision::bf16,
+                                           Precision::fp16,  Precision::fp8,  Precision::fp4,  Precision::int32,
+                                           Precision::int16, Precision::int8, Precision::int4};
+inline constexpr std::size_t kPrecisionCount = kPrecisions.size();
+
+/// Lower-case name as used in files and flags ("fp16").
+ARCHSIM_API std::string_view name_of(Precision p);
+/// Parses a name in any case; also "float16", "half", "float32", "bfloat16".
+ARCHSIM_API std::optional<Precision> parse_precision(std::string_view text);
+/// Storage size in bits (tf32 is stored in 32).
+ARCHSIM_API int bits_of(Precision p);
+inline double bytes_of(Precision p) { return bits_of(p) / 8.0; }
+ARCHSIM_API bool is_integer(Precision p);
+
+/// The formats of one run. `compute` is what the matrix units multiply in; weight-only schemes store
+/// weights narrower than they compute (int4 weights, fp16 arithmetic).
+struct PrecisionConfig {
+    Precision compute = Precision::fp32;     ///< multiply format of matrix work
+    Precision activations = Precision::fp32; ///< storage of activations
+    Precision weights = Precision::fp32;     ///< storage of weights
+    Precision kv_cache = Precision::fp32;    ///< storage of attention keys and values
+    double weight_bits_overhead = 0.0;       ///< extra bits per weight (scales of block quantisation)
+
+    /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
+    ARCHSIM_API static PrecisionConfig uniform(Precision p);
+    /// Parses "fp16", "int8", "w8a16" (weights int8, activations and arithmetic 16 bit), "w4a16", "mixed".
+    ARCHSIM_API static std::optional<PrecisionConfig> parse(std::string_view text);
+    bool operator==(const PrecisionConfig&) const = default;
+};
+
+} // namespace archsim

@@ -1,0 +1,98 @@
+#pragma once
+// The estimate of one model on one machine: latency (roofline over counts), energy (events), memory (liveness),
+// power, utilisation, each with the reason.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/units.hpp"
+#include "archsim/map/mapper.hpp"
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+enum class Status : std::uint8_t { ok, unsupported, does_not_fit, incomplete };
+ARCHSIM_API std::string_view name_of(Status status);
+
+enum class Bound : std::uint8_t { compute, memory, overhead };
+ARCHSIM_API std::string_view name_of(Bound bound);
+
+/// Nominal 90 % interval.
+struct Interval {
+    double low = 0, high = 0;
+    bool overlaps(const Interval& o) const { return low <= o.high && o.low <= high; }
+};
+
+/// Energy by event, joules; the total of an estimate is the sum of these, nothing else.
+struct EnergyBreakdown {
+    std::array<double, kEventCount> joules{}; ///< [mac] holds all matrix arithmetic
+    double static_joules = 0;                 ///< active idle power x time
+    double total() const {
+        double t = static_joules;
+        for (double j : joules)
+            t += j;
+        return t;
+    }
+    double operator[](Event e) const { return joules[static_cast<std::size_t>(e)]; }
+    double& operator[](Event e) { return joules[static_cast<std::size_t>(e)]; }
+};
+
+struct SubgraphEstimate {
+    std::uint32_t index = 0;      ///< into Partition::subgraphs
+    double latency_s = 0;         ///< all repeats
+    std::array<double, kLaneCount> lane_s{}; ///< time each lane would need alone
+    Bound bound = Bound::compute;
+    Resource binding = Resource::seconds; ///< resource with the largest time
+    double utilization = 0;       ///< useful operations / (peak x time), 0..1
+    double dram_bytes = 0;
+    EnergyBreakdown energy;
+    Mapping mapping;
+};
+
+struct MemoryEstimate {
+    double weight_bytes = 0;
+    double activation_bytes = 0; ///< arena after offset planning
+    double live_bytes = 0;       ///< lower bound of the arena: largest set of live activations
+    double kv_cache_bytes = 0;
+    double peak_bytes = 0;       ///< weights + arena + KV cache
+    double capacity_bytes = 0;   ///< of the device's memory; 0 = unknown
+};
+
+struct Estimate {
+    Status status = Status::ok;
+    std::string reason; ///< one sentence when not ok
+    std::string precision_note; ///< what the device does instead of the requested format
+    PrecisionConfig executed;
+    double batch = 1;
+    double latency_s = 0;        ///< whole batch
+    double throughput_per_s = 0; ///< items; in throughput scenario saturated over all instances
+    double power_w = 0;          ///< average
+    double peak_power_w = 0;     ///< of the hungriest subgraph
+    double energy_per_inference_j = 0;
+    double utilization = 0, utilization_min = 0, utilization_max = 0;
+    double clock_ratio = 1;      ///< below 1 when the power limit throttles
+    bool power_limited = false;
+    Interval latency_interval, throughput_interval, energy_interval;
+    std::string interval_basis;  ///< what the interval's width comes from
+    EnergyBreakdown energy;      ///< whole batch
+    EventCounts events;
+    MemoryEstimate memory;
+    NetworkMapping network;
+    double network_s = 0;        ///< time not inside any subgraph
+    int compute_bound = 0, memory_bound = 0, overhead_bound = 0;
+    std::vector<SubgraphEstimate> subgraphs;
+    std::vector<Finding> findings;
+};
+
+struct EstimateOptions {
+    bool allow_unknown = false;
+    bool keep_subgraphs = true; ///< false: totals only, for sweeps
+};
+
+/// Estimates a model on a machine. Never throws for a device that cannot run the model: see Estimate::status.
+/// `work` holds the model's subgraphs at the precision that the machine executes (resolve_precision).
+ARCHSIM_API Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
+
+} // namespace archsim

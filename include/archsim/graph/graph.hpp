@@ -1,0 +1,101 @@
+#pragma once
+// The imported graph: operators, tensors and symbolic dimensions exactly as the file states them. Weights are
+// never loaded; only small constants that can decide a shape keep their values.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/finding.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace archsim {
+
+/// Element types; values equal ONNX TensorProto.DataType.
+enum class DataType : std::uint8_t {
+    undefined = 0, float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, string = 8,
+    boolean = 9, float16 = 10, float64 = 11, uint32 = 12, uint64 = 13, complex64 = 14, complex128 = 15,
+    bfloat16 = 16, float8e4m3fn = 17, float8e4m3fnuz = 18, float8e5m2 = 19, float8e5m2fnuz = 20, uint4 = 21,
+    int4 = 22, float4e2m1 = 23, float8e8m0 = 24, uint2 = 25, int2 = 26,
+};
+ARCHSIM_API std::string_view name_of(DataType type);
+/// Bits per element as stored; strings count 64.
+ARCHSIM_API int bits_of(DataType type);
+ARCHSIM_API bool is_floating(DataType type);
+
+using TensorId = std::uint32_t;
+inline constexpr TensorId kNoTensor = 0xFFFFFFFFu;
+using Shape = std::vector<std::int64_t>;
+
+/// A declared dimension: fixed (`value` >= 0), named (`symbol`), or neither.
+struct Dimension {
+    std::int64_t value = -1;
+    std::string symbol;
+};
+
+/// Value of a small constant (at most kMaxConstantElements elements). Integers and booleans in `ints`,
+/// floating types in `reals`, strings in `strings`.
+struct Constant {
+    DataType type = DataType::undefined;
+    Shape shape;
+    std::vector<std::int64_t> ints;
+    std::vector<double> reals;
+    std::vector<std::string> strings;
+};
+inline constexpr std::size_t kMaxConstantElements = 4096;
+
+enum class TensorRole : std::uint8_t { intermediate, input, initializer };
+/// Values that are not plain tensors: their element shape is that of the contained tensor.
+enum class ValueKind : std::uint8_t { tensor, sequence, optional, map };
+
+struct Tensor {
+    std::string name;
+    DataType type = DataType::undefined;
+    ValueKind kind = ValueKind::tensor;
+    TensorRole role = TensorRole::intermediate;
+    std::optional<std::vector<Dimension>> shape; ///< nullopt: rank not declared
+    std::shared_ptr<const Constant> value;       ///< small constants only
+    bool external = false;                       ///< payload lives in a side file
+    bool buffer = false; ///< initializer that training does not learn (running statistics, index tables)
+};
+
+struct Graph;
+using AttributeValue =
+    std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<std::string>, std::shared_ptr<const Constant>, std::shared_ptr<const Graph>>;
+
+struct Node {
+    std::string name; ///< never empty: "<op_type>_<index>" when the file gives none
+    std::string op_type;
+    std::string domain; ///< "" is ai.onnx
+    int opset = 0;      ///< version of the domain that applies to this node
+    std::vector<TensorId> inputs;  ///< kNoTensor for an absent optional input
+    std::vector<TensorId> outputs; ///< likewise
+    std::vector<std::pair<std::string, AttributeValue>> attributes;
+
+    const AttributeValue* attribute(std::string_view key) const {
+        for (const auto& [name_, value] : attributes)
+            if (name_ == key)
+                return &value;
+        return nullptr;
+    }
+};
+
+/// One graph or subgraph. Names of an enclosing scope appear in `captured`: local tensor id -> outer name.
+struct Graph {
+    std::string name;
+    std::vector<Tensor> tensors;
+    std::vector<Node> nodes; ///< topological order; functions are already inlined
+    std::vector<TensorId> inputs;
+    std::vector<TensorId> outputs;
+    std::vector<std::pair<TensorId, std::string>> captured;
+    std::vector<std::pair<std::string, int>> opset_imports;
+    std::vector<Finding> findings; ///< problems seen while importing
+};
+
+} // namespace archsim

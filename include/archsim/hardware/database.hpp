@@ -1,0 +1,64 @@
+#pragma once
+// The hardware database: a folder of JSON files, read lazily. Opening lists file names only; a device is parsed
+// when asked for. Overlays (a user's folder or file) take precedence.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/runtime.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+struct Deployment {
+    std::string id, title, description;
+    std::vector<std::string> hardware; ///< "NAME" or "NAME@MODE"
+};
+
+/// A device and one of its power modes.
+struct DeviceChoice {
+    std::shared_ptr<const Device> device;
+    std::string power_mode; ///< empty when the device has no modes
+};
+
+class ARCHSIM_API HardwareDatabase {
+  public:
+    /// Opens `root` (hardware_db/) and any overlays; throws InputError when root is not readable.
+    explicit HardwareDatabase(std::filesystem::path root, std::vector<std::filesystem::path> overlays = {});
+    ~HardwareDatabase();
+    HardwareDatabase(HardwareDatabase&&) noexcept;
+    HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
+
+    /// Resolves "NAME", "NAME@MODE" or a path to a JSON file; case-insensitive, aliases too. Throws InputError
+    /// with the nearest names. Safe to call from several threads.
+    DeviceChoice device(std::string_view name) const;
+    std::shared_ptr<const Runtime> runtime(std::string_view name) const;
+    /// The device's default runtime, or `name` after checking that it serves the device.
+    std::shared_ptr<const Runtime> runtime_for(const Device& device, std::string_view name = {}) const;
+    std::vector<Deployment> deployments() const;
+    Deployment deployment(std::string_view id) const;
+
+    std::vector<std::string> device_ids() const;  ///< sorted by family, then id
+    std::vector<std::string> runtime_ids() const;
+    /// Every device that can be read; problems are appended to `findings`.
+    std::vector<std::shared_ptr<const Device>> all_devices(std::vector<Finding>& findings) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Schema and sanity lints of one file or folder: units, ranges, peak = units x rate x clock, sources, aliases,
+/// unknown keys (with the nearest known), cycles in "extends". Empty when clean.
+ARCHSIM_API std::vector<Finding> check_hardware(const std::filesystem::path& file_or_folder);
+
+/// Up to `limit` known names closest to `name` by edit distance.
+ARCHSIM_API std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
+                                                   std::size_t limit = 3);
+
+} // namespace archsim

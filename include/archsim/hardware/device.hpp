@@ -1,0 +1,170 @@
+#pragma once
+// One device of the hardware database, as its JSON file states it. Values are SI; every number is a Fact.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/core/precision.hpp"
+#include "archsim/core/provenance.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+enum class Family : std::uint8_t { cpu, gpu, tpu, kpu, dsp, dpu, cgra, npu };
+inline constexpr std::array kFamilies = {Family::cpu, Family::gpu, Family::tpu,  Family::kpu,
+                                         Family::dsp, Family::dpu, Family::cgra, Family::npu};
+ARCHSIM_API std::string_view name_of(Family family);  ///< "gpu"
+ARCHSIM_API std::string_view title_of(Family family); ///< "GPU"
+ARCHSIM_API std::optional<Family> parse_family(std::string_view text);
+
+enum class EngineClass : std::uint8_t { matrix, vector, special };
+ARCHSIM_API std::string_view name_of(EngineClass kind); ///< "matrix"
+ARCHSIM_API std::optional<EngineClass> parse_engine_class(std::string_view text);
+
+/// `count` identical units; each does `ops_per_clock[precision]` dense operations (1 MAC = 2) per clock.
+struct Engine {
+    std::string name;
+    EngineClass kind = EngineClass::vector;
+    std::string unit; ///< what is counted: "SM", "core", "tile"
+    double count = 0;
+    Fact clock;                                         ///< Hz
+    std::array<Fact, kPrecisionCount> ops_per_clock{};  ///< unknown = not native
+    const Fact& rate(Precision p) const { return ops_per_clock[static_cast<std::size_t>(p)]; }
+    bool supports(Precision p) const { return rate(p).known(); }
+};
+
+/// One on-chip level, near the compute units first.
+struct MemoryLevel {
+    std::string name;
+    std::string scope;    ///< "core", "SM", "tile", "chip", "socket", ...
+    Fact capacity;        ///< bytes per scope unit
+    Fact bandwidth;       ///< bytes/s over all units
+    Fact bytes_per_clock; ///< per scope unit
+};
+
+struct Dram {
+    std::string type;
+    Fact capacity, bandwidth, achievable_fraction;
+};
+
+/// A way to run the device: active units, clocks, memory speed and power limit.
+struct PowerMode {
+    std::string name;
+    Fact active_units;
+    Fact clock;             ///< Hz of the compute engines
+    Fact memory_bandwidth;  ///< bytes/s, peak in this mode
+    Fact measured_bandwidth; ///< bytes/s, streamed, where published
+    Fact limit;             ///< watts; unknown = not published
+    bool uncapped = false;  ///< no software limit
+    Fact cpu_cores, cpu_clock; ///< of the host processor on the same module
+};
+
+struct Price {
+    Fact amount; ///< USD or USD/h
+    std::string date, instance;
+};
+
+struct StatedPeak {
+    EngineClass kind = EngineClass::matrix;
+    Precision precision = Precision::fp32;
+    Fact ops_per_second;
+    bool nominal = false; ///< a unit rate or clock is unpublished, only the product means anything
+};
+
+// Family blocks -----------------------------------------------------------------------------------------------
+
+struct CpuFacts {
+    Fact cores, performance_cores, efficiency_cores, threads, sockets;
+    Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
+    std::vector<std::string> isa;
+};
+struct GpuFacts {
+    Fact sm_count;
+    Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
+    Fact warp_size;
+};
+struct SystolicFacts {
+    Fact cores, mxu_per_core, rows, cols, vector_lanes;
+    std::string dataflow;
+};
+struct KpuTile {
+    std::string kind;
+    double count = 0;
+    Fact rows, cols; ///< processing elements
+    std::array<Fact, kPrecisionCount> ops_per_clock{};
+};
+struct KpuFacts {
+    Fact grid_rows, grid_cols;
+    std::string dataflow;
+    std::vector<KpuTile> tiles;
+};
+struct DspFacts {
+    Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
+};
+struct DpuFacts {
+    Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
+    Fact batch_handlers; ///< images that share one weight load
+    Fact aie, pl_clock, vector_channels;
+};
+struct CgraFacts {
+    Fact compute_units, memory_units, stages, lanes, reconfiguration_time;
+};
+struct NpuFacts {
+    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
+    bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
+};
+
+/// A named value: one fitted on measurements of this very device (at most six), or an energy constant of it.
+struct FittedParameter {
+    std::string name;
+    Fact fact;
+    std::string runtime; ///< software stack the fit holds for; empty = every stack
+};
+
+struct Device {
+    std::string id, name, vendor, codename, generation;
+    std::vector<std::string> aliases;
+    Family family = Family::cpu;
+    int year = 0;
+    Fact process_nm;
+    Fact clock_base, clock_boost, clock_sustained, clock_vector;
+    std::vector<Engine> engines;
+    std::vector<StatedPeak> peaks;
+    std::vector<MemoryLevel> memory;
+    std::optional<Dram> dram;
+    Fact dispatch_kernel, dispatch_graph_kernel; ///< seconds per kernel; in a captured graph
+    Fact tdp, idle, active_idle;                 ///< watts
+    std::vector<PowerMode> power_modes;
+    std::string default_power_mode, peak_power_mode;
+    Fact link_bandwidth, host_link_bandwidth; ///< bytes/s one way: chip to chip, host to device
+    std::string host_link_type, interconnect_type;
+    std::optional<Price> list_price, cloud_price;
+    std::vector<FittedParameter> energy; ///< energy constants given for this device, by event name
+    CpuFacts cpu;
+    GpuFacts gpu;
+    SystolicFacts systolic;
+    KpuFacts kpu;
+    DspFacts dsp;
+    DpuFacts dpu;
+    CgraFacts cgra;
+    NpuFacts npu;
+    std::string host; ///< id of the processor that runs unsupported operators
+    std::vector<std::string> runtimes;
+    std::string default_runtime;
+    std::vector<FittedParameter> fitted;
+    std::vector<std::string> notes;
+    std::string file; ///< where it was read from
+    std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
+
+    const MemoryLevel* level(std::string_view name) const;
+    /// True when a native engine of that class has this precision.
+    bool supports(EngineClass kind, Precision p) const;
+    const PowerMode* power_mode(std::string_view name) const; ///< case-insensitive; null when absent
+};
+
+} // namespace archsim

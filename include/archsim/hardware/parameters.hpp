@@ -1,0 +1,39 @@
+#pragma once
+// Parameters of the latency model that a software stack (or one device's own fit) sets. The table is the one
+// place that names them: a database key that is not listed here is a finding.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/provenance.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace archsim {
+
+enum class Parameter : std::uint16_t {
+#define ARCHSIM_PARAMETER(id, unit, low, high, doc) id,
+#include "archsim/hardware/parameters.def"
+#undef ARCHSIM_PARAMETER
+    count_
+};
+inline constexpr std::size_t kParameterCount = static_cast<std::size_t>(Parameter::count_);
+
+struct ParameterInfo {
+    std::string_view name, unit;
+    double low, high; ///< physical bounds, also the bounds of a fit
+    std::string_view doc;
+};
+ARCHSIM_API const ParameterInfo& info_of(Parameter p);
+ARCHSIM_API std::optional<Parameter> parse_parameter(std::string_view name);
+
+/// Resolved parameters of one (device, runtime): device fit > runtime value of its generation > runtime default.
+struct ParameterSet {
+    std::array<Fact, kParameterCount> facts{};
+    const Fact& fact(Parameter p) const { return facts[static_cast<std::size_t>(p)]; }
+    /// Value, or `neutral` where the stack has no such mechanism.
+    double get(Parameter p, double neutral) const { return fact(p).value_or(neutral); }
+};
+
+} // namespace archsim

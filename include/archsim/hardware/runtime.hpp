@@ -1,0 +1,52 @@
+#pragma once
+// A software stack: what it fuses, what overlaps, what it costs to start a kernel, what it cannot run.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/precision.hpp"
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/parameters.hpp"
+#include "archsim/partition/fusion_policy.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+enum class WeightPrefetch : std::uint8_t { layer, network };
+enum class Fallback : std::uint8_t { none, host, vector };
+
+struct ParameterEntry {
+    Parameter parameter{};
+    Fact value; ///< default
+    std::vector<std::pair<std::string, Fact>> by_generation;
+};
+
+struct Runtime {
+    std::string id, name, description;
+    std::vector<std::string> aliases;
+    std::vector<Family> families;
+    std::vector<std::string> vendors, generations; ///< empty = any
+    FusionPolicy fusion;
+    Fact combine_exponent;   ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
+    WeightPrefetch weight_prefetch = WeightPrefetch::layer;
+    bool graph_capture = false;
+    bool independent_streams = false; ///< saturated throughput = one stream per core
+    std::vector<Precision> precisions;     ///< empty = all the device has
+    std::vector<Precision> weight_only;    ///< weight formats narrower than arithmetic
+    std::vector<ParameterEntry> parameters;
+    std::vector<std::string> unsupported_operators;
+    Fallback fallback = Fallback::none;
+    Fact compile_per_operator, compile_base; ///< seconds, cold start
+    std::vector<std::string> notes;
+    std::string file;
+    std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
+
+    /// True when a device names this stack, or when family, vendor and generation fit.
+    bool serves(const Device& device) const;
+};
+
+/// Device fit > value for the device's generation > default.
+ARCHSIM_API ParameterSet resolve_parameters(const Device& device, const Runtime& runtime);
+
+} // namespace archsim

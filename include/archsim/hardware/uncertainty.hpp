@@ -1,0 +1,42 @@
+#pragma once
+// How far estimates were from measurements they were not fitted on: hardware_db/uncertainty.json, written by the
+// validation tool, never by hand.
+
+#include "archsim/core/export.hpp"
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/runtime.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Measured value lies between `low` x and `high` x the prediction with nominal 90 % probability.
+struct Spread {
+    double low = 1, high = 1;
+    int rows = 0;          ///< left-out measurements behind it
+    std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
+};
+
+enum class Metric : std::uint8_t { latency, energy };
+
+class ARCHSIM_API UncertaintyTable {
+  public:
+    explicit UncertaintyTable(const std::filesystem::path& file);
+    ~UncertaintyTable();
+    UncertaintyTable(UncertaintyTable&&) noexcept;
+    UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
+
+    /// The narrowest class with enough rows that covers the case: device and runtime, then generation, then
+    /// family, then everything. `regime` is "compute", "memory" or "overhead".
+    Spread spread(Metric metric, const Device& device, const Runtime& runtime, std::string_view regime) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace archsim

@@ -1,0 +1,19 @@
+#pragma once
+#include "archsim/core/export.hpp"
+#include "archsim/graph/graph.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+
+namespace archsim {
+
+/// Reads an ONNX file. Payloads of weights are skipped on the wire, external data is looked up for its size
+/// only (and may be missing), so cost does not grow with weight bytes. Throws InputError when the file cannot
+/// be read or is not ONNX; lesser problems become Graph::findings.
+ARCHSIM_API Graph import_onnx(const std::filesystem::path& file);
+
+/// The same from memory.
+ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name);
+
+} // namespace archsim

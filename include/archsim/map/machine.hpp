@@ -1,0 +1,94 @@
+#pragma once
+// A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to SI.
+
+#include "archsim/core/export.hpp"
+#include "archsim/hardware/database.hpp"
+#include "archsim/hardware/energy_table.hpp"
+#include "archsim/hardware/uncertainty.hpp"
+
+#include <array>
+#include <memory>
+
+namespace archsim {
+
+enum class Scenario : std::uint8_t { latency, throughput };
+enum class Scope : std::uint8_t { kernel, end_to_end };
+ARCHSIM_API std::string_view name_of(Scenario scenario);
+ARCHSIM_API std::string_view name_of(Scope scope);
+
+/// What a demand is made on. A rate exists for each; see Machine::rate.
+enum class Resource : std::uint8_t {
+    matrix_cycles,   ///< cycles of the matrix engine's clock
+    vector_cycles,   ///< cycles of the vector engine's clock
+    special_cycles,  ///< cycles of the special-function engine's clock
+    l1_bytes,
+    l2_bytes,
+    llc_bytes,
+    dram_bytes,      ///< activations (and anything that cannot be prefetched)
+    weight_bytes,    ///< weights from DRAM; a stack may prefetch them over the whole network
+    link_bytes,      ///< chip-to-chip
+    host_link_bytes, ///< host-to-device
+    overhead_cycles, ///< fixed cycles of the device clock
+    seconds,         ///< fixed time
+    count_
+};
+inline constexpr std::size_t kResourceCount = static_cast<std::size_t>(Resource::count_);
+ARCHSIM_API std::string_view name_of(Resource resource);
+
+/// Where a rate comes from: the facts it is the product of.
+struct Rate {
+    double value = 0; ///< amount per second; 0 = the device has no such resource
+    std::array<const Fact*, 3> facts{}; ///< inputs, for provenance (owned by device or parameters)
+};
+
+struct Machine {
+    std::shared_ptr<const Device> device;
+    std::shared_ptr<const Runtime> runtime;
+    std::shared_ptr<const EnergyTable> energy; ///< null: energy is not priced
+    std::shared_ptr<const UncertaintyTable> uncertainty; ///< null: no intervals
+    ParameterSet parameters;
+    const PowerMode* mode = nullptr;
+    Scenario scenario = Scenario::latency;
+    Scope scope = Scope::kernel;
+    double active_fraction = 1; ///< share of units that the mode keeps on
+    double clock_ratio = 1;     ///< of the operating clock; below 1 when the power limit throttles
+    double units = 0;           ///< active SMs, cores, tiles, arrays
+    std::array<Rate, kResourceCount> rates{};
+    double combine_exponent = 4; ///< see Runtime
+    std::array<double, kPrecisionCount> matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
+    std::array<double, kPrecisionCount> vector_ops_per_cycle{};
+    double chips = 1; ///< devices of this kind working together
+
+    double rate(Resource r) const { return rates[static_cast<std::size_t>(r)].value; }
+    double matrix_ops(Precision p) const { return matrix_ops_per_cycle[static_cast<std::size_t>(p)]; }
+    double vector_ops(Precision p) const { return vector_ops_per_cycle[static_cast<std::size_t>(p)]; }
+    double param(Parameter p, double neutral) const { return parameters.get(p, neutral); }
+    /// Peak operations per second at the operating clock: matrix engines, or vector where there are none.
+    double peak_ops(Precision p) const;
+    double power_limit_w = 0; ///< of the mode, else the thermal design power; 0 = unknown
+    double static_power_w = 0;
+    double memory_capacity_bytes = 0; ///< of all chips; 0 = unknown
+};
+
+struct MachineOptions {
+    Scenario scenario = Scenario::latency;
+    Scope scope = Scope::kernel;
+    double chips = 1;
+    std::shared_ptr<const EnergyTable> energy;
+    std::shared_ptr<const UncertaintyTable> uncertainty;
+};
+
+/// Resolves clocks, active units and bandwidth. Throws InputError naming the fact that is missing.
+ARCHSIM_API Machine make_machine(std::shared_ptr<const Device> device, std::string_view power_mode,
+                                 std::shared_ptr<const Runtime> runtime, const MachineOptions& options = {});
+
+/// How a device executes a requested format.
+struct ExecutedPrecision {
+    bool supported = false;
+    PrecisionConfig config;   ///< what runs
+    std::string note;         ///< what the device does instead, empty when exactly as asked
+};
+ARCHSIM_API ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
+                                                const PrecisionConfig& requested);
+
+} // namespace archsim

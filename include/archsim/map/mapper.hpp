@@ -1,0 +1,92 @@
+#pragma once
+// Mappers count; shared formulas price. A mapper turns a subgraph and a machine into demands on resources,
+// energy events and an allocation. It multiplies by no clock, no bandwidth and no picojoule.
+
+#include "archsim/core/export.hpp"
+#include "archsim/hardware/events.hpp"
+#include "archsim/map/machine.hpp"
+#include "archsim/map/work.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Demands in one lane add up (they are serial); lanes overlap as the stack's combine exponent says; overhead is
+/// always added.
+enum class Lane : std::uint8_t { compute, on_chip, memory, overhead };
+inline constexpr std::size_t kLaneCount = 4;
+
+struct Demand {
+    Resource resource = Resource::seconds;
+    Lane lane = Lane::overhead;
+    double amount = 0;           ///< cycles, bytes or seconds
+    double efficiency = 1;       ///< share of the rate that is reached, in (0, 1.6]
+    Parameter reason = Parameter::count_; ///< parameter the efficiency or amount comes from; count_ = none
+};
+
+/// How a subgraph sits on the machine, for people: "54 of 108 SMs, 0.5 waves, tile 128x64".
+struct Allocation {
+    double units_used = 0, units_total = 0; ///< SMs, cores, tiles, arrays
+    double waves = 0;
+    std::uint16_t tile_m = 0, tile_n = 0, tile_k = 0;
+    double useful_fraction = 1; ///< useful / padded work
+    const char* scheme = "";    ///< "implicit GEMM", "Winograd F(4x4)", "weight-stationary", "host fallback"...
+};
+
+/// Counts of one subgraph. At most kMaxDemands demands; fixed storage keeps the hot path free of allocation.
+struct Mapping {
+    static constexpr std::size_t kMaxDemands = 14;
+    std::array<Demand, kMaxDemands> demands{};
+    std::size_t demand_count = 0;
+    EventCounts events;
+    Allocation allocation;
+    double ideal_cycles = 0; ///< matrix or vector cycles with every unit busy, for utilisation
+
+    void add(Resource r, Lane lane, double amount, double efficiency = 1, Parameter reason = Parameter::count_) {
+        if (amount > 0 && demand_count < kMaxDemands)
+            demands[demand_count++] = {r, lane, amount, efficiency, reason};
+    }
+    std::span<const Demand> all() const { return {demands.data(), demand_count}; }
+};
+
+/// Counts that belong to the whole network: fixed cost per inference, input and output transfer, parallel streams.
+struct NetworkMapping {
+    Mapping fixed;              ///< demands once per inference (per batch)
+    double instances = 1;       ///< independent copies running at once in throughput scenario
+    double shared_exponent = 6; ///< how sharply instances meet the shared DRAM bound
+    bool pipelined = false;     ///< throughput = 1 / slowest stage, not 1 / sum
+    const char* scheme = "";
+};
+
+/// Interface of an architecture. Implementations are stateless and thread-safe.
+class ARCHSIM_API Mapper {
+  public:
+    virtual ~Mapper();
+    virtual std::string_view name() const = 0;
+    /// Counts for one subgraph. `out` arrives empty.
+    virtual void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+                     Mapping& out) const = 0;
+    /// Counts once per inference. The default adds Parameter::inference_overhead, and in end-to-end scope
+    /// Parameter::host_time and the transfer of inputs and outputs over the host link.
+    virtual NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const;
+};
+
+/// The mapper of a family; never null.
+ARCHSIM_API const Mapper& mapper_for(Family family);
+
+// Factories, one per architecture (src/map/<family>.cpp); mapper_for holds the table.
+std::unique_ptr<Mapper> make_cpu_mapper();
+std::unique_ptr<Mapper> make_gpu_mapper();
+std::unique_ptr<Mapper> make_systolic_mapper();
+std::unique_ptr<Mapper> make_kpu_mapper();
+std::unique_ptr<Mapper> make_dsp_mapper();
+std::unique_ptr<Mapper> make_dpu_mapper();
+std::unique_ptr<Mapper> make_cgra_mapper();
+std::unique_ptr<Mapper> make_npu_mapper();
+
+} // namespace archsim

@@ -1,0 +1,67 @@
+#pragma once
+// What a mapper sees: a fused subgraph with its bytes at the precision that runs.
+
+#include "archsim/core/precision.hpp"
+#include "archsim/map/memory_plan.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+#include "archsim/partition/partition.hpp"
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// One operator of a subgraph that has run-time work.
+struct OperatorUse {
+    const Operator* op = nullptr;
+    Precision compute = Precision::fp32; ///< format of its arithmetic
+    bool anchor = false;
+    bool supported = true;   ///< false: the runtime's fallback executes it
+    double read_bytes = 0;   ///< activations, unfused boundary
+    double written_bytes = 0;
+    double weight_bytes = 0;
+    double output_elements = 0;
+    double input_elements = 0;
+};
+
+struct SubgraphWork {
+    std::string_view name;
+    std::uint32_t index = 0;
+    OpKind kind = OpKind::free;
+    double repeat = 1;
+    Precision precision = Precision::fp32;  ///< arithmetic of the anchor
+    std::vector<OperatorUse> operators;     ///< topological order, work only
+    const OperatorWork* anchor = nullptr;
+    // Boundary traffic of the fused subgraph, in bytes.
+    double input_bytes = 0;    ///< main activation input
+    double extra_bytes = 0;    ///< residuals and other activation inputs
+    double output_bytes = 0;
+    double weight_bytes = 0;   ///< constants at their packed size
+    double kv_bytes = 0;       ///< part of input/extra that is attention cache
+    double unfused_bytes = 0;  ///< what the same operators would move one by one
+    // Work by class over all members.
+    double macs = 0, vector_ops = 0, special_ops = 0;
+    double activation_bytes() const { return input_bytes + extra_bytes + output_bytes; }
+    double operations() const { return 2 * macs + vector_ops + special_ops; }
+};
+
+struct NetworkWork {
+    const ShapedGraph* graph = nullptr;
+    const Partition* partition = nullptr;
+    PrecisionConfig precision;
+    std::vector<SubgraphWork> subgraphs;
+    double batch = 1;
+    double weight_bytes = 0;          ///< every weight once
+    double largest_activation_bytes = 0; ///< largest input + output of one subgraph
+    double input_bytes = 0, output_bytes = 0; ///< of the whole network
+    double macs = 0, operations = 0;
+    MemoryPlan memory;                        ///< the same for every device that fuses alike
+};
+
+/// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run.
+ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
+                                          const PrecisionConfig& precision,
+                                          std::span<const std::string> unsupported = {});
+
+} // namespace archsim

@@ -1,0 +1,70 @@
+#pragma once
+// Fused subgraphs: what runs as one kernel (or one layer of an accelerator), with the reason of every join and cut.
+
+#include "archsim/core/export.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+#include "archsim/partition/fusion_policy.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Why an operator is in its subgraph, or starts one.
+enum class FusionReason : std::uint8_t {
+    starts_subgraph,     ///< contraction, reduction or data movement: needs a kernel of its own
+    batch_norm_folded,   ///< scale and shift folded into weights
+    bias_added,
+    activation_fused,
+    gated_activation_fused,
+    residual_fused,
+    elementwise_chained,
+    pattern_attention,   ///< part of a MatMul-Softmax-MatMul chain
+    pattern_normalization,
+    transparent,         ///< no work at run time
+    in_place,            ///< concatenation or split without a copy
+    cut_several_readers, ///< the producer's output is read elsewhere too
+    cut_policy,          ///< the runtime does not fuse this
+    cut_shape,           ///< sizes differ (broadcast in the wrong direction)
+    cut_second_residual, ///< the subgraph already reads one extra tensor
+};
+ARCHSIM_API std::string_view describe(FusionReason reason);
+
+struct SubgraphMember {
+    std::uint32_t op = 0; ///< index into ShapedGraph::operators
+    FusionReason reason = FusionReason::starts_subgraph;
+};
+
+struct Subgraph {
+    std::string name;            ///< name of the anchor operator
+    std::uint32_t anchor = 0;    ///< operator that gives the subgraph its kind
+    OpKind kind = OpKind::free;
+    double repeat = 1;
+    std::vector<SubgraphMember> members;   ///< topological order
+    std::vector<TensorId> inputs;          ///< activations read from outside, main input first
+    std::vector<TensorId> weights;         ///< constants read
+    std::vector<TensorId> outputs;         ///< tensors read outside or returned
+    std::vector<std::uint32_t> predecessors; ///< subgraphs whose outputs are read
+};
+
+/// One activation in memory: views and in-place concatenations share a buffer.
+struct Buffer {
+    TensorId tensor = kNoTensor;  ///< the tensor whose size the buffer has
+    std::uint32_t first = 0;      ///< subgraph that writes it (0 for inputs of the graph)
+    std::uint32_t last = 0;       ///< last subgraph that reads it
+    bool kv_cache = false;
+};
+
+struct Partition {
+    FusionPolicy policy;
+    std::vector<Subgraph> subgraphs; ///< topological order
+    std::vector<Buffer> buffers;     ///< what crosses subgraphs, with its lifetime
+    std::vector<std::uint32_t> critical_path; ///< longest chain by subgraph count
+};
+
+/// Groups the operators of `graph` by `policy`. Every operator with run-time work is in exactly one subgraph.
+ARCHSIM_API Partition partition(const ShapedGraph& graph, const FusionPolicy& policy);
+
+} // namespace archsim

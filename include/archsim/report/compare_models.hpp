@@ -1,0 +1,39 @@
+#pragma once
+// The answer of compare_models as report blocks and as its stable JSON document.
+
+#include "archsim/compare/ranking.hpp"
+#include "archsim/report/report.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+struct CompareModelsRequest {
+    std::vector<std::string> models;
+    std::string deployment; ///< empty when hardware was named
+    std::vector<std::string> hardware, runtimes;
+    std::string precision = "fp32";
+    std::int64_t batch_size = 1;
+    std::map<std::string, std::int64_t> dims;
+    Scenario scenario = Scenario::latency;
+    Scope scope = Scope::kernel;
+};
+
+struct ModelComparison {
+    CompareModelsRequest request;
+    std::string deployment_title;
+    std::vector<std::shared_ptr<const ModelFacts>> models;
+    std::vector<Result> results; ///< models x hardware x runtimes, model by model
+};
+
+struct CompareModelsView {
+    bool verbose = false;
+};
+
+ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view);
+/// {"schema": "archsim.compare_models/1", ...}; unknown values are null.
+ARCHSIM_API std::string to_json(const ModelComparison& comparison);
+
+} // namespace archsim

@@ -1,0 +1,112 @@
+#pragma once
+// A report as data: blocks that every renderer (text, Markdown, CSV, HTML) draws its own way. Builders in
+// report/ turn results into blocks; nothing here computes.
+
+#include "archsim/core/export.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace archsim {
+
+enum class Align : std::uint8_t { left, right };
+
+/// What a cell means, for colour and emphasis; the text must carry the meaning alone.
+enum class Tone : std::uint8_t { plain, good, bad, muted, strong };
+
+struct Cell {
+    std::string text;
+    std::optional<double> value = std::nullopt; ///< SI number behind the text, for sorting and CSV
+    Tone tone = Tone::plain;
+};
+
+struct Column {
+    std::string heading;  ///< "Latency"
+    std::string unit;     ///< "ms", second heading line
+    std::string key;      ///< machine name with unit suffix for CSV, "latency_s"
+    Align align = Align::left;
+    int priority = 0;     ///< 0 always shown; higher is dropped first when the terminal is narrow
+};
+
+struct Table {
+    std::string title;
+    std::vector<Column> columns;
+    std::vector<std::vector<Cell>> rows;
+    std::vector<std::string> notes; ///< printed under the table
+};
+
+struct Heading {
+    int level = 1; ///< 1 title, 2 section, 3 subsection
+    std::string text;
+};
+
+/// Indented "Name:  value" lines; nested facts indent further.
+struct NamedValue {
+    std::string name, value;
+    int indent = 0;
+};
+struct Facts {
+    std::vector<NamedValue> items;
+};
+
+struct Paragraph {
+    std::string text;
+    Tone tone = Tone::plain;
+};
+
+struct Bullets {
+    std::vector<std::string> items;
+};
+
+/// A line that works when pasted into a shell.
+struct Command {
+    std::string line;
+};
+
+enum class ChartKind : std::uint8_t { scatter, line, bar, stacked_bar, waterfall, heat_map, roofline };
+struct ChartPoint {
+    std::string label;
+    double x = 0, y = 0;
+    std::optional<double> y_low, y_high;
+    std::string hover;
+};
+struct ChartSeries {
+    std::string name;
+    std::vector<ChartPoint> points;
+};
+struct Chart {
+    ChartKind kind = ChartKind::bar;
+    std::string title, x_title, y_title;
+    bool x_log = false, y_log = false;
+    std::vector<ChartSeries> series;
+};
+
+using Block = std::variant<Heading, Paragraph, Facts, Table, Bullets, Command, Chart>;
+
+struct Report {
+    std::string title;
+    std::vector<Block> blocks;
+};
+
+enum class Format : std::uint8_t { text, markdown, json, csv, html };
+ARCHSIM_API std::string_view name_of(Format format);
+ARCHSIM_API std::optional<Format> parse_format(std::string_view name);
+/// From a file name's extension: .txt .md .json .csv .html.
+ARCHSIM_API std::optional<Format> format_of_file(std::string_view file);
+
+struct RenderOptions {
+    int width = 100;      ///< columns of the terminal
+    bool color = false;
+    bool unicode = true;  ///< box characters and µ; false: ASCII only
+};
+
+/// Draws a report. Format::json is not drawn from blocks: see the *_json functions of the result types.
+ARCHSIM_API std::string render(const Report& report, Format format, const RenderOptions& options = {});
+
+/// Writes a file by writing a temporary neighbour and renaming it, so that a failure leaves the old file.
+ARCHSIM_API void write_file(const std::string& file, std::string_view content);
+
+} // namespace archsim

@@ -1,0 +1,65 @@
+#pragma once
+// The catalogue of shipped models: models/catalogue/*.json.
+
+#include "archsim/core/export.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Figures that others published, to hold ours against.
+struct PublishedFigures {
+    double parameters = 0, gmacs = 0; ///< 0 = not published
+    std::map<std::string, std::int64_t> dims; ///< sizes the MACs belong to
+    std::string source;
+};
+
+/// A stage of a multi-part model (encoder and decoder, vision tower and language model).
+struct ModelPart {
+    std::string name, model;
+    double repeat = 1;
+    std::map<std::string, std::int64_t> dims;
+};
+
+/// Configuration of an autoregressive language model.
+struct LanguageModel {
+    double layers = 0, hidden = 0, heads = 0, kv_heads = 0, head_size = 0, vocabulary = 0, max_context = 0;
+    double experts = 0, active_experts = 0; ///< 0: dense
+};
+
+struct CatalogueEntry {
+    std::string name, title, family, task, kind, source;
+    std::vector<std::string> aliases;
+    std::filesystem::path file; ///< absolute; empty for a model made of parts only
+    std::map<std::string, std::int64_t> dims; ///< defaults of symbolic dimensions
+    std::vector<std::string> buffers;         ///< name patterns of initialisers that are not learned
+    double not_exported_parameters = 0;       ///< published, but absent from the inference graph
+    std::string macs_formula;
+    std::optional<PublishedFigures> published;
+    std::vector<ModelPart> parts;
+    std::optional<LanguageModel> language_model;
+};
+
+class ARCHSIM_API Catalogue {
+  public:
+    Catalogue() = default;
+    /// Reads every file of `folder`/catalogue; throws InputError naming the file and place of a mistake.
+    explicit Catalogue(const std::filesystem::path& folder);
+
+    const std::vector<CatalogueEntry>& entries() const { return entries_; } ///< sorted by name
+    /// By name or alias, case-insensitive; null when there is none.
+    const CatalogueEntry* find(std::string_view name) const;
+    /// Names closest to `name`.
+    std::vector<std::string> nearest(std::string_view name) const;
+
+  private:
+    std::vector<CatalogueEntry> entries_;
+};
+
+} // namespace archsim

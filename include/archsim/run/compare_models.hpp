@@ -1,0 +1,15 @@
+#pragma once
+#include "archsim/report/compare_models.hpp"
+#include "archsim/run/session.hpp"
+
+namespace archsim {
+
+/// Runs every model on every device and runtime of the request. One failing device never stops the others: it
+/// becomes a row with its reason. Throws InputError for unknown models, devices, runtimes and deployments.
+ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request,
+                                           const Bindings& bindings, const RunOptions& options);
+
+/// 3 when a result is incomplete, else 0.
+ARCHSIM_API int exit_code(const ModelComparison& comparison);
+
+} // namespace archsim

@@ -1,0 +1,49 @@
+#pragma once
+// A model in memory: imported once, bound to any sizes, its fused subgraphs shared by all devices that fuse alike.
+
+#include "archsim/core/export.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/run/catalogue.hpp"
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// An imported model. Immutable and safe to share between threads.
+struct Model {
+    CatalogueEntry info; ///< for a user's own file: name = stem, no figures
+    std::shared_ptr<const Graph> graph;
+};
+
+/// A model at concrete sizes. Partitions and work are made on first use and kept; safe to use from many threads.
+class ARCHSIM_API BoundModel {
+  public:
+    BoundModel(Model model, const Bindings& bindings);
+
+    const Model& model() const { return model_; }
+    const ShapedGraph& graph() const { return *graph_; }
+    std::shared_ptr<const ModelFacts> facts() const { return facts_; }
+    std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
+    std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
+                                            const std::vector<std::string>& unsupported) const;
+
+  private:
+    struct WorkEntry {
+        FusionPolicy policy;
+        PrecisionConfig precision;
+        std::vector<std::string> unsupported;
+        std::shared_ptr<const NetworkWork> work;
+    };
+
+    Model model_;
+    std::shared_ptr<const ShapedGraph> graph_;
+    std::shared_ptr<const ModelFacts> facts_;
+    mutable std::mutex mutex_;
+    mutable std::vector<std::shared_ptr<const Partition>> partitions_;
+    mutable std::vector<WorkEntry> works_;
+};
+
+} // namespace archsim

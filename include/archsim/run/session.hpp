@@ -1,0 +1,62 @@
+#pragma once
+// Everything a tool needs to answer one question: the database, the catalogue, and estimates on request.
+
+#include "archsim/core/export.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/hardware/database.hpp"
+#include "archsim/run/catalogue.hpp"
+#include "archsim/run/model.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+struct SessionOptions {
+    std::filesystem::path data;                      ///< empty: data_dir()
+    std::vector<std::filesystem::path> hardware_overlays;
+};
+
+/// What to estimate a model on, and how.
+struct RunOptions {
+    std::string runtime;                      ///< empty: the device's default
+    PrecisionConfig precision;
+    Scenario scenario = Scenario::latency;
+    Scope scope = Scope::kernel;
+    double chips = 1;
+    bool allow_unknown = false;
+    bool keep_subgraphs = true;
+};
+
+class ARCHSIM_API Session {
+  public:
+    explicit Session(const SessionOptions& options = {});
+
+    const HardwareDatabase& hardware() const { return *hardware_; }
+    const Catalogue& catalogue() const { return *catalogue_; }
+
+    /// A catalogue name, an alias, or the path of an ONNX file. Throws InputError with the nearest names.
+    Model load(std::string_view name_or_path) const;
+
+    /// Binds sizes; `batch` sets the dimension named "batch" (or the leading symbol of the first input).
+    std::shared_ptr<const BoundModel> bind(const Model& model, std::int64_t batch,
+                                           const Bindings& bindings = {}) const;
+
+    /// Makes a device ready to run. Throws InputError for unknown names.
+    std::shared_ptr<const Machine> machine(std::string_view hardware, const RunOptions& options) const;
+
+    /// Never throws for a device: what fails becomes the result's status and reason.
+    Result run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
+               const RunOptions& options) const;
+
+  private:
+    std::unique_ptr<HardwareDatabase> hardware_;
+    std::unique_ptr<Catalogue> catalogue_;
+    std::shared_ptr<const EnergyDatabase> energy_;
+    std::shared_ptr<const UncertaintyTable> uncertainty_;
+};
+
+} // namespace archsim

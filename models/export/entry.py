@@ -1,0 +1,40 @@
+"""One row of a table of vision models, and what a row becomes: an ONNX file and a catalogue entry."""
+from dataclasses import dataclass, field
+from typing import Callable, Dict, List, Optional, Tuple
+
+IMAGE_AXES = {"input": {0: "batch", 2: "height", 3: "width"}}
+BATCH_NORM_BUFFERS = ("*.running_mean", "*.running_var")
+# Tables that fold.py computed from sizes alone.
+FOLDED_TABLES = "*:constant"
+
+
+@dataclass
+class Entry:
+    name: str
+    title: str
+    family: str
+    task: str
+    source: str
+    build: Callable  # () -> torch.nn.Module
+    size: Tuple[int, int]  # the default height and width
+    # How the tracer is asked for symbolic sizes: "traced" marks height and width as dynamic, "named" writes
+    # their symbols on the input afterwards (operators that the tracer wants fixed, yet do not depend on the
+    # size), "fixed" leaves the architecture's only size.
+    spatial: str = "traced"
+    aliases: List[str] = field(default_factory=list)
+    outputs: Tuple[str, ...] = ("output",)
+    not_exported: Optional[Dict] = None  # {"pattern": module name pattern, "reason": ...}
+    # Largest accepted relative distance of the MACs from the published figure.
+    tolerance: float = 0.002
+
+    def axes(self):
+        """(traced, named) symbolic axes of the input."""
+        batch = {"input": {0: "batch"}}
+        spatial = {"input": {2: "height", 3: "width"}}
+        return {"traced": (IMAGE_AXES, {}), "named": (batch, spatial), "fixed": (batch, {})}[self.spatial]
+
+    def dims(self):
+        dims = {"batch": 1}
+        if self.spatial != "fixed":
+            dims.update(height=self.size[0], width=self.size[1])
+        return dims

@@ -1,0 +1,101 @@
+"""The table of torchvision's networks: constructor, title, default size."""
+import re
+
+import torchvision
+
+from entry import Entry
+
+CLASSIFICATION = "image classification"
+
+# name: (title, family, default size, how the size is symbolic)
+CLASSIFIERS = {
+    "alexnet": ("AlexNet", "alexnet", 224, "named"),
+    "convnext_tiny": ("ConvNeXt-Tiny", "convnext", 224, "traced"),
+    "convnext_small": ("ConvNeXt-Small", "convnext", 224, "traced"),
+    "convnext_base": ("ConvNeXt-Base", "convnext", 224, "traced"),
+    "convnext_large": ("ConvNeXt-Large", "convnext", 224, "traced"),
+    "densenet121": ("DenseNet-121", "densenet", 224, "traced"),
+    "efficientnet_b0": ("EfficientNet-B0", "efficientnet", 224, "traced"),
+    "efficientnet_b1": ("EfficientNet-B1", "efficientnet", 240, "traced"),
+    "efficientnet_b2": ("EfficientNet-B2", "efficientnet", 288, "traced"),
+    "efficientnet_b3": ("EfficientNet-B3", "efficientnet", 300, "traced"),
+    "efficientnet_b4": ("EfficientNet-B4", "efficientnet", 380, "traced"),
+    "efficientnet_b5": ("EfficientNet-B5", "efficientnet", 456, "traced"),
+    "efficientnet_b6": ("EfficientNet-B6", "efficientnet", 528, "traced"),
+    "efficientnet_b7": ("EfficientNet-B7", "efficientnet", 600, "traced"),
+    "efficientnet_v2_s": ("EfficientNetV2-S", "efficientnet", 384, "traced"),
+    "efficientnet_v2_m": ("EfficientNetV2-M", "efficientnet", 480, "traced"),
+    "efficientnet_v2_l": ("EfficientNetV2-L", "efficientnet", 480, "traced"),
+    "googlenet": ("GoogLeNet", "inception", 224, "traced"),
+    "inception_v3": ("Inception-v3", "inception", 299, "traced"),
+    "mnasnet1_0": ("MNASNet 1.0", "mnasnet", 224, "traced"),
+    "mobilenet_v2": ("MobileNetV2", "mobilenet", 224, "traced"),
+    "mobilenet_v3_large": ("MobileNetV3-Large", "mobilenet", 224, "traced"),
+    "mobilenet_v3_small": ("MobileNetV3-Small", "mobilenet", 224, "traced"),
+    "regnet_x_400mf": ("RegNetX-400MF", "regnet", 224, "traced"),
+    "regnet_x_800mf": ("RegNetX-800MF", "regnet", 224, "traced"),
+    "regnet_x_1_6gf": ("RegNetX-1.6GF", "regnet", 224, "traced"),
+    "regnet_x_3_2gf": ("RegNetX-3.2GF", "regnet", 224, "traced"),
+    "regnet_y_400mf": ("RegNetY-400MF", "regnet", 224, "traced"),
+    "regnet_y_800mf": ("RegNetY-800MF", "regnet", 224, "traced"),
+    "regnet_y_1_6gf": ("RegNetY-1.6GF", "regnet", 224, "traced"),
+    "regnet_y_3_2gf": ("RegNetY-3.2GF", "regnet", 224, "traced"),
+    "regnet_y_8gf": ("RegNetY-8GF", "regnet", 224, "traced"),
+    "regnet_y_16gf": ("RegNetY-16GF", "regnet", 224, "traced"),
+    "regnet_y_32gf": ("RegNetY-32GF", "regnet", 224, "traced"),
+    "resnet18": ("ResNet-18", "resnet", 224, "traced"),
+    "resnet34": ("ResNet-34", "resnet", 224, "traced"),
+    "resnet50": ("ResNet-50", "resnet", 224, "traced"),
+    "resnet101": ("ResNet-101", "resnet", 224, "traced"),
+    "resnet152": ("ResNet-152", "resnet", 224, "traced"),
+    "resnext50_32x4d": ("ResNeXt-50 32x4d", "resnet", 224, "traced"),
+    "shufflenet_v2_x1_0": ("ShuffleNetV2 x1.0", "shufflenet", 224, "traced"),
+    "squeezenet1_0": ("SqueezeNet 1.0", "squeezenet", 224, "traced"),
+    "squeezenet1_1": ("SqueezeNet 1.1", "squeezenet", 224, "traced"),
+    "swin_t": ("Swin-T", "swin", 224, "fixed"),
+    "swin_s": ("Swin-S", "swin", 224, "fixed"),
+    "swin_b": ("Swin-B", "swin", 224, "fixed"),
+    "vgg11": ("VGG-11", "vgg", 224, "named"),
+    "vgg13": ("VGG-13", "vgg", 224, "named"),
+    "vgg16": ("VGG-16", "vgg", 224, "named"),
+    "vgg19": ("VGG-19", "vgg", 224, "named"),
+    "vit_b_16": ("ViT-B/16", "vit", 224, "fixed"),
+    "vit_b_32": ("ViT-B/32", "vit", 224, "fixed"),
+    "vit_h_14": ("ViT-H/14", "vit", 224, "fixed"),
+    "vit_l_16": ("ViT-L/16", "vit", 224, "fixed"),
+    "vit_l_32": ("ViT-L/32", "vit", 224, "fixed"),
+    "wide_resnet50_2": ("Wide ResNet-50-2", "resnet", 224, "traced"),
+}
+
+# Constructor arguments beside weights=None. The initial values do not matter here, and the Inception
+# networks' are slow to draw.
+ARGUMENTS = {
+    "googlenet": {"init_weights": False, "aux_logits": False},
+    "inception_v3": {"init_weights": False},
+}
+ALIASES = {"vit_b_16": ["vit-base", "vit_base_patch16_224"], "wide_resnet50_2": ["wide-resnet-50"]}
+NOT_EXPORTED = {
+    "inception_v3": {"pattern": "AuxLogits.*", "reason": "the auxiliary head runs in training only"},
+}
+
+
+def classifier(name):
+    return lambda: getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
+
+
+def deeplabv3_resnet50():
+    return torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None, aux_loss=True)
+
+
+def entries():
+    version = re.match(r"[\d.]*\d", torchvision.__version__.replace("a0", "")).group()
+    rows = [Entry(name, title, family, CLASSIFICATION, f"torchvision {version} {name}", classifier(name),
+                  (size, size), spatial, ALIASES.get(name, []), not_exported=NOT_EXPORTED.get(name))
+            for name, (title, family, size, spatial) in CLASSIFIERS.items()]
+    rows.append(Entry("vit_b_16_384", "ViT-B/16 384", "vit", CLASSIFICATION,
+                      f"torchvision {version} vit_b_16 with image_size=384",
+                      lambda: torchvision.models.vit_b_16(weights=None, image_size=384), (384, 384), "fixed"))
+    rows.append(Entry("deeplabv3_resnet50", "DeepLabV3 ResNet-50", "deeplab", "semantic segmentation",
+                      f"torchvision {version} deeplabv3_resnet50", deeplabv3_resnet50, (520, 520),
+                      outputs=("out", "aux")))
+    return rows

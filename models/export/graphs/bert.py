@@ -1,0 +1,149 @@
+"""BERT, DistilBERT and RoBERTa text encoders (Devlin et al. 2018, Sanh et al. 2019, Liu et al. 2019)."""
+
+from builder import GraphBuilder, INT64
+from catalogue import Entry
+from layers import attend, dimension, embedding, gelu, heads_of, layer_norm, linear, padding_bias, token_input
+
+
+def encoder_layer(g, path, x, c, bias):
+    """Post-norm layer: LayerNorm(x + attention(x)), then LayerNorm(x + MLP(x))."""
+    width, names = c["hidden"], c["names"]
+    inner = f"{path}/{names['attention']}"
+    q, k, v = heads_of(g, inner, x, width, c["heads"], c["qkv"])
+    context = attend(g, inner, q, k, v, width, width // c["heads"], bias=bias)
+    y = linear(g, f"{path}/{names['attention_output']}", context, width, width)
+    x = layer_norm(g, f"{path}/{names['attention_norm']}", g.node("Add", path, [y, x]), width, 1e-12)
+    y = linear(g, f"{path}/{names['inner']}", x, width, c["inner"])
+    y = gelu(g, f"{path}/{names['activation']}", y)
+    y = linear(g, f"{path}/{names['outer']}", y, c["inner"], width)
+    return layer_norm(g, f"{path}/{names['norm']}", g.node("Add", path, [y, x]), width, 1e-12)
+
+
+BERT_NAMES = {
+    "attention": "attention/self",
+    "attention_output": "attention/output/dense",
+    "attention_norm": "attention/output/LayerNorm",
+    "inner": "intermediate/dense",
+    "activation": "intermediate/intermediate_act_fn",
+    "outer": "output/dense",
+    "norm": "output/LayerNorm",
+}
+DISTILBERT_NAMES = {
+    "attention": "attention",
+    "attention_output": "attention/out_lin",
+    "attention_norm": "sa_layer_norm",
+    "inner": "ffn/lin1",
+    "activation": "ffn/activation",
+    "outer": "ffn/lin2",
+    "norm": "output_layer_norm",
+}
+
+
+def embeddings(g, prefix, c, ids):
+    """Sum of word, position and token-type embeddings, normalised. A single token type needs no input."""
+    path, width = f"{prefix}embeddings", c["hidden"]
+    length = dimension(g, path, ids, 1)
+    first = c.get("first_position", 0)
+    limit = g.node("Add", path, [length, g.int_scalar(first)]) if first else length
+    position_ids = g.node("Range", path, [g.int_scalar(first), limit, g.int_scalar(1)])
+    x = embedding(g, f"{path}/word_embeddings", ids, c["vocab"], width)
+    if c["token_types"] == 1:
+        x = g.node("Add", path, [x, embedding(g, f"{path}/token_type_embeddings", g.int_scalar(0), 1, width)])
+    elif c["token_types"]:
+        types = g.input("token_type_ids", ["batch", "sequence"], elem=INT64)
+        x = g.node(
+            "Add", path, [x, embedding(g, f"{path}/token_type_embeddings", types, c["token_types"], width)]
+        )
+    p = embedding(g, f"{path}/position_embeddings", position_ids, c["positions"], width)
+    return layer_norm(g, f"{path}/LayerNorm", g.node("Add", path, [x, p]), width, 1e-12)
+
+
+def encoder(g, prefix, c):
+    """Embeddings and all layers; returns the last hidden state. `prefix` is "" or ends in "/"."""
+    ids = token_input(g)
+    mask = g.input("attention_mask", ["batch", "sequence"], elem=INT64)
+    x = embeddings(g, prefix, c, ids)
+    bias = padding_bias(g, prefix.rstrip("/"), mask)
+    for i in range(c["layers"]):
+        x = encoder_layer(g, f"{prefix}{c['stack']}/layer.{i}", x, c, bias)
+    return x
+
+
+def first_token(g, path, x):
+    return g.node("Gather", path, [x, g.int_scalar(0)], axis=1)
+
+
+def build(name, c):
+    g = GraphBuilder(name)
+    x = encoder(g, "", c)
+    if c["pooler"]:
+        pooled = linear(g, "pooler/dense", first_token(g, "pooler", x), c["hidden"], c["hidden"])
+        g.output(g.node("Tanh", "pooler/activation", [pooled], out="pooler_output"), ["batch", c["hidden"]])
+    g.output(g.node("Identity", "", [x], out="last_hidden_state"), ["batch", "sequence", c["hidden"]])
+    return g
+
+
+def macs_formula(c):
+    d, inner, layers = c["hidden"], c["inner"], c["layers"]
+    pooler = f" + batch*{d}*{d}" if c["pooler"] else ""
+    return f"batch*{layers}*(sequence*(4*{d}*{d} + 2*{d}*{inner}) + 2*sequence*sequence*{d}){pooler}"
+
+
+BERT = {
+    "vocab": 30522,
+    "positions": 512,
+    "token_types": 2,
+    "pooler": True,
+    "stack": "encoder",
+    "qkv": ("query", "key", "value"),
+    "names": BERT_NAMES,
+}
+CONFIGS = {
+    "bert-base": BERT | {"layers": 12, "hidden": 768, "heads": 12, "inner": 3072},
+    "bert-large": BERT | {"layers": 24, "hidden": 1024, "heads": 16, "inner": 4096},
+    "distilbert-base": BERT
+    | {
+        "layers": 6,
+        "hidden": 768,
+        "heads": 12,
+        "inner": 3072,
+        "token_types": 0,
+        "pooler": False,
+        "stack": "transformer",
+        "qkv": ("q_lin", "k_lin", "v_lin"),
+        "names": DISTILBERT_NAMES,
+    },
+}
+ABOUT = {
+    "bert-base": ("BERT base", "bert-base-uncased", 109482240, 11.17),
+    "bert-large": ("BERT large", "bert-large-uncased", 335141888, 39.46),
+    "distilbert-base": ("DistilBERT base", "distilbert-base-uncased", 66362880, 5.59),
+}
+
+
+def entry(name):
+    title, model_id, parameters, gmacs = ABOUT[name]
+    c = CONFIGS[name]
+    paper = "Sanh et al. 2019" if "distil" in name else "Devlin et al. 2018"
+    return Entry(
+        name=name,
+        family="bert",
+        task="text-encoder",
+        kind="encoder",
+        title=title,
+        catalogue="language",
+        aliases=[model_id],
+        source=f"{model_id} config.json; {paper}",
+        dims={"batch": 1, "sequence": 128},
+        build=lambda: build(name, c),
+        macs_formula=macs_formula(c),
+        published={
+            "parameters": parameters,
+            "gmacs": gmacs,
+            "dims": {"batch": 1, "sequence": 128},
+            "source": f"{paper}: configuration; encoder MACs by the closed formula",
+        },
+    )
+
+
+ENTRIES = [entry(name) for name in CONFIGS]

@@ -1,0 +1,171 @@
+"""CLIP image and text encoders and their similarity (Radford et al. 2021)."""
+
+from builder import FLOAT, GraphBuilder, INT64
+from catalogue import Entry, part
+from layers import (
+    causal_mask,
+    dimension,
+    embedding,
+    layer_norm,
+    linear,
+    mlp,
+    padding_bias,
+    parameter,
+    positions,
+    quick_gelu,
+    self_attention,
+    token_input,
+)
+from vit import encoder_macs, patch_embedding, prepend_token
+
+VISION = {"layers": 12, "hidden": 768, "heads": 12, "inner": 3072, "patch": 32, "image": 224}
+TEXT = {"layers": 12, "hidden": 512, "heads": 8, "inner": 2048, "vocab": 49408, "positions": 77}
+PROJECTION = 512
+
+
+def encoder_layer(g, path, x, c, bias=None, allowed=None):
+    """Pre-norm layer with quick GELU."""
+    d = c["hidden"]
+    y = layer_norm(g, f"{path}/layer_norm1", x, d)
+    x = g.node(
+        "Add", path, [x, self_attention(g, f"{path}/self_attn", y, d, c["heads"], bias=bias, allowed=allowed)]
+    )
+    y = layer_norm(g, f"{path}/layer_norm2", x, d)
+    return g.node("Add", path, [x, mlp(g, f"{path}/mlp", y, d, c["inner"], quick_gelu)])
+
+
+def vision_embeddings(g, path, pixels, c):
+    d = c["hidden"]
+    x = patch_embedding(g, f"{path}/embeddings/patch_embedding", pixels, d, c["patch"], bias=False)
+    x = prepend_token(
+        g, f"{path}/embeddings", x, g.weight(parameter(f"{path}/embeddings", "class_embedding"), [d]), d
+    )
+    tokens = (c["image"] // c["patch"]) ** 2 + 1
+    table = g.weight(parameter(f"{path}/embeddings/position_embedding", "weight"), [tokens, d])
+    x = g.node("Add", f"{path}/embeddings", [x, table])
+    # the checkpoint spells this module "pre_layrnorm"
+    return layer_norm(g, f"{path}/{c.get('pre_norm', 'pre_layrnorm')}", x, d)
+
+
+def class_token(g, path, x, width):
+    """The normalised first token, the summary of an image."""
+    first = g.node("Gather", path, [x, g.int_scalar(0)], axis=1)
+    return layer_norm(g, f"{path}/post_layernorm", first, width)
+
+
+def text_features(g, c, projection):
+    """Causal text transformer; the state at the end-of-text token (the highest id), projected."""
+    path, d = "text_model", c["hidden"]
+    ids = token_input(g)
+    mask = g.input("attention_mask", ["batch", "sequence"], elem=INT64)
+    position_ids, total = positions(g, path, g.int_scalar(0), dimension(g, path, ids, 1))
+    allowed, bias = causal_mask(g, path, position_ids, total), padding_bias(g, path, mask)
+    x = g.node(
+        "Add",
+        f"{path}/embeddings",
+        [
+            embedding(g, f"{path}/embeddings/token_embedding", ids, c["vocab"], d),
+            embedding(g, f"{path}/embeddings/position_embedding", position_ids, c["positions"], d),
+        ],
+    )
+    for i in range(c["layers"]):
+        x = encoder_layer(g, f"{path}/encoder/layers.{i}", x, c, bias, allowed)
+    x = layer_norm(g, f"{path}/final_layer_norm", x, d)
+    end = g.node("ArgMax", path, [ids], axis=1, keepdims=1)
+    pooled = g.node("GatherND", path, [x, end], batch_dims=1)
+    return linear(g, "text_projection", pooled, d, projection, bias=False, out="text_embeds")
+
+
+def normalized(g, path, x):
+    return g.node("Div", path, [x, g.node("ReduceL2", path, [x], axes=[-1], keepdims=1)])
+
+
+def build_image(name):
+    g, d, size = GraphBuilder(name, FLOAT), VISION["hidden"], VISION["image"]
+    x = vision_embeddings(g, "vision_model", g.input("pixel_values", ["batch", 3, size, size]), VISION)
+    for i in range(VISION["layers"]):
+        x = encoder_layer(g, f"vision_model/encoder/layers.{i}", x, VISION)
+    pooled = class_token(g, "vision_model", x, d)
+    linear(g, "visual_projection", pooled, d, PROJECTION, bias=False, out="image_embeds")
+    g.output("image_embeds", ["batch", PROJECTION])
+    return g
+
+
+def build_text(name):
+    g = GraphBuilder(name, FLOAT)
+    g.output(text_features(g, TEXT, PROJECTION), ["batch", PROJECTION])
+    return g
+
+
+def build_similarity(name):
+    g = GraphBuilder(name, FLOAT)
+    images = normalized(g, "image", g.input("image_embeds", ["batch", PROJECTION]))
+    texts = normalized(g, "text", g.input("text_embeds", ["texts", PROJECTION]))
+    scores = g.node("MatMul", "logits", [images, g.node("Transpose", "text", [texts], perm=[1, 0])])
+    scale = g.node("Exp", "logits", [g.weight("logit_scale", [])])
+    g.output(g.node("Mul", "logits", [scores, scale], out="logits_per_image"), ["batch", "texts"])
+    return g
+
+
+def text_macs(c, projection):
+    d, f = c["hidden"], c["inner"]
+    return (
+        f"batch*({c['layers']}*(sequence*(4*{d}*{d} + 2*{d}*{f}) + 2*sequence*sequence*{d})"
+        f" + {d}*{projection})"
+    )
+
+
+SOURCE = "openai/clip-vit-base-patch32 config.json; Radford et al. 2021"
+COUNTED = "closed formula of the configuration; the parts add up to the checkpoint"
+COMMON = {"family": "clip", "source": SOURCE, "catalogue": "multimodal"}
+ENTRIES = [
+    Entry(
+        name="clip-vit-b32-image",
+        task="image-embedding",
+        kind="encoder",
+        title="CLIP ViT-B/32 image encoder",
+        dims={"batch": 1},
+        build=lambda: build_image("clip-vit-b32-image"),
+        macs_formula=f"batch*({encoder_macs(VISION)} + {VISION['hidden']}*{PROJECTION})",
+        published={"parameters": 87849216, "source": COUNTED},
+        **COMMON,
+    ),
+    Entry(
+        name="clip-vit-b32-text",
+        task="text-encoder",
+        kind="encoder",
+        title="CLIP ViT-B/32 text encoder",
+        dims={"batch": 1, "sequence": 77},
+        build=lambda: build_text("clip-vit-b32-text"),
+        macs_formula=text_macs(TEXT, PROJECTION),
+        published={"parameters": 63428096, "source": COUNTED},
+        **COMMON,
+    ),
+    Entry(
+        name="clip-vit-b32-similarity",
+        task="matching",
+        kind="head",
+        title="CLIP image-text similarity",
+        dims={"batch": 1, "texts": 1},
+        build=lambda: build_similarity("clip-vit-b32-similarity"),
+        macs_formula=f"batch*texts*{PROJECTION}",
+        published={"parameters": 1, "source": COUNTED},
+        **COMMON,
+    ),
+    Entry(
+        name="clip-vit-b32",
+        task="image-text-matching",
+        kind="dual-encoder",
+        title="CLIP ViT-B/32",
+        aliases=["openai/clip-vit-base-patch32"],
+        dims={"batch": 1, "sequence": 77},
+        parts=[
+            part("image", "clip-vit-b32-image"),
+            part("text", "clip-vit-b32-text"),
+            part("similarity", "clip-vit-b32-similarity"),
+        ],
+        note="one text per run; the other parts follow the batch",
+        published={"parameters": 151277313, "source": "openai/clip-vit-base-patch32 checkpoint"},
+        **COMMON,
+    ),
+]

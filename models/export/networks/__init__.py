@@ -1,0 +1,1 @@
+"""Networks that torchvision does not have, as plain torch.nn modules after their published descriptions."""

@@ -1,0 +1,111 @@
+#include "archsim/core/precision.hpp"
+
+#include <cctype>
+#include <string>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+struct PrecisionRow {
+    Precision precision;
+    std::string_view name;
+    int bits;
+    bool integer;
+};
+
+constexpr std::array kRows = {
+    PrecisionRow{Precision::fp64, "fp64", 64, false},  PrecisionRow{Precision::fp32, "fp32", 32, false},
+    PrecisionRow{Precision::tf32, "tf32", 32, false},  PrecisionRow{Precision::bf16, "bf16", 16, false},
+    PrecisionRow{Precision::fp16, "fp16", 16, false},  PrecisionRow{Precision::fp8, "fp8", 8, false},
+    PrecisionRow{Precision::fp4, "fp4", 4, false},     PrecisionRow{Precision::int32, "int32", 32, true},
+    PrecisionRow{Precision::int16, "int16", 16, true}, PrecisionRow{Precision::int8, "int8", 8, true},
+    PrecisionRow{Precision::int4, "int4", 4, true},
+};
+static_assert(kRows.size() == kPrecisionCount);
+
+struct Alias {
+    std::string_view text;
+    Precision precision;
+};
+
+constexpr std::array kAliases = {
+    Alias{"float64", Precision::fp64},  Alias{"double", Precision::fp64},     Alias{"float32", Precision::fp32},
+    Alias{"float", Precision::fp32},    Alias{"single", Precision::fp32},     Alias{"tfloat32", Precision::tf32},
+    Alias{"bfloat16", Precision::bf16}, Alias{"float16", Precision::fp16},    Alias{"half", Precision::fp16},
+    Alias{"float8", Precision::fp8},    Alias{"fp8e4m3", Precision::fp8},     Alias{"fp8e5m2", Precision::fp8},
+    Alias{"float4", Precision::fp4},    Alias{"float4e2m1", Precision::fp4},  Alias{"i32", Precision::int32},
+    Alias{"i16", Precision::int16},     Alias{"i8", Precision::int8},         Alias{"i4", Precision::int4},
+};
+
+const PrecisionRow& row_of(Precision p) { return kRows[static_cast<std::size_t>(p)]; }
+
+std::string lower_case(std::string_view text) {
+    std::string result;
+    for (char c : text)
+        result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return result;
+}
+
+/// Widths of the "w<bits>a<bits>" notation: 8 and 4 bit are integers, 16 bit is fp16, 32 bit is fp32.
+std::optional<Precision> precision_of_width(std::string_view digits) {
+    if (digits == "4")
+        return Precision::int4;
+    if (digits == "8")
+        return Precision::int8;
+    if (digits == "16")
+        return Precision::fp16;
+    if (digits == "32")
+        return Precision::fp32;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::string_view name_of(Precision p) { return row_of(p).name; }
+
+int bits_of(Precision p) { return row_of(p).bits; }
+
+bool is_integer(Precision p) { return row_of(p).integer; }
+
+std::optional<Precision> parse_precision(std::string_view text) {
+    const std::string lower = lower_case(text);
+    for (const PrecisionRow& row : kRows)
+        if (row.name == lower)
+            return row.precision;
+    for (const Alias& alias : kAliases)
+        if (alias.text == lower)
+            return alias.precision;
+    return std::nullopt;
+}
+
+PrecisionConfig PrecisionConfig::uniform(Precision p) {
+    const Precision stored = p == Precision::tf32 ? Precision::fp32 : p;
+    return {p, stored, stored, stored, 0.0};
+}
+
+std::optional<PrecisionConfig> PrecisionConfig::parse(std::string_view text) {
+    if (const auto p = parse_precision(text))
+        return uniform(*p);
+    const std::string lower = lower_case(text);
+    // Automatic mixed precision: fp16 arithmetic and activations, fp32 master weights (Micikevicius et al.,
+    // "Mixed Precision Training", ICLR 2018).
+    if (lower == "mixed" || lower == "amp") {
+        PrecisionConfig config = uniform(Precision::fp16);
+        config.weights = Precision::fp32;
+        return config;
+    }
+    const std::size_t split = lower.find('a');
+    if (lower.empty() || lower[0] != 'w' || split == std::string::npos)
+        return std::nullopt;
+    const auto weights = precision_of_width(std::string_view(lower).substr(1, split - 1));
+    const auto activations = precision_of_width(std::string_view(lower).substr(split + 1));
+    if (!weights || !activations)
+        return std::nullopt;
+    PrecisionConfig config = uniform(*activations);
+    config.weights = *weights;
+    return config;
+}
+
+} // namespace archsim

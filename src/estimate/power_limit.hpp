@@ -1,0 +1,22 @@
+#pragma once
+// The clock a machine settles at: as tabulated, or lower where energy over time exceeds the power limit.
+
+#include "archsim/estimate/estimate.hpp"
+
+#include <vector>
+
+namespace archsim {
+
+struct OperatingPoint {
+    double clock_ratio = 1; ///< of the tabulated operating clock
+    double latency_s = 0;   ///< one batch
+    double interval_s = 0;  ///< time between finished batches when saturated; equals latency_s for one stream
+    bool limited = false;
+};
+
+/// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest clock
+/// does not fit, the machine pauses: time is stretched until energy / time equals the limit.
+OperatingPoint settle_clock(const std::vector<Mapping>& mappings, const NetworkMapping& network,
+                            const NetworkWork& work, const Machine& machine);
+
+} // namespace archsim

@@ -1,0 +1,32 @@
+#pragma once
+// The one latency formula and the one energy formula of every architecture.
+
+#include "archsim/estimate/estimate.hpp"
+
+#include <array>
+
+namespace archsim {
+
+/// Time of one mapping. Lanes add inside and overlap across: t = (sum_l lane_l^p)^(1/p) + overhead, with p the
+/// stack's combine exponent (1 = copies run as separate passes, infinity = perfect overlap; a finite p > 1 is a
+/// smooth maximum). Worked: compute 3 us, memory 4 us, p = 1 / 2 / infinity -> 7 / 5 / 4 us.
+struct LaneTimes {
+    std::array<double, kLaneCount> lanes{};
+    double total = 0;
+    Resource binding = Resource::seconds; ///< resource with the largest single time
+    double weight_stream = 0;             ///< time of weight_bytes demands, when taken out for network prefetch
+    double dram_bytes = 0;
+};
+
+/// `clock_ratio` scales every cycle-based rate (power limit). `prefetch_weights` takes weight_bytes demands out of
+/// the memory lane: they overlap the whole network instead.
+LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio, bool prefetch_weights);
+
+/// Joules of counted events, each priced from the table; dynamic energy per event falls with the clock as
+/// r^(a-1), because the voltage falls with it. Static energy is not included.
+EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio);
+
+/// (x^p + y^p + z^p)^(1/p), for p from 1 to infinity.
+double combine(double x, double y, double z, double p);
+
+} // namespace archsim

@@ -1,0 +1,253 @@
+// check_hardware: schema, reading, lints, and names across the files of a database.
+
+#include "archsim/hardware/database.hpp"
+
+#include "archsim/core/data_dir.hpp"
+
+#include "hardware/device_files.hpp"
+#include "hardware/device_reader.hpp"
+#include "hardware/lints.hpp"
+#include "hardware/runtime_reader.hpp"
+#include "hardware/schema_check.hpp"
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+#include <utility>
+
+namespace archsim {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+/// True when one of the places lies inside the other: two findings about the same defect.
+bool same_place(const Finding& a, const Finding& b) {
+    const std::string_view shorter = a.where.size() < b.where.size() ? a.where : b.where;
+    const std::string_view longer = a.where.size() < b.where.size() ? b.where : a.where;
+    return longer == shorter || (longer.starts_with(shorter) && longer[shorter.size()] == '/');
+}
+
+/// The reader explains a defect better than the schema; the schema adds what the reader does not ask for.
+void append_schema_findings(std::vector<Finding> violations, std::vector<Finding>& findings) {
+    const std::size_t own = findings.size();
+    for (Finding& violation : violations) {
+        const bool known = std::any_of(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(own),
+                                       [&](const Finding& f) { return same_place(f, violation); });
+        if (!known)
+            findings.push_back(std::move(violation));
+    }
+}
+
+class Checker {
+  public:
+    Checker(const fs::path& root, std::vector<fs::path> overlays)
+        : files_(list_database(root, overlays)), schema_((root / "schema.json").string(), findings_),
+          runtime_schema_((root / "runtime_schema.json").string(), findings_) {}
+
+    void device(const DatabaseEntry& entry) {
+        std::vector<Finding> own;
+        const auto document = files_.document(entry, own);
+        if (document) {
+            const auto read = read_device(*document, entry.file, own);
+            append_schema_findings(schema_.validate(*document, entry.file), own);
+            if (read != nullptr) {
+                for (Finding& lint : lint_device(*read))
+                    own.push_back(std::move(lint));
+                identity(entry, *read, own);
+                devices_.push_back(read);
+            }
+        }
+        append(std::move(own));
+    }
+
+    void runtime(const DatabaseEntry& entry) {
+        std::vector<Finding> own;
+        const auto document = parse_json_file(entry.file, own);
+        if (document) {
+            const auto read = read_runtime(*document, entry.file, own);
+            append_schema_findings(runtime_schema_.validate(*document, entry.file), own);
+            if (read != nullptr) {
+                if (read->id != entry.id)
+                    own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
+                                          fmt::format("the id \"{}\" differs from the file's name", read->id),
+                                          fmt::format("call the file {}.json", read->id)));
+                runtimes_.push_back(read);
+            }
+        }
+        append(std::move(own));
+    }
+
+    /// Every file of the layers from `first_layer` on.
+    void run(std::size_t first_layer) {
+        for (const auto& [key, entries] : files_.index().devices) {
+            for (std::size_t i = 0; i < entries.size(); ++i) {
+                if (entries[i].layer < first_layer)
+                    continue;
+                if (i > 0 && entries[i].layer == entries[i - 1].layer)
+                    append({finding(FindingKind::duplicate, entries[i].file, "/id",
+                                    fmt::format("{} also defines this id", entries[i - 1].file),
+                                    "rename or remove one of them")});
+                device(entries[i]);
+            }
+        }
+        for (const auto& [key, entries] : files_.index().runtimes)
+            if (entries.back().layer >= first_layer)
+                runtime(entries.back());
+        for (const auto& device : devices_)
+            names(*device);
+        // Generations are known only where every device was read.
+        if (first_layer == 0)
+            generations();
+        deployments();
+    }
+
+    std::vector<Finding> take() { return std::move(findings_); }
+
+  private:
+    static Finding finding(FindingKind kind, std::string file, std::string where, std::string message,
+                           std::string mend) {
+        Finding result;
+        result.kind = kind;
+        result.file = std::move(file);
+        result.where = std::move(where);
+        result.message = std::move(message);
+        result.mend = std::move(mend);
+        return result;
+    }
+
+    void append(std::vector<Finding> more) {
+        findings_.insert(findings_.end(), std::make_move_iterator(more.begin()),
+                         std::make_move_iterator(more.end()));
+    }
+
+    /// The id is the file's name, and the family the folder's.
+    static void identity(const DatabaseEntry& entry, const Device& device, std::vector<Finding>& own) {
+        const std::string stem = fs::path(entry.file).stem().string();
+        if (device.id != stem)
+            own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
+                                  fmt::format("the id \"{}\" differs from the file's name", device.id),
+                                  fmt::format("call the file {}.json", device.id)));
+        if (entry.family && *entry.family != device.family)
+            own.push_back(finding(FindingKind::inconsistent, entry.file, "/family",
+                                  fmt::format("a {} lies in the folder of another family",
+                                              title_of(device.family)),
+                                  fmt::format("move it to {}/", name_of(device.family))));
+    }
+
+    /// Names that several files must agree on: ids and aliases, stacks, hosts.
+    void names(const Device& device) {
+        for (std::size_t i = 0; i < device.aliases.size(); ++i) {
+            const DatabaseEntry* owner = files_.find(device.aliases[i]);
+            if (owner != nullptr && name_key(owner->id) != name_key(device.id))
+                append({finding(FindingKind::duplicate, device.file, fmt::format("/aliases/{}", i),
+                                fmt::format("\"{}\" already means {}", device.aliases[i], owner->id),
+                                "remove one of them")});
+        }
+        const auto& stacks = files_.index().runtimes;
+        for (std::size_t i = 0; i < device.runtimes.size(); ++i)
+            if (!stacks.empty() && !stacks.contains(name_key(device.runtimes[i])))
+                append({finding(FindingKind::unknown_name, device.file, fmt::format("/runtimes/{}", i),
+                                fmt::format("no software stack is called \"{}\"", device.runtimes[i]),
+                                nearest_mend(device.runtimes[i], ids_of(stacks)))});
+        if (!device.host.empty() && files_.find(device.host) == nullptr)
+            append({finding(FindingKind::unknown_name, device.file, "/host/cpu",
+                            fmt::format("no device is called \"{}\"", device.host),
+                            nearest_mend(device.host, ids_of(files_.index().devices)))});
+    }
+
+    /// A misspelt generation in a stack would silently fall back to the default.
+    void generations() {
+        std::set<std::string> known;
+        for (const auto& device : devices_)
+            known.insert(lower_case(device->generation));
+        for (const auto& runtime : runtimes_) {
+            const auto check = [&](const std::string& name, std::string where) {
+                if (!known.contains(lower_case(name)))
+                    append({finding(FindingKind::unknown_name, runtime->file, std::move(where),
+                                    fmt::format("no device is of the generation \"{}\"", name),
+                                    nearest_mend(name, {known.begin(), known.end()}))});
+            };
+            for (std::size_t i = 0; i < runtime->generations.size(); ++i)
+                check(runtime->generations[i], fmt::format("/generations/{}", i));
+            for (const ParameterEntry& entry : runtime->parameters)
+                for (const auto& [generation, fact] : entry.by_generation)
+                    check(generation, fmt::format("/parameters/{}/by_generation/{}",
+                                                  info_of(entry.parameter).name, generation));
+        }
+    }
+
+    void deployments() {
+        for (const std::string& file : files_.index().deployment_files) {
+            std::vector<Finding> own;
+            const auto document = parse_json_file(file, own);
+            const auto listed = document ? read_deployments(*document, file, own) : std::vector<Deployment>();
+            for (std::size_t d = 0; d < listed.size(); ++d)
+                for (std::size_t h = 0; h < listed[d].hardware.size(); ++h)
+                    hardware_name(listed[d].hardware[h], file, fmt::format("/deployments/{}/hardware/{}", d, h),
+                                  own);
+            append(std::move(own));
+        }
+    }
+
+    void hardware_name(const std::string& name, const std::string& file, std::string where,
+                       std::vector<Finding>& own) const {
+        const auto at = name.rfind('@');
+        const std::string id = name.substr(0, at);
+        const DatabaseEntry* entry = files_.find(id);
+        if (entry == nullptr) {
+            own.push_back(finding(FindingKind::unknown_name, file, std::move(where),
+                                  fmt::format("no device is called \"{}\"", id), nearest_mend(id, ids_of(files_.index().devices))));
+            return;
+        }
+        if (at == std::string::npos)
+            return;
+        for (const auto& device : devices_)
+            if (device->id == entry->id && device->power_mode(name.substr(at + 1)) == nullptr)
+                own.push_back(finding(FindingKind::unknown_name, file, std::move(where),
+                                      fmt::format("{} has no power mode \"{}\"", id, name.substr(at + 1)),
+                                      "see its power_modes"));
+    }
+
+    static std::vector<std::string> ids_of(const EntryTable& table) {
+        std::vector<std::string> result;
+        for (const auto& [key, entries] : table)
+            result.push_back(entries.back().id);
+        return result;
+    }
+
+    static std::string nearest_mend(std::string_view name, const std::vector<std::string>& known) {
+        const auto nearest = nearest_names(name, known);
+        return nearest.empty() ? std::string("name one of the database")
+                               : fmt::format("is {} meant?", either_of(nearest));
+    }
+
+    std::vector<Finding> findings_;
+    DeviceFiles files_;
+    SchemaCheck schema_, runtime_schema_;
+    std::vector<std::shared_ptr<const Device>> devices_;
+    std::vector<std::shared_ptr<const Runtime>> runtimes_;
+};
+
+/// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.
+fs::path database_around(const fs::path& path) {
+    const fs::path around = fs::absolute(path).parent_path().parent_path();
+    return fs::exists(around / "schema.json") ? around : data_dir() / "hardware_db";
+}
+
+} // namespace
+
+std::vector<Finding> check_hardware(const fs::path& file_or_folder) {
+    if (fs::exists(file_or_folder / "schema.json")) {
+        Checker checker(file_or_folder, {});
+        checker.run(0);
+        return checker.take();
+    }
+    Checker checker(database_around(file_or_folder), {file_or_folder});
+    checker.run(1);
+    return checker.take();
+}
+
+} // namespace archsim

@@ -1,0 +1,284 @@
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/device_files.hpp"
+#include "hardware/runtime_reader.hpp"
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <fmt/format.h>
+#include <limits>
+#include <thread>
+#include <utility>
+
+namespace archsim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Threads that read all devices; more only wait for the file system.
+constexpr unsigned kMaxReaders = 4;
+
+[[noreturn]] void unknown_name(std::string_view what, std::string_view name,
+                               const std::vector<std::string>& known) {
+    const auto nearest = nearest_names(name, known);
+    Finding finding;
+    finding.kind = FindingKind::unknown_name;
+    finding.message = fmt::format("no {} is called \"{}\"", what, name);
+    finding.mend = nearest.empty() ? fmt::format("list_hardware_mappers shows every {}", what)
+                                   : fmt::format("is {} meant?", either_of(nearest));
+    throw InputError(finding);
+}
+
+[[noreturn]] void unusable(std::string_view what, std::string_view name, std::vector<Finding> findings) {
+    const auto first = std::find_if(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    std::string message = fmt::format("the {} {} cannot be used: {}", what, name,
+                                      first == findings.end() ? std::string("no reason") : to_string(*first));
+    const auto others = std::count_if(findings.begin(), findings.end(),
+                                      [](const Finding& f) { return f.severity == Severity::error; }) -
+                        1;
+    if (others > 0)
+        message += fmt::format(" (and {} more)", others);
+    throw InputError(message, std::move(findings));
+}
+
+bool is_file(std::string_view name) {
+    std::error_code error;
+    return name.ends_with(".json") && fs::is_regular_file(fs::path(name), error);
+}
+
+} // namespace
+
+struct HardwareDatabase::State {
+    explicit State(DatabaseIndex index) : files(std::move(index)) {}
+
+    DeviceFiles files;
+    mutable std::mutex mutex;
+    std::map<std::string, std::shared_ptr<const Device>> devices;   ///< by file
+    std::map<std::string, std::shared_ptr<const Runtime>> runtimes; ///< by file
+    std::optional<std::vector<Deployment>> deployments;
+
+    std::shared_ptr<const Device> device(const DatabaseEntry& entry, std::vector<Finding>& findings) {
+        {
+            const std::lock_guard lock(mutex);
+            if (const auto found = devices.find(entry.file); found != devices.end()) {
+                findings.insert(findings.end(), found->second->findings.begin(), found->second->findings.end());
+                return found->second;
+            }
+        }
+        auto read = files.load(entry, findings);
+        if (read == nullptr)
+            return nullptr;
+        const std::lock_guard lock(mutex);
+        return devices.emplace(entry.file, std::move(read)).first->second;
+    }
+
+    std::shared_ptr<const Runtime> runtime(const DatabaseEntry& entry, std::vector<Finding>& findings) {
+        const std::lock_guard lock(mutex);
+        if (const auto found = runtimes.find(entry.file); found != runtimes.end())
+            return found->second;
+        const auto document = parse_json_file(entry.file, findings);
+        auto read = document ? read_runtime(*document, entry.file, findings) : nullptr;
+        if (read != nullptr)
+            runtimes.emplace(entry.file, read);
+        return read;
+    }
+
+    std::vector<std::string> runtime_ids() const {
+        std::vector<std::string> ids;
+        for (const auto& [key, entries] : files.index().runtimes)
+            ids.push_back(entries.back().id);
+        return ids;
+    }
+
+    /// A device file anywhere, or an entry of the database.
+    std::optional<DatabaseEntry> find(std::string_view name) const {
+        if (is_file(name))
+            return DatabaseEntry{read_device_head(std::string(name)).id, std::string(name), std::nullopt,
+                                 std::numeric_limits<std::size_t>::max()};
+        const DatabaseEntry* entry = files.find(name);
+        return entry == nullptr ? std::nullopt : std::optional(*entry);
+    }
+};
+
+HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays)
+    : state_(std::make_unique<State>(list_database(root, overlays))) {}
+
+HardwareDatabase::~HardwareDatabase() = default;
+HardwareDatabase::HardwareDatabase(HardwareDatabase&&) noexcept = default;
+HardwareDatabase& HardwareDatabase::operator=(HardwareDatabase&&) noexcept = default;
+
+DeviceChoice HardwareDatabase::device(std::string_view name) const {
+    std::optional<DatabaseEntry> entry = state_->find(name);
+    std::string_view mode;
+    if (const auto at = name.rfind('@'); !entry && at != std::string_view::npos) {
+        mode = name.substr(at + 1);
+        name = name.substr(0, at);
+        entry = state_->find(name);
+    }
+    if (!entry) {
+        if (name.ends_with(".json")) {
+            Finding finding;
+            finding.kind = FindingKind::unreadable_file;
+            finding.file = std::string(name);
+            finding.message = "there is no such device file";
+            finding.mend = "check the path";
+            throw InputError(finding);
+        }
+        unknown_name("device", name, device_ids());
+    }
+    std::vector<Finding> findings;
+    DeviceChoice choice;
+    choice.device = state_->device(*entry, findings);
+    if (choice.device == nullptr)
+        unusable("device", name, std::move(findings));
+    const Device& device = *choice.device;
+    if (!mode.empty()) {
+        const PowerMode* found = device.power_mode(mode);
+        if (found == nullptr) {
+            std::vector<std::string> known;
+            for (const PowerMode& candidate : device.power_modes)
+                known.push_back(candidate.name);
+            Finding finding;
+            finding.kind = FindingKind::unknown_name;
+            finding.message = fmt::format("{} has no power mode \"{}\"", device.id, mode);
+            finding.mend = known.empty() ? fmt::format("it has none: write {}", device.id)
+                                         : fmt::format("use {}", either_of(known));
+            throw InputError(finding);
+        }
+        choice.power_mode = found->name;
+    } else if (!device.power_modes.empty()) {
+        const PowerMode* standard = device.power_mode(device.default_power_mode);
+        choice.power_mode = standard != nullptr ? standard->name : device.power_modes.front().name;
+    }
+    return choice;
+}
+
+std::shared_ptr<const Runtime> HardwareDatabase::runtime(std::string_view name) const {
+    const auto& table = state_->files.index().runtimes;
+    const std::string key = name_key(name);
+    std::vector<Finding> findings;
+    if (const auto found = table.find(key); found != table.end()) {
+        auto read = state_->runtime(found->second.back(), findings);
+        if (read == nullptr)
+            unusable("software stack", name, std::move(findings));
+        return read;
+    }
+    for (const auto& [id, entries] : table) {
+        auto read = state_->runtime(entries.back(), findings);
+        if (read == nullptr)
+            continue;
+        for (const std::string& alias : read->aliases)
+            if (name_key(alias) == key)
+                return read;
+    }
+    unknown_name("software stack", name, state_->runtime_ids());
+}
+
+std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& device, std::string_view name) const {
+    if (!name.empty()) {
+        auto read = runtime(name);
+        if (read->serves(device))
+            return read;
+        Finding finding;
+        finding.kind = FindingKind::unsupported;
+        finding.message = fmt::format("{} does not run on {}", read->id, device.id);
+        finding.mend = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
+                                               : fmt::format("use {}", either_of(device.runtimes));
+        throw InputError(finding);
+    }
+    if (!device.default_runtime.empty())
+        return runtime(device.default_runtime);
+    if (!device.runtimes.empty())
+        return runtime(device.runtimes.front());
+    Finding finding;
+    finding.kind = FindingKind::missing_field;
+    finding.file = device.file;
+    finding.where = "/default_runtime";
+    finding.message = fmt::format("{} names no software stack", device.id);
+    finding.mend = R"(add "runtimes" and "default_runtime", or choose one with --runtime)";
+    throw InputError(finding);
+}
+
+std::vector<Deployment> HardwareDatabase::deployments() const {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->deployments)
+        return *state_->deployments;
+    std::vector<Deployment> all;
+    std::vector<Finding> findings;
+    for (const std::string& file : state_->files.index().deployment_files) {
+        const auto document = parse_json_file(file, findings);
+        if (!document)
+            continue;
+        for (Deployment& deployment : read_deployments(*document, file, findings)) {
+            std::erase_if(all, [&](const Deployment& other) { return other.id == deployment.id; });
+            all.push_back(std::move(deployment));
+        }
+    }
+    const bool failed = std::any_of(findings.begin(), findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    if (failed)
+        unusable("list of", "deployments", std::move(findings));
+    state_->deployments = all;
+    return all;
+}
+
+Deployment HardwareDatabase::deployment(std::string_view id) const {
+    std::vector<std::string> known;
+    for (Deployment& candidate : deployments()) {
+        if (name_key(candidate.id) == name_key(id))
+            return std::move(candidate);
+        known.push_back(candidate.id);
+    }
+    unknown_name("deployment", id, known);
+}
+
+std::vector<std::string> HardwareDatabase::device_ids() const {
+    std::vector<std::pair<int, std::string>> rows;
+    for (const auto& [key, entries] : state_->files.index().devices) {
+        std::optional<Family> family = entries.back().family;
+        if (!family)
+            family = parse_family(read_device_head(entries.back().file).family);
+        // A refinement of a device of the same id keeps its place.
+        for (const DatabaseEntry& entry : entries)
+            if (!family)
+                family = entry.family;
+        rows.emplace_back(family ? static_cast<int>(*family) : static_cast<int>(kFamilies.size()),
+                          entries.back().id);
+    }
+    std::sort(rows.begin(), rows.end());
+    std::vector<std::string> ids;
+    for (auto& [family, id] : rows)
+        ids.push_back(std::move(id));
+    return ids;
+}
+
+std::vector<std::string> HardwareDatabase::runtime_ids() const { return state_->runtime_ids(); }
+
+std::vector<std::shared_ptr<const Device>> HardwareDatabase::all_devices(std::vector<Finding>& findings) const {
+    const std::vector<std::string> ids = device_ids();
+    std::vector<std::shared_ptr<const Device>> read(ids.size());
+    std::vector<std::vector<Finding>> problems(ids.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < ids.size(); i = next++)
+            read[i] = state_->device(*state_->files.find(ids[i]), problems[i]);
+    };
+    const unsigned readers = std::clamp(std::thread::hardware_concurrency(), 1U, kMaxReaders);
+    std::vector<std::jthread> threads;
+    for (unsigned i = 1; i < readers; ++i)
+        threads.emplace_back(work);
+    work();
+    threads.clear();
+    std::vector<std::shared_ptr<const Device>> devices;
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        findings.insert(findings.end(), problems[i].begin(), problems[i].end());
+        if (read[i] != nullptr)
+            devices.push_back(std::move(read[i]));
+    }
+    return devices;
+}
+
+} // namespace archsim

@@ -1,0 +1,42 @@
+#pragma once
+// What a database folder and its overlays hold, from file names alone; names and aliases are read from the head of
+// each file only when an id does not match.
+
+#include "archsim/hardware/device.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Identity of a device without reading the rest of its file.
+struct DeviceHead {
+    std::string id, name, family;
+    std::vector<std::string> aliases;
+};
+/// Reads until id, name, family and aliases are known; empty members where the file lacks them or is malformed.
+DeviceHead read_device_head(const std::string& file);
+
+struct DatabaseEntry {
+    std::string id;
+    std::string file;
+    std::optional<Family> family; ///< from the folder's name
+    std::size_t layer = 0;        ///< 0 = database, 1 = first overlay, ...
+};
+
+/// Files by normalised id (`name_key`); the last entry of a list has precedence.
+using EntryTable = std::map<std::string, std::vector<DatabaseEntry>, std::less<>>;
+
+struct DatabaseIndex {
+    EntryTable devices, runtimes;
+    std::vector<std::string> deployment_files;
+};
+
+/// Lists the files; throws InputError when a layer is not readable.
+DatabaseIndex list_database(const std::filesystem::path& root, const std::vector<std::filesystem::path>& overlays);
+
+} // namespace archsim

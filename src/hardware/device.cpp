@@ -1,0 +1,28 @@
+#include "archsim/hardware/device.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+const MemoryLevel* Device::level(std::string_view level_name) const {
+    for (const MemoryLevel& candidate : memory)
+        if (same_ignoring_case(candidate.name, level_name))
+            return &candidate;
+    return nullptr;
+}
+
+bool Device::supports(EngineClass kind, Precision p) const {
+    return std::any_of(engines.begin(), engines.end(),
+                       [&](const Engine& engine) { return engine.kind == kind && engine.supports(p); });
+}
+
+const PowerMode* Device::power_mode(std::string_view mode_name) const {
+    for (const PowerMode& mode : power_modes)
+        if (same_ignoring_case(mode.name, mode_name))
+            return &mode;
+    return nullptr;
+}
+
+} // namespace archsim

@@ -1,0 +1,125 @@
+#include "hardware/device_files.hpp"
+
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/device_reader.hpp"
+#include "hardware/extends.hpp"
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace archsim {
+
+using nlohmann::json;
+
+namespace {
+
+Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::string message, std::string mend) {
+    Finding finding;
+    finding.kind = kind;
+    finding.file = entry.file;
+    finding.where = "/extends";
+    finding.message = std::move(message);
+    finding.mend = std::move(mend);
+    return finding;
+}
+
+} // namespace
+
+void DeviceFiles::read_aliases() const {
+    for (const auto& [key, entries] : index_.devices) {
+        const DatabaseEntry& entry = entries.back();
+        const DeviceHead head = read_device_head(entry.file);
+        for (const std::string& alias : head.aliases)
+            aliases_.emplace(name_key(alias), &entry);
+        if (!head.name.empty())
+            aliases_.emplace(name_key(head.name), &entry);
+    }
+}
+
+const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
+    const std::string key = name_key(name);
+    if (const auto found = index_.devices.find(key); found != index_.devices.end())
+        return &found->second.back();
+    std::call_once(aliases_read_, [this] { read_aliases(); });
+    const auto found = aliases_.find(key);
+    return found == aliases_.end() ? nullptr : found->second;
+}
+
+std::optional<DatabaseEntry> DeviceFiles::base_of(const std::string& name, const DatabaseEntry& derived) const {
+    if (name.ends_with(".json")) {
+        const auto file = std::filesystem::path(derived.file).parent_path() / name;
+        return DatabaseEntry{file.stem().string(), file.string(), std::nullopt, derived.layer};
+    }
+    // An overlay may refine the device of the same id below it.
+    if (name_key(name) == name_key(derived.id)) {
+        const auto same = index_.devices.find(name_key(name));
+        if (same == index_.devices.end())
+            return std::nullopt;
+        const auto& entries = same->second;
+        const auto below = std::find_if(entries.rbegin(), entries.rend(), [&](const DatabaseEntry& candidate) {
+            return candidate.layer < derived.layer;
+        });
+        return below == entries.rend() ? derived : *below;
+    }
+    const DatabaseEntry* found = find(name);
+    return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vector<std::string>& chain,
+                                          std::vector<Finding>& findings) const {
+    std::optional<json> own = parse_json_file(entry.file, findings);
+    if (!own)
+        return std::nullopt;
+    const auto extends = own->find("extends");
+    if (extends == own->end())
+        return own;
+    if (!extends->is_string()) {
+        findings.push_back(extends_finding(FindingKind::malformed_file, entry, "this must be the id of a device",
+                                           R"(write "extends": "H100")"));
+        return std::nullopt;
+    }
+    const std::string name = extends->get<std::string>();
+    const std::optional<DatabaseEntry> base = base_of(name, entry);
+    if (!base) {
+        std::vector<std::string> known;
+        for (const auto& [key, entries] : index_.devices)
+            known.push_back(entries.back().id);
+        const auto nearest = nearest_names(name, known);
+        findings.push_back(extends_finding(FindingKind::unknown_name, entry,
+                                           fmt::format("no device is called \"{}\"", name),
+                                           nearest.empty() ? std::string("name a device of the database")
+                                                           : fmt::format("is {} meant?", either_of(nearest))));
+        return std::nullopt;
+    }
+    chain.push_back(entry.file);
+    if (std::find(chain.begin(), chain.end(), base->file) != chain.end()) {
+        std::string circle;
+        for (const std::string& file : chain)
+            circle += std::filesystem::path(file).stem().string() + " -> ";
+        circle += base->id;
+        findings.push_back(extends_finding(FindingKind::inconsistent, entry,
+                                           fmt::format("\"extends\" goes in a circle: {}", circle),
+                                           "let one of them state all of its fields"));
+        return std::nullopt;
+    }
+    std::optional<json> below = document(*base, chain, findings);
+    if (!below)
+        return std::nullopt;
+    return extend_device(std::move(*below), *own, base->id);
+}
+
+std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vector<Finding>& findings) const {
+    std::vector<std::string> chain;
+    return document(entry, chain, findings);
+}
+
+std::shared_ptr<const Device> DeviceFiles::load(const DatabaseEntry& entry,
+                                                std::vector<Finding>& findings) const {
+    const std::optional<json> merged = document(entry, findings);
+    return merged ? read_device(*merged, entry.file, findings) : nullptr;
+}
+
+} // namespace archsim

@@ -1,0 +1,278 @@
+#include "hardware/device_reader.hpp"
+
+#include "archsim/hardware/parameters.hpp"
+
+#include "hardware/runtime_reader.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace archsim {
+
+using nlohmann::json;
+
+namespace {
+
+using D = Dimension;
+
+constexpr Bounds kClock{1e5, 2e10};
+constexpr Bounds kPower{0, 1e5};
+constexpr Bounds kBandwidth{1e3, 1e17};
+constexpr Bounds kCapacity{0, 1e14};
+constexpr Bounds kShare{0, 1};
+
+void read_engine(ObjectReader& entry, Device& device) {
+    Engine engine;
+    engine.name = entry.text("name", Need::required);
+    const std::string kind = entry.text("class", Need::required);
+    if (const auto parsed = parse_engine_class(kind))
+        engine.kind = *parsed;
+    else if (!kind.empty())
+        entry.context().report(FindingKind::malformed_file, Severity::error, entry.place_of("class"),
+                               fmt::format("\"{}\" is not a class of engine", kind),
+                               "use matrix, vector or special");
+    engine.unit = entry.text("unit");
+    engine.count = entry.number("count", {1, 1e7}, Need::required);
+    engine.clock = entry.quantity("clock", D::frequency, kClock, Need::required);
+    read_rates(entry, "ops_per_clock", engine.ops_per_clock);
+    device.engines.push_back(std::move(engine));
+}
+
+void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
+    peaks.object(name_of(kind), [&](ObjectReader& table) {
+        table.members([&](std::string_view key, const JsonPlace& place) {
+            const auto precision = parse_precision(key);
+            if (!precision) {
+                table.context().report(FindingKind::unknown_key, Severity::warning, place,
+                                       fmt::format("\"{}\" is not a numeric format", key),
+                                       "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
+                return;
+            }
+            StatedPeak peak;
+            peak.kind = kind;
+            peak.precision = *precision;
+            peak.ops_per_second = table.quantity(key, D::operation_rate, {1, 1e20});
+            const json& entry = *table.member(key);
+            peak.nominal = entry.is_object() && entry.value("nominal", false);
+            if (peak.ops_per_second.known())
+                device.peaks.push_back(std::move(peak));
+        });
+    });
+}
+
+void read_memory(ObjectReader& entry, Device& device) {
+    MemoryLevel level;
+    level.name = entry.text("name", Need::required);
+    level.scope = entry.text("scope");
+    level.capacity = entry.quantity("capacity", D::bytes, kCapacity);
+    level.bandwidth = entry.quantity("bandwidth", D::bandwidth, kBandwidth);
+    level.bytes_per_clock = entry.quantity("bytes_per_clock", D::bytes_per_clock, {0.01, 1e6});
+    device.memory.push_back(std::move(level));
+}
+
+void read_mode(ObjectReader& entry, Device& device) {
+    PowerMode mode;
+    mode.name = entry.text("name", Need::required);
+    mode.active_units = entry.quantity("active_units", D::one, {1, 1e7});
+    entry.text("unit");
+    mode.clock = entry.quantity("clock", D::frequency, kClock);
+    mode.memory_bandwidth = entry.quantity("memory_bandwidth", D::bandwidth, kBandwidth);
+    mode.measured_bandwidth = entry.quantity("measured_bandwidth", D::bandwidth, kBandwidth);
+    mode.limit = entry.quantity("limit", D::power, kPower);
+    mode.uncapped = entry.flag("uncapped", false);
+    mode.cpu_cores = entry.quantity("cpu_cores", D::one, {0, 4096});
+    mode.cpu_clock = entry.quantity("cpu_clock", D::frequency, kClock);
+    device.power_modes.push_back(std::move(mode));
+}
+
+std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Dimension dimension) {
+    const json* value = prices.member(key);
+    if (value == nullptr)
+        return std::nullopt;
+    Price price;
+    price.amount = prices.quantity(key, dimension, {0, 1e8});
+    if (!price.amount.known())
+        return std::nullopt;
+    if (value->is_object()) {
+        price.date = value->value("date", std::string());
+        price.instance = value->value("instance", std::string());
+    }
+    return price;
+}
+
+/// Values keyed by a parameter's name, of one stack or of all.
+void read_fitted(ObjectReader& block, const std::string& runtime, Device& device) {
+    block.members([&](std::string_view key, const JsonPlace& place) {
+        const json& value = *block.member(key);
+        if (value.is_object() && !value.contains("value") && runtime.empty()) {
+            block.object(key, [&](ObjectReader& inner) { read_fitted(inner, std::string(key), device); });
+            return;
+        }
+        const auto parameter = parse_parameter(key);
+        if (!parameter) {
+            report_unknown_parameter(block.context(), key, place);
+            return;
+        }
+        const ParameterInfo& info = info_of(*parameter);
+        const Fact fact = block.quantity(key, find_unit(info.unit)->dimension, {info.low, info.high});
+        if (fact.known())
+            device.fitted.push_back({std::string(key), fact, runtime});
+    });
+}
+
+/// Energy constants are named by event; their unit says what they are counted in.
+void read_energy(ObjectReader& block, Device& device) {
+    block.members([&](std::string_view key, const JsonPlace&) {
+        const json& value = *block.member(key);
+        Dimension dimension = D::energy;
+        if (value.is_object() && value.contains("unit") && value["unit"].is_string()) {
+            const Unit* unit = find_unit(value["unit"].get_ref<const std::string&>());
+            if (unit != nullptr)
+                for (const Dimension accepted : {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
+                    if (unit->dimension == accepted)
+                        dimension = accepted;
+        }
+        const Fact fact = block.quantity(key, dimension);
+        if (fact.known())
+            device.energy.push_back({std::string(key), fact, {}});
+    });
+}
+
+void read_identity(ObjectReader& document, Device& device) {
+    document.text("$schema");
+    document.text("extends");
+    device.id = document.text("id", Need::required);
+    device.name = document.text("name");
+    if (device.name.empty())
+        device.name = device.id;
+    device.aliases = document.texts("aliases");
+    device.vendor = document.text("vendor");
+    device.codename = document.text("codename");
+    device.generation = document.text("generation");
+    const std::string family = document.text("family", Need::required);
+    if (const auto parsed = parse_family(family))
+        device.family = *parsed;
+    else if (!family.empty())
+        document.context().report(FindingKind::malformed_file, Severity::error, document.place_of("family"),
+                                  fmt::format("\"{}\" is not a family", family),
+                                  "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+    const double year = document.number("year", {1970, 2100});
+    device.year = std::isnan(year) ? 0 : static_cast<int>(year);
+    device.process_nm = document.quantity("process", D::process, {1, 1000});
+    device.notes = document.texts("notes");
+}
+
+void read_rest(ObjectReader& document, Device& device) {
+    document.object("clocks", [&](ObjectReader& clocks) {
+        device.clock_base = clocks.quantity("base", D::frequency, kClock);
+        device.clock_boost = clocks.quantity("boost", D::frequency, kClock);
+        device.clock_sustained = clocks.quantity("sustained", D::frequency, kClock);
+        device.clock_vector = clocks.quantity("vector", D::frequency, kClock);
+    });
+    document.each("engines", [&](ObjectReader& entry) { read_engine(entry, device); });
+    document.object("peaks", [&](ObjectReader& peaks) {
+        for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector, EngineClass::special})
+            read_peaks(peaks, kind, device);
+    });
+    document.each("memory", [&](ObjectReader& entry) { read_memory(entry, device); });
+    document.object("dram", [&](ObjectReader& entry) {
+        Dram dram;
+        dram.type = entry.text("type");
+        dram.capacity = entry.quantity("capacity", D::bytes, kCapacity);
+        dram.bandwidth = entry.quantity("bandwidth", D::bandwidth, kBandwidth, Need::required);
+        dram.achievable_fraction = entry.quantity("achievable_fraction", D::one, kShare);
+        device.dram = std::move(dram);
+    });
+    document.object("dispatch", [&](ObjectReader& dispatch) {
+        device.dispatch_kernel = dispatch.quantity("kernel", D::time, {0, 1});
+        device.dispatch_graph_kernel = dispatch.quantity("graph_kernel", D::time, {0, 1});
+    });
+    document.object("power", [&](ObjectReader& power) {
+        device.tdp = power.quantity("tdp", D::power, kPower);
+        device.idle = power.quantity("idle", D::power, kPower);
+        device.active_idle = power.quantity("active_idle", D::power, kPower);
+    });
+    document.each("power_modes", [&](ObjectReader& entry) { read_mode(entry, device); });
+    device.default_power_mode = document.text("default_power_mode");
+    device.peak_power_mode = document.text("peak_power_mode");
+    document.object("interconnect", [&](ObjectReader& link) {
+        device.interconnect_type = link.text("type");
+        device.link_bandwidth = link.quantity("bandwidth", D::bandwidth, kBandwidth);
+    });
+    document.object("host_link", [&](ObjectReader& link) {
+        device.host_link_type = link.text("type");
+        device.host_link_bandwidth = link.quantity("bandwidth", D::bandwidth, kBandwidth);
+    });
+    document.object("price", [&](ObjectReader& prices) {
+        device.list_price = read_price(prices, "list", D::money);
+        device.cloud_price = read_price(prices, "cloud", D::money_rate);
+    });
+    document.object("energy", [&](ObjectReader& block) { read_energy(block, device); });
+    document.object("fitted", [&](ObjectReader& block) { read_fitted(block, {}, device); });
+    document.object("host", [&](ObjectReader& host) { device.host = host.text("cpu"); });
+    device.runtimes = document.texts("runtimes");
+    device.default_runtime = document.text("default_runtime");
+}
+
+/// Names inside the document that must agree.
+void check_names(ObjectReader& document, const Device& device) {
+    const auto unknown = [&](std::string_view key, const std::string& name, std::string mend) {
+        document.context().report(FindingKind::unknown_name, Severity::error, document.place_of(key),
+                                  fmt::format("\"{}\" is not in the device's list", name), std::move(mend));
+    };
+    if (device.engines.empty())
+        document.missing("engines", "a device needs at least one engine with its clock and rates");
+    for (const auto& [key, name] : {std::pair{"default_power_mode", &device.default_power_mode},
+                                    std::pair{"peak_power_mode", &device.peak_power_mode}})
+        if (!name->empty() && device.power_mode(*name) == nullptr)
+            unknown(key, *name, "add a power mode of that name, or name one that is listed");
+    const auto& stacks = device.runtimes;
+    if (!device.default_runtime.empty() &&
+        std::find(stacks.begin(), stacks.end(), device.default_runtime) == stacks.end())
+        unknown("default_runtime", device.default_runtime, "add it to \"runtimes\"");
+}
+
+} // namespace
+
+void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPrecisionCount>& rates) {
+    owner.object(key, [&](ObjectReader& table) {
+        table.members([&](std::string_view name, const JsonPlace& place) {
+            if (const auto precision = parse_precision(name))
+                rates[static_cast<std::size_t>(*precision)] =
+                    table.quantity(name, D::operations_per_clock, {1e-3, 1e9});
+            else
+                table.context().report(FindingKind::unknown_key, Severity::warning, place,
+                                       fmt::format("\"{}\" is not a numeric format", name),
+                                       "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
+        });
+    });
+}
+
+std::shared_ptr<const Device> read_device(const json& document, const std::string& file,
+                                          std::vector<Finding>& findings) {
+    ReadContext context;
+    context.file = file;
+    auto device = std::make_shared<Device>();
+    device->file = file;
+    {
+        ObjectReader reader(context, document, JsonPlace{});
+        read_sources(reader);
+        read_identity(reader, *device);
+        read_rest(reader, *device);
+        read_family(reader, *device);
+        check_names(reader, *device);
+        reader.finish();
+    }
+    const bool usable = std::none_of(context.findings.begin(), context.findings.end(), [](const Finding& f) {
+        return f.severity == Severity::error;
+    });
+    findings.insert(findings.end(), context.findings.begin(), context.findings.end());
+    if (!usable)
+        return nullptr;
+    device->findings = std::move(context.findings);
+    return device;
+}
+
+} // namespace archsim

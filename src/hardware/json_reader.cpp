@@ -1,0 +1,364 @@
+#include "hardware/json_reader.hpp"
+
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <fmt/format.h>
+#include <utility>
+
+namespace archsim {
+
+using nlohmann::json;
+
+namespace {
+
+/// Members of a quantity object; anything else in it is reported.
+constexpr std::array<std::string_view, 11> kQuantityKeys = {"value", "unit",  "source",  "note",     "n", "error",
+                                                            "date",  "instance", "nominal", "by_generation",
+                                                            "currency"};
+
+void append_escaped(std::string& pointer, std::string_view key) {
+    for (const char c : key) {
+        if (c == '~')
+            pointer += "~0";
+        else if (c == '/')
+            pointer += "~1";
+        else
+            pointer += c;
+    }
+}
+
+std::string shortened(const json& value) {
+    std::string text = value.dump();
+    if (text.size() > 40)
+        text = text.substr(0, 37) + "...";
+    return text;
+}
+
+} // namespace
+
+std::string JsonPlace::pointer() const {
+    std::string text = parent == nullptr ? std::string() : parent->pointer();
+    if (parent == nullptr && key.empty() && !is_index)
+        return text;
+    text += '/';
+    if (is_index)
+        text += std::to_string(index);
+    else
+        append_escaped(text, key);
+    return text;
+}
+
+void ReadContext::report(FindingKind kind, Severity severity, const JsonPlace& place, std::string message,
+                         std::string mend) {
+    Finding finding;
+    finding.kind = kind;
+    finding.severity = severity;
+    finding.message = std::move(message);
+    finding.file = file;
+    finding.where = place.pointer();
+    if (finding.where.empty())
+        finding.where = "/";
+    finding.mend = std::move(mend);
+    findings.push_back(std::move(finding));
+}
+
+ObjectReader::ObjectReader(ReadContext& context, const json& object, const JsonPlace& place,
+                           std::shared_ptr<const Source> source)
+    : context_(context), object_(object), place_(place), source_(std::move(source)) {
+    asked_.reserve(24);
+    if (const auto own = object_.find("source"); own != object_.end() && !own->is_null())
+        source_ = find_source(*own, place_of("source"));
+}
+
+bool ObjectReader::has(std::string_view key) const { return object_.contains(key); }
+
+const json* ObjectReader::member(std::string_view key, Need need) {
+    asked_.push_back(key);
+    const auto found = object_.find(key);
+    if (found != object_.end() && !found->is_null())
+        return &*found;
+    if (need == Need::required)
+        missing(key, fmt::format("add \"{}\"", key));
+    return nullptr;
+}
+
+void ObjectReader::missing(std::string_view key, std::string mend) {
+    context_.report(FindingKind::missing_field, Severity::error, place_,
+                    fmt::format("the field \"{}\" is missing", key), std::move(mend));
+}
+
+void ObjectReader::wrong_type(const JsonPlace& place, std::string_view expected) {
+    context_.report(FindingKind::malformed_file, Severity::error, place, fmt::format("this must be {}", expected),
+                    "see schema.json for the shape of this field");
+}
+
+std::string ObjectReader::text(std::string_view key, Need need) {
+    const json* value = member(key, need);
+    if (value == nullptr)
+        return {};
+    if (!value->is_string()) {
+        wrong_type(place_of(key), "a text");
+        return {};
+    }
+    return value->get<std::string>();
+}
+
+std::vector<std::string> ObjectReader::texts(std::string_view key) {
+    std::vector<std::string> result;
+    const json* value = member(key);
+    if (value == nullptr)
+        return result;
+    if (!value->is_array()) {
+        wrong_type(place_of(key), "an array of texts");
+        return result;
+    }
+    for (const json& item : *value) {
+        if (item.is_string())
+            result.push_back(item.get<std::string>());
+        else
+            wrong_type(place_of(key), "an array of texts");
+    }
+    return result;
+}
+
+bool ObjectReader::flag(std::string_view key, bool otherwise) {
+    const json* value = member(key);
+    if (value == nullptr)
+        return otherwise;
+    if (!value->is_boolean()) {
+        wrong_type(place_of(key), "true or false");
+        return otherwise;
+    }
+    return value->get<bool>();
+}
+
+bool ObjectReader::within(double value, std::string_view unit, double factor, Bounds bounds,
+                          const JsonPlace& place) {
+    if (value >= bounds.low && value <= bounds.high)
+        return true;
+    const std::string_view symbol = unit == "1" ? std::string_view() : unit;
+    const std::string_view space = symbol.empty() ? "" : " ";
+    const std::string shown = fmt::format("{:g}{}{}", value / factor, space, symbol);
+    if (value < 0 && bounds.low >= 0)
+        context_.report(FindingKind::out_of_range, Severity::error, place, fmt::format("{} is negative", shown),
+                        "give a value of at least 0");
+    else
+        context_.report(
+            FindingKind::out_of_range, Severity::error, place,
+            fmt::format("{} lies outside of {:g} to {:g}{}{}", shown, bounds.low / factor, bounds.high / factor,
+                        space, symbol),
+            "check the value and its unit");
+    return false;
+}
+
+double ObjectReader::number(std::string_view key, Bounds bounds, Need need) {
+    const json* value = member(key, need);
+    if (value == nullptr)
+        return std::numeric_limits<double>::quiet_NaN();
+    if (value->is_object())
+        return read_quantity(*value, Dimension::one, bounds, place_of(key)).value;
+    if (!value->is_number()) {
+        wrong_type(place_of(key), "a number");
+        return std::numeric_limits<double>::quiet_NaN();
+    }
+    const double result = value->get<double>();
+    return within(result, "1", 1, bounds, place_of(key)) ? result : std::numeric_limits<double>::quiet_NaN();
+}
+
+std::shared_ptr<const Source> ObjectReader::find_source(const json& name, const JsonPlace& place) {
+    if (name.is_string()) {
+        if (const auto found = context_.sources.find(name.get_ref<const std::string&>());
+            found != context_.sources.end())
+            return found->second;
+    }
+    std::vector<std::string> known;
+    for (const auto& [key, source] : context_.sources)
+        known.push_back(key);
+    const std::string text = name.is_string() ? name.get<std::string>() : name.dump();
+    const auto nearest = nearest_names(text, known, 1);
+    context_.report(FindingKind::missing_source, Severity::warning, place,
+                    fmt::format("the source \"{}\" is not listed in /sources", text),
+                    nearest.empty() ? std::string("add it to \"sources\"")
+                                    : fmt::format("add it to \"sources\", or is \"{}\" meant?", nearest.front()));
+    return context_.unsourced;
+}
+
+Fact ObjectReader::read_quantity(const json& object, Dimension dimension, Bounds bounds, const JsonPlace& place) {
+    Fact fact;
+    const auto value = object.find("value");
+    if (value == object.end()) {
+        context_.report(FindingKind::missing_field, Severity::error, place, "the field \"value\" is missing",
+                        R"(write {"value": ..., "unit": ..., "source": ...})");
+        return fact;
+    }
+    if (value->is_null())
+        return fact;
+    if (!value->is_number()) {
+        wrong_type(JsonPlace{&place, "value", 0, false}, "a number");
+        return fact;
+    }
+    const auto unit = object.find("unit");
+    const std::string symbol =
+        unit != object.end() && unit->is_string() ? unit->get<std::string>() : std::string();
+    const Unit* known = symbol.empty() && dimension == Dimension::one ? find_unit("1") : find_unit(symbol);
+    const JsonPlace unit_place{&place, "unit", 0, false};
+    if (known == nullptr || known->dimension != dimension) {
+        context_.report(symbol.empty() ? FindingKind::missing_field : FindingKind::wrong_unit, Severity::error,
+                        unit_place,
+                        symbol.empty() ? fmt::format("{} has no unit", shortened(*value))
+                                       : fmt::format("{} {}: \"{}\" is not a unit of {}", shortened(*value), symbol,
+                                                     symbol, name_of(dimension)),
+                        fmt::format("use one of {}", symbol_list(dimension)));
+        return fact;
+    }
+    const double si = value->get<double>() * known->factor;
+    const JsonPlace value_place{&place, "value", 0, false};
+    if (!within(si, symbol, known->factor, bounds, value_place))
+        return fact;
+    fact.value = si;
+    if (const auto source = object.find("source"); source != object.end() && !source->is_null())
+        fact.source = find_source(*source, JsonPlace{&place, "source", 0, false});
+    else if (source_ != nullptr)
+        fact.source = source_;
+    else {
+        context_.report(FindingKind::missing_source, Severity::warning, place,
+                        fmt::format("{} {} names no source", shortened(*value), symbol),
+                        R"(add "source" with a key of /sources)");
+        fact.source = context_.unsourced;
+    }
+    if (const auto note = object.find("note"); note != object.end() && note->is_string())
+        fact.note = note->get<std::string>();
+    if (const auto n = object.find("n"); n != object.end() && n->is_number())
+        fact.fitted_n = n->get<int>();
+    if (const auto error = object.find("error"); error != object.end() && error->is_number())
+        fact.fitted_error = error->get<double>();
+    if (fact.source->kind == SourceKind::fitted && (fact.fitted_n <= 0 || !object.contains("error")))
+        context_.report(FindingKind::missing_field, Severity::warning, place,
+                        "a fitted value must say on how many measurements and how well",
+                        R"(add "n" and "error")");
+    for (const auto& [key, unused] : object.items()) {
+        if (std::find(kQuantityKeys.begin(), kQuantityKeys.end(), key) == kQuantityKeys.end())
+            context_.report(FindingKind::unknown_key, Severity::warning, place,
+                            fmt::format("\"{}\" is not a field of a quantity", key),
+                            "known are value, unit, source, note, n and error");
+    }
+    return fact;
+}
+
+Fact ObjectReader::quantity(std::string_view key, Dimension dimension, Bounds bounds, Need need) {
+    const json* value = member(key, need);
+    if (value == nullptr)
+        return {};
+    const JsonPlace place = place_of(key);
+    if (value->is_object())
+        return read_quantity(*value, dimension, bounds, place);
+    const bool plain = dimension == Dimension::one || dimension == Dimension::operations_per_clock;
+    if (!value->is_number() || !plain) {
+        context_.report(FindingKind::malformed_file, Severity::error, place,
+                        fmt::format("{} is not a quantity", shortened(*value)),
+                        R"(write {"value": ..., "unit": ..., "source": ...})");
+        return {};
+    }
+    Fact fact;
+    const double number = value->get<double>();
+    if (!within(number, "1", 1, bounds, place))
+        return fact;
+    fact.value = number;
+    fact.source = source_;
+    if (fact.source == nullptr) {
+        context_.report(FindingKind::missing_source, Severity::warning, place,
+                        fmt::format("{:g} names no source", number),
+                        R"(write {"value": ..., "unit": ..., "source": ...}, or add "source" to the object)");
+        fact.source = context_.unsourced;
+    }
+    return fact;
+}
+
+void ObjectReader::finish() {
+    if (open_)
+        return;
+    for (const auto& [key, unused] : object_.items()) {
+        if (key == "source" || key == "note" || key == "notes" || key == "comment" ||
+            std::find(asked_.begin(), asked_.end(), key) != asked_.end())
+            continue;
+        const std::vector<std::string> known(asked_.begin(), asked_.end());
+        const auto nearest = nearest_names(key, known, 1);
+        context_.report(FindingKind::unknown_key, Severity::warning, place_of(key),
+                        fmt::format("\"{}\" is not a known field", key),
+                        nearest.empty() ? std::string("remove it, or see schema.json for the known fields")
+                                        : fmt::format("is \"{}\" meant?", nearest.front()));
+    }
+}
+
+void read_sources(ObjectReader& document) {
+    ReadContext& context = document.context();
+    Source unsourced;
+    unsourced.cite = "no source given in " + context.file;
+    context.unsourced = std::make_shared<const Source>(std::move(unsourced));
+    document.object("sources", [&](ObjectReader& sources) {
+        sources.members([&](std::string_view key, const JsonPlace&) {
+            sources.object(key, [&](ObjectReader& entry) {
+                Source source;
+                const std::string kind = entry.text("kind", Need::required);
+                source.cite = entry.text("cite", Need::required);
+                entry.text("url");
+                entry.text("date");
+                if (const auto parsed = parse_source_kind(kind))
+                    source.kind = *parsed;
+                else if (!kind.empty())
+                    context.report(FindingKind::malformed_file, Severity::error, entry.place_of("kind"),
+                                   fmt::format("\"{}\" is not a kind of source", kind),
+                                   "use datasheet, paper, measured, derived, fitted or assumed");
+                context.sources.emplace(key, std::make_shared<const Source>(std::move(source)));
+            });
+        });
+    });
+}
+
+std::optional<json> parse_json_file(const std::string& file, std::vector<Finding>& findings) {
+    const auto fail = [&](FindingKind kind, std::string message, std::string mend) {
+        Finding finding;
+        finding.kind = kind;
+        finding.file = file;
+        finding.message = std::move(message);
+        finding.mend = std::move(mend);
+        findings.push_back(std::move(finding));
+        return std::nullopt;
+    };
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
+    if (stream == nullptr)
+        return fail(FindingKind::unreadable_file, "the file cannot be opened", "check its name and permissions");
+    std::string text;
+    std::array<char, 16384> block{};
+    while (const std::size_t n = std::fread(block.data(), 1, block.size(), stream.get()))
+        text.append(block.data(), n);
+    if (std::ferror(stream.get()) != 0)
+        return fail(FindingKind::unreadable_file, "the file cannot be read", "is it a folder?");
+    try {
+        json document = json::parse(text);
+        if (document.is_object())
+            return document;
+        return fail(FindingKind::malformed_file, "the file does not hold a JSON object", "start it with {");
+    } catch (const json::parse_error& error) {
+        std::size_t line = 1, column = 1;
+        for (std::size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) {
+            ++column;
+            if (text[i] == '\n') {
+                ++line;
+                column = 1;
+            }
+        }
+        return fail(FindingKind::malformed_file, fmt::format("no valid JSON at line {}, column {}", line, column),
+                    "check commas, quotes and brackets there");
+    } catch (const json::exception& error) {
+        return fail(FindingKind::malformed_file, fmt::format("no valid JSON ({})", error.what()),
+                    "check the numbers of the file");
+    }
+}
+
+} // namespace archsim

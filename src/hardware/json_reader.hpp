@@ -1,0 +1,143 @@
+#pragma once
+// Reads members of a JSON object and reports every problem as a finding with its JSON pointer. What a reader asks
+// for is what it knows: `finish()` reports all other keys, with the nearest known one.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/core/provenance.hpp"
+
+#include "hardware/units.hpp"
+
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// A place in a document, as a chain on the stack: the pointer is spelled out only when a finding needs it.
+struct JsonPlace {
+    const JsonPlace* parent = nullptr;
+    std::string_view key;
+    std::size_t index = 0;
+    bool is_index = false;
+
+    std::string pointer() const;
+};
+
+using SourceTable = std::map<std::string, std::shared_ptr<const Source>, std::less<>>;
+
+/// What all readers of one file share.
+struct ReadContext {
+    std::string file;
+    SourceTable sources;
+    std::shared_ptr<const Source> unsourced; ///< stands in where a number names no source
+    std::vector<Finding> findings;
+
+    void report(FindingKind kind, Severity severity, const JsonPlace& place, std::string message,
+                std::string mend);
+};
+
+enum class Need { optional, required };
+
+/// Bounds outside of which a value cannot be meant, in the library's unit.
+struct Bounds {
+    double low = 0;
+    double high = std::numeric_limits<double>::infinity();
+};
+
+class ObjectReader {
+  public:
+    /// `source` is the source of plain numbers of this object (its "source" member, when it has one, wins).
+    ObjectReader(ReadContext& context, const nlohmann::json& object, const JsonPlace& place,
+                 std::shared_ptr<const Source> source = nullptr);
+    ObjectReader(const ObjectReader&) = delete;
+    ObjectReader& operator=(const ObjectReader&) = delete;
+
+    /// The member, or null when absent or JSON null.
+    const nlohmann::json* member(std::string_view key, Need need = Need::optional);
+    bool has(std::string_view key) const;
+    std::string text(std::string_view key, Need need = Need::optional);
+    std::vector<std::string> texts(std::string_view key);
+    bool flag(std::string_view key, bool otherwise);
+    /// A quantity {"value", "unit", "source"}; a plain number where the object itself names a source and the
+    /// dimension is plain. Unknown when absent or unusable.
+    Fact quantity(std::string_view key, Dimension dimension, Bounds bounds = {}, Need need = Need::optional);
+    /// A number without unit or source (a year, a count that its object's source covers).
+    double number(std::string_view key, Bounds bounds, Need need = Need::optional);
+
+    /// Calls `read(ObjectReader&)` for the object under `key`, then reports its unknown keys.
+    template <class Read>
+    void object(std::string_view key, Read read) {
+        const nlohmann::json* value = member(key);
+        if (value == nullptr)
+            return;
+        const JsonPlace place = place_of(key);
+        if (!value->is_object())
+            return wrong_type(place, "an object");
+        ObjectReader reader(context_, *value, place, source_);
+        read(reader);
+        reader.finish();
+    }
+    /// Calls `read(ObjectReader&)` for every object of the array under `key`.
+    template <class Read>
+    void each(std::string_view key, Read read) {
+        const nlohmann::json* value = member(key);
+        if (value == nullptr)
+            return;
+        const JsonPlace place = place_of(key);
+        if (!value->is_array())
+            return wrong_type(place, "an array of objects");
+        for (std::size_t i = 0; i < value->size(); ++i) {
+            const JsonPlace item{&place, {}, i, true};
+            if (!(*value)[i].is_object()) {
+                wrong_type(item, "an object");
+                continue;
+            }
+            ObjectReader reader(context_, (*value)[i], item, source_);
+            read(reader);
+            reader.finish();
+        }
+    }
+    /// Calls `read(key, place)` for every member; all keys count as known.
+    template <class Read>
+    void members(Read read) {
+        open_ = true;
+        for (const auto& [key, value] : object_.items())
+            if (key != "source" && !value.is_null())
+                read(std::string_view(key), place_of(key));
+    }
+
+    /// Reports members that no call asked for.
+    void finish();
+
+    JsonPlace place_of(std::string_view key) const { return {&place_, key, 0, false}; }
+    const JsonPlace& place() const { return place_; }
+    ReadContext& context() { return context_; }
+    const std::shared_ptr<const Source>& source() const { return source_; }
+    void missing(std::string_view key, std::string mend);
+
+  private:
+    void wrong_type(const JsonPlace& place, std::string_view expected);
+    Fact read_quantity(const nlohmann::json& object, Dimension dimension, Bounds bounds, const JsonPlace& place);
+    bool within(double value, std::string_view unit, double factor, Bounds bounds, const JsonPlace& place);
+    std::shared_ptr<const Source> find_source(const nlohmann::json& name, const JsonPlace& place);
+
+    ReadContext& context_;
+    const nlohmann::json& object_;
+    JsonPlace place_;
+    std::shared_ptr<const Source> source_;
+    std::vector<std::string_view> asked_;
+    bool open_ = false;
+};
+
+/// Reads the "sources" member of a document into the context.
+void read_sources(ObjectReader& document);
+
+/// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
+std::optional<nlohmann::json> parse_json_file(const std::string& file, std::vector<Finding>& findings);
+
+} // namespace archsim

@@ -1,0 +1,166 @@
+#include "hardware/lints.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+/// Vendors round their peaks ("8 TOPS" for 8.19), so a product may be this far off.
+constexpr double kPeakTolerance = 0.025;
+/// Structured (2:4) sparsity doubles the figure that vendors print.
+constexpr double kSparseFactor = 2.0;
+
+class Lints {
+  public:
+    explicit Lints(const Device& device) : device_(device) {}
+
+    std::vector<Finding> run() {
+        peaks();
+        clocks();
+        power();
+        memory();
+        family();
+        return std::move(findings_);
+    }
+
+  private:
+    void add(FindingKind kind, std::string where, std::string message, std::string mend) {
+        Finding finding;
+        finding.kind = kind;
+        finding.file = device_.file;
+        finding.where = std::move(where);
+        finding.message = std::move(message);
+        finding.mend = std::move(mend);
+        findings_.push_back(std::move(finding));
+    }
+
+    void peaks() {
+        for (const StatedPeak& peak : device_.peaks) {
+            double product = 0;
+            for (const Engine& engine : device_.engines)
+                if (engine.kind == peak.kind && engine.supports(peak.precision))
+                    product += engine.count * engine.rate(peak.precision).value * engine.clock.value;
+            const std::string where =
+                fmt::format("/peaks/{}/{}/value", name_of(peak.kind), name_of(peak.precision));
+            const double stated = peak.ops_per_second.value;
+            if (product == 0) {
+                add(FindingKind::inconsistent, where,
+                    fmt::format("{:.4g} T operations/s are stated, but no {} engine has an {} rate", stated / 1e12,
+                                name_of(peak.kind), name_of(peak.precision)),
+                    "add the rate to ops_per_clock of the engine, or remove the peak");
+                continue;
+            }
+            const double ratio = stated / product;
+            if (peak.nominal || std::abs(ratio - 1) <= kPeakTolerance)
+                continue;
+            if (std::abs(ratio / kSparseFactor - 1) <= kPeakTolerance)
+                add(FindingKind::inconsistent, where,
+                    fmt::format("{:.4g} T operations/s is a sparse peak in a dense field: twice units x rate x "
+                                "clock = {:.4g}",
+                                stated / 1e12, product / 1e12),
+                    "state the dense figure");
+            else
+                add(FindingKind::inconsistent, where,
+                    fmt::format("{:.4g} T operations/s is not units x rate x clock = {:.4g} ({:+.1f} %)",
+                                stated / 1e12, product / 1e12, 100 * (ratio - 1)),
+                    R"(correct count, ops_per_clock, clock or peak, or set "nominal": true where one of them is )"
+                    "unpublished");
+        }
+    }
+
+    /// Reports when `low` exceeds `high` by more than rounding.
+    void ordered(const Fact& low, const Fact& high, std::string where, std::string_view low_name,
+                 std::string_view high_name, double unit, std::string_view symbol) {
+        constexpr double kRounding = 1.005;
+        if (low.known() && high.known() && low.value > high.value * kRounding)
+            add(FindingKind::inconsistent, std::move(where),
+                fmt::format("{} {:g} {} exceeds {} {:g} {}", low_name, low.value / unit, symbol, high_name,
+                            high.value / unit, symbol),
+                "check both values");
+    }
+
+    void clocks() {
+        constexpr double kMega = 1e6;
+        ordered(device_.clock_base, device_.clock_boost, "/clocks/base", "base", "boost", kMega, "MHz");
+        ordered(device_.clock_sustained, device_.clock_boost, "/clocks/sustained", "sustained", "boost", kMega,
+                "MHz");
+    }
+
+    void power() {
+        ordered(device_.idle, device_.tdp, "/power/idle", "idle", "tdp", 1, "W");
+        ordered(device_.active_idle, device_.tdp, "/power/active_idle", "active_idle", "tdp", 1, "W");
+        ordered(device_.idle, device_.active_idle, "/power/idle", "idle", "active_idle", 1, "W");
+        double units = 0;
+        for (const Engine& engine : device_.engines)
+            units = std::max(units, engine.count);
+        for (std::size_t i = 0; i < device_.power_modes.size(); ++i) {
+            const PowerMode& mode = device_.power_modes[i];
+            const std::string at = fmt::format("/power_modes/{}", i);
+            ordered(mode.measured_bandwidth, mode.memory_bandwidth, at + "/measured_bandwidth",
+                    "measured_bandwidth", "memory_bandwidth", 1e9, "GB/s");
+            ordered(device_.idle, mode.limit, at + "/limit", "idle", "limit", 1, "W");
+            if (device_.dram)
+                ordered(mode.memory_bandwidth, device_.dram->bandwidth, at + "/memory_bandwidth",
+                        "memory_bandwidth", "dram bandwidth", 1e9, "GB/s");
+            if (mode.active_units.known() && mode.active_units.value > units)
+                add(FindingKind::inconsistent, at + "/active_units",
+                    fmt::format("{:g} active units, but the largest engine has {:g}", mode.active_units.value,
+                                units),
+                    "check the count of the engine");
+        }
+    }
+
+    void memory() {
+        if (!device_.dram || !device_.dram->capacity.known())
+            return;
+        for (std::size_t i = 0; i < device_.memory.size(); ++i)
+            ordered(device_.memory[i].capacity, device_.dram->capacity, fmt::format("/memory/{}/capacity", i),
+                    device_.memory[i].name, "DRAM", 1e6, "MB");
+    }
+
+    void required(const Fact& fact, std::string where) {
+        if (!fact.known())
+            add(FindingKind::missing_field, std::move(where),
+                fmt::format("a {} needs this field", title_of(device_.family)), "add it with its source");
+    }
+
+    void family() {
+        switch (device_.family) {
+        case Family::cpu: required(device_.cpu.cores, "/cpu/cores"); break;
+        case Family::gpu: required(device_.gpu.sm_count, "/gpu/sm_count"); break;
+        case Family::tpu:
+            required(device_.systolic.rows, "/systolic/rows");
+            required(device_.systolic.cols, "/systolic/cols");
+            required(device_.systolic.mxu_per_core, "/systolic/mxu_per_core");
+            break;
+        case Family::kpu:
+            required(device_.kpu.grid_rows, "/kpu/grid");
+            if (device_.kpu.tiles.empty())
+                required(Fact{}, "/kpu/tiles");
+            break;
+        case Family::dpu:
+            // The Versal and cloud engines publish an AI-engine count instead of a loop nest.
+            if (!device_.dpu.aie.known()) {
+                required(device_.dpu.pixel_parallel, "/dpu/pixel_parallel");
+                required(device_.dpu.input_channel_parallel, "/dpu/input_channel_parallel");
+                required(device_.dpu.output_channel_parallel, "/dpu/output_channel_parallel");
+            }
+            break;
+        case Family::cgra: required(device_.cgra.compute_units, "/cgra/compute_units"); break;
+        case Family::dsp:
+        case Family::npu: break;
+        }
+    }
+
+    const Device& device_;
+    std::vector<Finding> findings_;
+};
+
+} // namespace
+
+std::vector<Finding> lint_device(const Device& device) { return Lints(device).run(); }
+
+} // namespace archsim

@@ -1,0 +1,64 @@
+// Names of enumerations, and look-ups by name that every part of the module shares.
+
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/parameters.hpp"
+
+#include "hardware/text.hpp"
+
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, kFamilies.size()> kFamilyNames = {{
+    {"cpu", "CPU"},
+    {"gpu", "GPU"},
+    {"tpu", "TPU"},
+    {"kpu", "KPU"},
+    {"dsp", "DSP"},
+    {"dpu", "DPU"},
+    {"cgra", "CGRA"},
+    {"npu", "NPU"},
+}};
+
+constexpr std::array<std::string_view, 3> kEngineClassNames = {"matrix", "vector", "special"};
+
+constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
+#define ARCHSIM_PARAMETER(id, unit, low, high, doc) {#id, unit, low, high, doc},
+#include "archsim/hardware/parameters.def"
+#undef ARCHSIM_PARAMETER
+}};
+
+} // namespace
+
+std::string_view name_of(Family family) { return kFamilyNames[static_cast<std::size_t>(family)].first; }
+
+std::string_view title_of(Family family) { return kFamilyNames[static_cast<std::size_t>(family)].second; }
+
+std::optional<Family> parse_family(std::string_view text) {
+    for (const Family family : kFamilies)
+        if (same_ignoring_case(name_of(family), text))
+            return family;
+    return std::nullopt;
+}
+
+std::string_view name_of(EngineClass kind) { return kEngineClassNames[static_cast<std::size_t>(kind)]; }
+
+std::optional<EngineClass> parse_engine_class(std::string_view text) {
+    for (std::size_t i = 0; i < kEngineClassNames.size(); ++i)
+        if (kEngineClassNames[i] == text)
+            return static_cast<EngineClass>(i);
+    return std::nullopt;
+}
+
+const ParameterInfo& info_of(Parameter p) { return kParameterInfos[static_cast<std::size_t>(p)]; }
+
+std::optional<Parameter> parse_parameter(std::string_view name) {
+    for (std::size_t i = 0; i < kParameterInfos.size(); ++i)
+        if (kParameterInfos[i].name == name)
+            return static_cast<Parameter>(i);
+    return std::nullopt;
+}
+
+} // namespace archsim

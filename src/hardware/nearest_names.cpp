@@ -1,0 +1,63 @@
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Damerau-Levenshtein distance (optimal string alignment): insertions, deletions, substitutions and swaps of
+/// neighbours each cost 1.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j)
+        last[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+            row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + change});
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = std::min(row[j], before[j - 2] + 1);
+        }
+        before.swap(last);
+        last.swap(row);
+    }
+    return last[b.size()];
+}
+
+} // namespace
+
+std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
+                                       std::size_t limit) {
+    const std::string key = name_key(name);
+    struct Candidate {
+        std::size_t distance;
+        const std::string* name;
+    };
+    std::vector<Candidate> candidates;
+    for (const std::string& candidate : known) {
+        const std::string other = name_key(candidate);
+        // "4090" is meant as RTX-4090 although half of the letters are missing.
+        const bool part = key.size() >= 3 && (other.find(key) != std::string::npos);
+        const std::size_t distance = part ? 1 : edit_distance(key, other);
+        // Further away than half of the letters is no help.
+        if (part || distance <= std::max(key.size(), other.size()) / 2)
+            candidates.push_back({distance, &candidate});
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
+        return a.distance != b.distance ? a.distance < b.distance : *a.name < *b.name;
+    });
+    std::vector<std::string> result;
+    for (const Candidate& candidate : candidates) {
+        if (result.size() == limit)
+            break;
+        if (std::find(result.begin(), result.end(), *candidate.name) == result.end())
+            result.push_back(*candidate.name);
+    }
+    return result;
+}
+
+} // namespace archsim

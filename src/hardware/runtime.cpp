@@ -1,0 +1,45 @@
+#include "archsim/hardware/runtime.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+bool listed(const std::vector<std::string>& names, std::string_view name) {
+    return std::any_of(names.begin(), names.end(),
+                       [&](const std::string& candidate) { return same_ignoring_case(candidate, name); });
+}
+
+} // namespace
+
+bool Runtime::serves(const Device& device) const {
+    // A device that names the stack is served whatever the stack says in general.
+    if (listed(device.runtimes, id))
+        return true;
+    const bool family_fits = std::find(families.begin(), families.end(), device.family) != families.end();
+    return family_fits && (vendors.empty() || listed(vendors, device.vendor)) &&
+           (generations.empty() || listed(generations, device.generation));
+}
+
+ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
+    ParameterSet set;
+    const auto at = [&set](Parameter p) -> Fact& { return set.facts[static_cast<std::size_t>(p)]; };
+    for (const ParameterEntry& entry : runtime.parameters) {
+        at(entry.parameter) = entry.value;
+        for (const auto& [generation, fact] : entry.by_generation)
+            if (same_ignoring_case(generation, device.generation))
+                at(entry.parameter) = fact;
+    }
+    // First the fits that hold for every stack, then those of this one.
+    for (const bool own : {false, true})
+        for (const FittedParameter& fit : device.fitted)
+            if (own ? same_ignoring_case(fit.runtime, runtime.id) : fit.runtime.empty())
+                if (const auto parameter = parse_parameter(fit.name))
+                    at(*parameter) = fit.fact;
+    return set;
+}
+
+} // namespace archsim

@@ -1,0 +1,209 @@
+#include "hardware/runtime_reader.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
+
+namespace archsim {
+
+using nlohmann::json;
+
+namespace {
+
+using D = Dimension;
+
+void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
+    fusion.batch_norm = block.flag("batch_norm", fusion.batch_norm);
+    fusion.activation = block.flag("activation", fusion.activation);
+    fusion.gated_activation = block.flag("gated_activation", fusion.gated_activation);
+    fusion.residual_add = block.flag("residual_add", fusion.residual_add);
+    fusion.elementwise_chain = block.flag("elementwise_chain", fusion.elementwise_chain);
+    fusion.attention = block.flag("attention", fusion.attention);
+    fusion.concat_in_place = block.flag("concat_in_place", fusion.concat_in_place);
+    fusion.normalization = block.flag("normalization", fusion.normalization);
+    fusion.reduction_prologue = block.flag("reduction_prologue", fusion.reduction_prologue);
+}
+
+/// {"value", "unit", "source", "by_generation": {"ada": {"value", "unit", "source"}}}; without "value" the
+/// parameter holds only for the generations listed.
+void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime) {
+    const auto parameter = parse_parameter(key);
+    if (!parameter) {
+        report_unknown_parameter(block.context(), key, block.place_of(key));
+        return;
+    }
+    const ParameterInfo& info = info_of(*parameter);
+    const Dimension dimension = find_unit(info.unit)->dimension;
+    const Bounds bounds{info.low, info.high};
+    ParameterEntry entry;
+    entry.parameter = *parameter;
+    const json& value = *block.member(key);
+    if (!value.is_object() || value.contains("value") || !value.contains("by_generation"))
+        entry.value = block.quantity(key, dimension, bounds);
+    if (value.is_object() && value.contains("by_generation"))
+        block.object(key, [&](ObjectReader& inner) {
+            for (const std::string_view known : {"value", "unit", "n", "error", "date"})
+                inner.member(known);
+            inner.object("by_generation", [&](ObjectReader& table) {
+                table.members([&](std::string_view generation, const JsonPlace&) {
+                    const Fact fact = table.quantity(generation, dimension, bounds);
+                    if (fact.known())
+                        entry.by_generation.emplace_back(generation, fact);
+                });
+            });
+        });
+    runtime.parameters.push_back(std::move(entry));
+}
+
+std::vector<Precision> read_precisions(ObjectReader& document, std::string_view key) {
+    std::vector<Precision> result;
+    for (const std::string& name : document.texts(key)) {
+        if (const auto precision = parse_precision(name))
+            result.push_back(*precision);
+        else
+            document.context().report(FindingKind::unknown_name, Severity::error, document.place_of(key),
+                                      fmt::format("\"{}\" is not a numeric format", name),
+                                      "use fp32, fp16, bf16, int8 and the like");
+    }
+    return result;
+}
+
+/// One of the texts of `choices`; the first one when absent.
+template <class Choice, std::size_t N>
+Choice read_choice(ObjectReader& document, std::string_view key,
+                   const std::array<std::pair<std::string_view, Choice>, N>& choices) {
+    const std::string text = document.text(key);
+    if (text.empty())
+        return choices.front().second;
+    std::vector<std::string_view> names;
+    for (const auto& [name, choice] : choices) {
+        if (name == text)
+            return choice;
+        names.push_back(name);
+    }
+    document.context().report(FindingKind::malformed_file, Severity::error, document.place_of(key),
+                              fmt::format("\"{}\" is not known here", text),
+                              fmt::format("use {}", either_of(names)));
+    return choices.front().second;
+}
+
+constexpr std::array kPrefetchChoices = {std::pair{std::string_view("layer"), WeightPrefetch::layer},
+                                         std::pair{std::string_view("network"), WeightPrefetch::network}};
+constexpr std::array kFallbackChoices = {std::pair{std::string_view("none"), Fallback::none},
+                                         std::pair{std::string_view("host"), Fallback::host},
+                                         std::pair{std::string_view("vector"), Fallback::vector}};
+
+/// "added" is exponent 1 and "overlapped" infinity, which JSON cannot spell.
+Fact read_exponent(ObjectReader& document) {
+    const json* value = document.member("combine_exponent");
+    if (value != nullptr && value->is_object() && value->contains("value") && (*value)["value"].is_string()) {
+        Fact fact;
+        document.object("combine_exponent", [&](ObjectReader& block) {
+            constexpr std::array kChoices = {
+                std::pair{std::string_view("added"), 1.0},
+                std::pair{std::string_view("overlapped"), std::numeric_limits<double>::infinity()}};
+            block.member("unit");
+            fact.value = read_choice(block, "value", kChoices);
+            fact.source = block.source() != nullptr ? block.source() : block.context().unsourced;
+        });
+        return fact;
+    }
+    return document.quantity("combine_exponent", D::one, {1, 1e9});
+}
+
+void read_runtime_body(ObjectReader& document, Runtime& runtime) {
+    document.text("$schema");
+    runtime.id = document.text("id", Need::required);
+    runtime.name = document.text("name");
+    if (runtime.name.empty())
+        runtime.name = runtime.id;
+    runtime.description = document.text("description");
+    runtime.aliases = document.texts("aliases");
+    for (const std::string& name : document.texts("families")) {
+        if (const auto family = parse_family(name))
+            runtime.families.push_back(*family);
+        else
+            document.context().report(FindingKind::malformed_file, Severity::error,
+                                      document.place_of("families"),
+                                      fmt::format("\"{}\" is not a family", name),
+                                      "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+    }
+    runtime.vendors = document.texts("vendors");
+    runtime.generations = document.texts("generations");
+    document.object("fusion", [&](ObjectReader& block) { read_fusion(block, runtime.fusion); });
+    runtime.combine_exponent = read_exponent(document);
+    runtime.weight_prefetch = read_choice(document, "weight_prefetch", kPrefetchChoices);
+    runtime.graph_capture = document.flag("graph_capture", false);
+    runtime.independent_streams = document.flag("independent_streams", false);
+    runtime.precisions = read_precisions(document, "precisions");
+    runtime.weight_only = read_precisions(document, "weight_only");
+    document.object("parameters", [&](ObjectReader& block) {
+        block.members([&](std::string_view key, const JsonPlace&) { read_parameter(block, key, runtime); });
+    });
+    runtime.unsupported_operators = document.texts("unsupported_operators");
+    runtime.fallback = read_choice(document, "fallback", kFallbackChoices);
+    runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
+    runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});
+    runtime.notes = document.texts("notes");
+}
+
+} // namespace
+
+void report_unknown_parameter(ReadContext& context, std::string_view key, const JsonPlace& place) {
+    std::vector<std::string> known;
+    for (std::size_t i = 0; i < kParameterCount; ++i)
+        known.emplace_back(info_of(static_cast<Parameter>(i)).name);
+    const auto nearest = nearest_names(key, known, 1);
+    context.report(FindingKind::unknown_key, Severity::warning, place,
+                   fmt::format("\"{}\" is not a parameter of the latency model", key),
+                   nearest.empty() ? std::string("see the list of parameters in docs/hardware.md")
+                                   : fmt::format("is \"{}\" meant?", nearest.front()));
+}
+
+std::shared_ptr<const Runtime> read_runtime(const json& document, const std::string& file,
+                                            std::vector<Finding>& findings) {
+    ReadContext context;
+    context.file = file;
+    auto runtime = std::make_shared<Runtime>();
+    runtime->file = file;
+    {
+        ObjectReader reader(context, document, JsonPlace{});
+        read_sources(reader);
+        read_runtime_body(reader, *runtime);
+        reader.finish();
+    }
+    const bool usable = std::none_of(context.findings.begin(), context.findings.end(), [](const Finding& f) {
+        return f.severity == Severity::error;
+    });
+    findings.insert(findings.end(), context.findings.begin(), context.findings.end());
+    if (!usable)
+        return nullptr;
+    runtime->findings = std::move(context.findings);
+    return runtime;
+}
+
+std::vector<Deployment> read_deployments(const json& document, const std::string& file,
+                                         std::vector<Finding>& findings) {
+    ReadContext context;
+    context.file = file;
+    std::vector<Deployment> result;
+    ObjectReader reader(context, document, JsonPlace{});
+    reader.text("$schema");
+    reader.each("deployments", [&](ObjectReader& entry) {
+        Deployment deployment;
+        deployment.id = entry.text("id", Need::required);
+        deployment.title = entry.text("title");
+        deployment.description = entry.text("description");
+        deployment.hardware = entry.texts("hardware");
+        if (!deployment.id.empty())
+            result.push_back(std::move(deployment));
+    });
+    reader.finish();
+    findings.insert(findings.end(), context.findings.begin(), context.findings.end());
+    return result;
+}
+
+} // namespace archsim

@@ -1,0 +1,106 @@
+#include "hardware/schema_check.hpp"
+
+#include "hardware/json_reader.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <fmt/format.h>
+#include <utility>
+#include <valijson/adapters/nlohmann_json_adapter.hpp>
+#include <valijson/schema.hpp>
+#include <valijson/schema_parser.hpp>
+#include <valijson/validation_results.hpp>
+#include <valijson/validator.hpp>
+
+namespace archsim {
+
+namespace {
+
+using Adapter = valijson::adapters::NlohmannJsonAdapter;
+
+/// {"<root>", "[engines]", "[0]"} -> "/engines/0"
+std::string pointer_of(const std::vector<std::string>& context) {
+    std::string pointer;
+    for (const std::string& step : context) {
+        if (step.size() < 2 || step.front() != '[')
+            continue;
+        pointer += '/';
+        for (const char c : step.substr(1, step.size() - 2)) {
+            if (c == '~')
+                pointer += "~0";
+            else if (c == '/')
+                pointer += "~1";
+            else
+                pointer += c;
+        }
+    }
+    return pointer.empty() ? "/" : pointer;
+}
+
+/// The validator repeats a violation for every enclosing schema; those lines only say that a child failed.
+bool is_echo(const std::string& description) {
+    return description.starts_with("Failed to validate item") ||
+           description.starts_with("Failed to validate against") || description.starts_with("Cannot validate");
+}
+
+} // namespace
+
+struct SchemaCheck::Schema {
+    valijson::Schema schema;
+};
+
+SchemaCheck::SchemaCheck(const std::string& schema_file, std::vector<Finding>& findings) {
+    const auto document = parse_json_file(schema_file, findings);
+    if (!document)
+        return;
+    auto parsed = std::make_unique<Schema>();
+    try {
+        valijson::SchemaParser parser;
+        parser.populateSchema(Adapter(*document), parsed->schema);
+        schema_ = std::move(parsed);
+    } catch (const std::exception& error) {
+        Finding finding;
+        finding.kind = FindingKind::malformed_file;
+        finding.file = schema_file;
+        finding.message = fmt::format("this is not a usable JSON Schema ({})", error.what());
+        finding.mend = "restore the file that came with the database";
+        findings.push_back(std::move(finding));
+    }
+}
+
+SchemaCheck::~SchemaCheck() = default;
+SchemaCheck::SchemaCheck(SchemaCheck&&) noexcept = default;
+SchemaCheck& SchemaCheck::operator=(SchemaCheck&&) noexcept = default;
+
+std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const std::string& file) const {
+    std::vector<Finding> findings;
+    if (schema_ == nullptr)
+        return findings;
+    valijson::Validator validator;
+    valijson::ValidationResults results;
+    if (validator.validate(schema_->schema, Adapter(document), &results))
+        return findings;
+    for (const auto& error : results) {
+        if (is_echo(error.description))
+            continue;
+        Finding finding;
+        finding.kind = error.description.starts_with("Missing required") ? FindingKind::missing_field
+                                                                         : FindingKind::malformed_file;
+        finding.file = file;
+        finding.where = pointer_of(error.context);
+        finding.message = fmt::format("the schema is violated: {}", error.description);
+        finding.mend = "see the description of this field in the schema";
+        findings.push_back(std::move(finding));
+    }
+    if (findings.empty()) {
+        Finding finding;
+        finding.file = file;
+        finding.where = "/";
+        finding.message = "the schema is violated";
+        finding.mend = "see schema.json";
+        findings.push_back(std::move(finding));
+    }
+    return findings;
+}
+
+} // namespace archsim

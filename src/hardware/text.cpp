@@ -1,0 +1,31 @@
+#include "hardware/text.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+} // namespace
+
+std::string lower_case(std::string_view text) {
+    std::string result(text);
+    std::transform(result.begin(), result.end(), result.begin(), lower);
+    return result;
+}
+
+bool same_ignoring_case(std::string_view a, std::string_view b) {
+    return a.size() == b.size() &&
+           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::string name_key(std::string_view name) {
+    std::string result = lower_case(name);
+    std::replace(result.begin(), result.end(), ' ', '-');
+    std::replace(result.begin(), result.end(), '_', '-');
+    return result;
+}
+
+} // namespace archsim

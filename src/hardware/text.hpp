@@ -1,0 +1,27 @@
+#pragma once
+// Small helpers on names.
+
+#include <string>
+#include <string_view>
+
+namespace archsim {
+
+std::string lower_case(std::string_view text);
+bool same_ignoring_case(std::string_view a, std::string_view b);
+/// Lower case, with blanks and underscores as hyphens: the form in which ids and aliases are compared.
+std::string name_key(std::string_view name);
+/// "a, b or c"
+template <class Names>
+std::string either_of(const Names& names) {
+    std::string text;
+    std::size_t left = names.size();
+    for (const auto& name : names) {
+        text += name;
+        --left;
+        if (left > 0)
+            text += left == 1 ? " or " : ", ";
+    }
+    return text;
+}
+
+} // namespace archsim

@@ -1,0 +1,50 @@
+#pragma once
+// Units of the database's quantities: symbol -> physical dimension and factor to the library's unit.
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// What a quantity measures. The library keeps SI units, except process (nm), money (USD), money rate (USD/h)
+/// and bits.
+enum class Dimension {
+    one,
+    time,
+    frequency,
+    bytes,
+    bandwidth,
+    operations,
+    operation_rate,
+    power,
+    energy,
+    energy_per_byte,
+    energy_per_operation,
+    money,
+    money_rate,
+    process,
+    area,
+    cycles,
+    bytes_per_clock,
+    operations_per_clock,
+    bits,
+};
+
+std::string_view name_of(Dimension dimension);
+
+struct Unit {
+    std::string_view symbol;
+    Dimension dimension;
+    double factor; ///< value in the library's unit = value in this unit x factor
+};
+
+/// The unit written as `symbol`; null when unknown. Rates per clock may name the unit they count for
+/// ("B/clk/SM").
+const Unit* find_unit(std::string_view symbol);
+/// Every symbol of one dimension, in table order.
+std::vector<std::string_view> symbols_of(Dimension dimension);
+/// "W, mW, kW"
+std::string symbol_list(Dimension dimension);
+
+} // namespace archsim

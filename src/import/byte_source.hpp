@@ -1,0 +1,45 @@
+#pragma once
+// The bytes of a model, in memory or in a file. A file is read through a small window, so that jumping over
+// weights costs neither time nor memory; mapping it would let the kernel map whole megabytes around each jump.
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim::import {
+
+class ByteSource {
+  public:
+    explicit ByteSource(std::span<const std::uint8_t> memory) : memory_(memory), size_(memory.size()) {}
+    /// Throws InputError when the file cannot be read.
+    explicit ByteSource(const std::filesystem::path& file);
+    ~ByteSource();
+    ByteSource(const ByteSource&) = delete;
+    ByteSource& operator=(const ByteSource&) = delete;
+
+    std::uint64_t size() const { return size_; }
+
+    /// The `count` bytes from `position` on, which must exist; valid until the next call.
+    std::span<const std::uint8_t> view(std::uint64_t position, std::size_t count) {
+        if (descriptor_ < 0)
+            return memory_.subspan(position, count);
+        if (position < window_begin_ || position + count > window_begin_ + window_size_)
+            fill_window(position, count);
+        return std::span<const std::uint8_t>(window_).subspan(position - window_begin_, count);
+    }
+
+  private:
+    void fill_window(std::uint64_t position, std::size_t count);
+
+    std::span<const std::uint8_t> memory_;
+    std::uint64_t size_ = 0;
+    int descriptor_ = -1;
+    std::string name_;
+    std::vector<std::uint8_t> window_;
+    std::uint64_t window_begin_ = 0;
+    std::size_t window_size_ = 0;
+};
+
+} // namespace archsim::import

@@ -1,0 +1,135 @@
+#include "import/external_data.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <fstream>
+#include <onnx/onnx_pb.h>
+#include <system_error>
+
+namespace archsim::import {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Entry {
+    std::string location;
+    std::uint64_t offset = 0;
+    std::optional<std::uint64_t> length;
+    bool valid = true;
+};
+
+bool parse(const std::string& text, std::uint64_t& value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} && end == text.data() + text.size();
+}
+
+Entry read_entry(const onnx::TensorProto& tensor) {
+    Entry entry;
+    for (const auto& item : tensor.external_data()) {
+        if (item.key() == "location") {
+            entry.location = item.value();
+        } else if (item.key() == "offset") {
+            entry.valid &= parse(item.value(), entry.offset);
+        } else if (item.key() == "length") {
+            std::uint64_t length = 0;
+            entry.valid &= parse(item.value(), length);
+            entry.length = length;
+        }
+    }
+    entry.valid &= !entry.location.empty();
+    return entry;
+}
+
+/// True when every existing part of `inner`, links resolved, lies below `outer`.
+bool lies_inside(const fs::path& outer, const fs::path& inner) {
+    std::error_code error;
+    const fs::path base = fs::canonical(outer, error);
+    if (error)
+        return false;
+    const fs::path target = fs::weakly_canonical(inner, error);
+    if (error)
+        return false;
+    return std::mismatch(base.begin(), base.end(), target.begin(), target.end()).first == base.end();
+}
+
+bool stays_below(const fs::path& location) {
+    return !location.is_absolute() && std::find(location.begin(), location.end(), "..") == location.end() &&
+           location.native().find('\0') == std::string::npos;
+}
+
+} // namespace
+
+void ExternalData::report(SideFile& file, FindingKind kind, Severity severity, const std::string& tensor,
+                          const std::string& message, const std::string& mend) {
+    if (!std::exchange(file.reported, true))
+        findings_.add(kind, severity, tensor, message, mend);
+}
+
+ExternalData::SideFile& ExternalData::side_file(const std::string& location, const std::string& tensor) {
+    const auto [entry, is_new] = files_.try_emplace(location);
+    SideFile& file = entry->second;
+    if (!is_new)
+        return file;
+    if (!stays_below(location)) {
+        report(file, FindingKind::malformed_file, Severity::warning, tensor,
+               fmt::format("its weights are said to lie at '{}', outside the folder of the model; not looked at",
+                           location),
+               "put the side file beside the model and store a relative path");
+        return file;
+    }
+    if (!folder_)
+        return file;
+    file.path = *folder_ / location;
+    std::error_code error;
+    if (!fs::exists(file.path, error)) {
+        report(file, FindingKind::unreadable_file, Severity::note, tensor,
+               fmt::format("the side file '{}' is missing; sizes are taken from the shapes", location),
+               "nothing to do unless a shape depends on a value that lies in it");
+    } else if (!lies_inside(*folder_, file.path)) {
+        report(file, FindingKind::malformed_file, Severity::warning, tensor,
+               fmt::format("the side file '{}' is a link that leaves the folder of the model; not looked at", location),
+               "put the file itself beside the model");
+    } else if (fs::is_regular_file(file.path, error)) {
+        const auto size = fs::file_size(file.path, error);
+        if (!error)
+            file.size = size;
+    }
+    return file;
+}
+
+std::string ExternalData::look_up(const onnx::TensorProto& tensor, std::uint64_t bytes, bool wanted) {
+    const Entry entry = read_entry(tensor);
+    if (!entry.valid) {
+        findings_.add(FindingKind::malformed_file, Severity::warning, tensor.name(),
+                      "its entry for external data has no valid location, offset or length",
+                      "save the model with external data again");
+        return {};
+    }
+    SideFile& file = side_file(entry.location, tensor.name());
+    const std::uint64_t length = entry.length.value_or(bytes);
+    if (!file.size)
+        return {};
+    if (entry.offset > *file.size || length > *file.size - entry.offset) {
+        report(file, FindingKind::inconsistent, Severity::warning, tensor.name(),
+               fmt::format("the side file '{}' has {} bytes, too few for the bytes {} to {}", entry.location,
+                           *file.size, entry.offset, entry.offset + length),
+               "copy the side file again: it is truncated or belongs to another model");
+        return {};
+    }
+    if (length != bytes)
+        report(file, FindingKind::inconsistent, Severity::warning, tensor.name(),
+               fmt::format("the shape asks for {} bytes, the side file '{}' is said to hold {}", bytes,
+                           entry.location, length),
+               "save the model with external data again");
+    if (!wanted || length != bytes)
+        return {};
+    std::ifstream stream(file.path, std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(entry.offset));
+    std::string payload(bytes, '\0');
+    stream.read(payload.data(), static_cast<std::streamsize>(bytes));
+    return stream ? payload : std::string();
+}
+
+} // namespace archsim::import

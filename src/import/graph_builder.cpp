@@ -1,0 +1,310 @@
+#include "import/graph_builder.hpp"
+
+#include "import/topological_order.hpp"
+#include "import/value_type.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+
+namespace archsim::import {
+
+namespace {
+
+std::vector<Dimension> fixed_dimensions(const Shape& shape) {
+    std::vector<Dimension> dimensions;
+    dimensions.reserve(shape.size());
+    for (const auto dim : shape)
+        dimensions.push_back(Dimension{.value = dim, .symbol = {}});
+    return dimensions;
+}
+
+void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& constant) {
+    tensor.role = TensorRole::initializer;
+    if (!constant)
+        return;
+    tensor.type = constant->type;
+    tensor.shape = fixed_dimensions(constant->shape);
+    if (holds_value(*constant))
+        tensor.value = constant;
+}
+
+} // namespace
+
+GraphBuilder::GraphBuilder(const onnx::ModelProto& model, ExternalData& external, Findings& findings)
+    : model_(model), findings_(findings), functions_(model, findings), opsets_(read_opsets(model.opset_import())),
+      tensors_(external, findings) {
+    // Before IR version 3 a model named no operator sets and used the first.
+    if (opsets_.empty())
+        opsets_.emplace_back("", 1);
+}
+
+Graph GraphBuilder::build() {
+    GraphDraft draft;
+    Scope scope(draft, nullptr);
+    Frame frame{.scope = scope, .opsets = opsets_};
+    fill(model_.graph(), frame);
+    draft.graph.opset_imports = opsets_;
+    return std::move(draft.graph);
+}
+
+void GraphBuilder::fill(const onnx::GraphProto& proto, Frame& frame) {
+    GraphDraft& draft = frame.scope.draft();
+    draft.graph.name = proto.name();
+    read_initializers(proto, frame.scope);
+    read_inputs(proto, frame.scope);
+    const std::vector<TensorId> outputs = declare_outputs(proto.node(), frame);
+    for (const auto& value : proto.value_info())
+        if (const TensorId* id = frame.scope.find_own(value.name()))
+            if (Tensor& tensor = draft.graph.tensors[*id]; tensor.role == TensorRole::intermediate)
+                read_type(value.type(), tensor, findings_);
+    read_nodes(proto.node(), outputs, frame);
+    read_outputs(proto, frame.scope);
+    finish(draft);
+}
+
+void GraphBuilder::read_initializers(const onnx::GraphProto& proto, Scope& scope) {
+    const auto declare = [&](const std::string& name) -> Tensor* {
+        if (name.empty() || scope.find_own(name) != nullptr) {
+            findings_.add(FindingKind::duplicate, Severity::error, name,
+                          name.empty() ? "an initializer has no name"
+                                       : "two initializers have this name; the first is used",
+                          "export the model again");
+            return nullptr;
+        }
+        const TensorId id = scope.draft().add_tensor(name, TensorRole::initializer);
+        scope.bind(name, id);
+        return &scope.draft().graph.tensors[id];
+    };
+    for (const auto& initializer : proto.initializer())
+        if (Tensor* tensor = declare(initializer.name())) {
+            tensor->external = is_external(initializer);
+            take_constant(*tensor, tensors_.read(initializer, initializer.name()));
+        }
+    for (const auto& initializer : proto.sparse_initializer())
+        if (Tensor* tensor = declare(initializer.values().name()))
+            take_constant(*tensor, tensors_.read(initializer, initializer.values().name()));
+}
+
+void GraphBuilder::read_inputs(const onnx::GraphProto& proto, Scope& scope) {
+    Graph& graph = scope.draft().graph;
+    for (const auto& input : proto.input()) {
+        if (const TensorId* known = scope.find_own(input.name())) {
+            // Before IR version 4 every initializer is listed as an input too; later that makes it a default.
+            if (graph.tensors[*known].role != TensorRole::initializer)
+                findings_.add(FindingKind::duplicate, Severity::error, input.name(),
+                              "two inputs have this name; the first is used", "export the model again");
+            continue;
+        }
+        const TensorId id = scope.draft().add_tensor(input.name(), TensorRole::input);
+        scope.bind(input.name(), id);
+        read_type(input.type(), graph.tensors[id], findings_);
+        graph.inputs.push_back(id);
+    }
+}
+
+void GraphBuilder::read_outputs(const onnx::GraphProto& proto, Scope& scope) {
+    Graph& graph = scope.draft().graph;
+    for (const auto& output : proto.output()) {
+        const TensorId* id = scope.find(output.name());
+        if (id == nullptr || *id == kNoTensor) {
+            findings_.add(FindingKind::malformed_file, Severity::error, output.name(),
+                          "no node produces this output of the graph", "export the model again");
+            continue;
+        }
+        Tensor& tensor = graph.tensors[*id];
+        if (tensor.role == TensorRole::intermediate)
+            read_type(output.type(), tensor, findings_);
+        graph.outputs.push_back(*id);
+    }
+}
+
+std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& frame,
+                                                    std::unordered_map<std::string_view, TensorId> promised) {
+    std::vector<TensorId> outputs;
+    for (const auto& node : nodes)
+        for (const auto& name : node.output()) {
+            if (name.empty()) {
+                outputs.push_back(kNoTensor);
+            } else if (const auto known = promised.find(name); known != promised.end()) {
+                outputs.push_back(known->second);
+                promised.erase(known);
+            } else {
+                const TensorId id =
+                    frame.scope.draft().add_tensor(frame.prefix + name, TensorRole::intermediate);
+                if (!frame.scope.bind(name, id))
+                    findings_.add(FindingKind::duplicate, Severity::error, name,
+                                  "this value is produced twice; readers get the first", "export the model again");
+                outputs.push_back(id);
+            }
+        }
+    for (const auto& [name, id] : promised)
+        findings_.add(FindingKind::malformed_node, Severity::error, frame.call ? frame.call->name : std::string(),
+                      fmt::format("no node of the function produces its output '{}'", name),
+                      "export the model again");
+    return outputs;
+}
+
+void GraphBuilder::read_nodes(const Nodes& nodes, const std::vector<TensorId>& outputs, Frame& frame) {
+    auto next_output = outputs.begin();
+    int index = 0;
+    for (const auto& proto : nodes) {
+        Node node;
+        node.outputs.assign(next_output, next_output + proto.output_size());
+        next_output += proto.output_size();
+        read_node(proto, index++, std::move(node), frame);
+    }
+}
+
+void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node, Frame& frame) {
+    GraphDraft& draft = frame.scope.draft();
+    node.op_type = proto.op_type();
+    node.domain = normalized_domain(proto.domain());
+    node.name = frame.prefix + (proto.name().empty() ? fmt::format("{}_{}", node.op_type, index) : proto.name());
+    node.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
+    for (const auto& name : proto.input()) {
+        if (name.empty()) {
+            node.inputs.push_back(kNoTensor);
+        } else if (const TensorId* id = frame.scope.find(name)) {
+            node.inputs.push_back(*id);
+        } else {
+            findings_.add(Finding{.kind = FindingKind::malformed_node,
+                                  .severity = Severity::error,
+                                  .message = fmt::format("its input '{}' is no input, initializer or output of a node",
+                                                         name),
+                                  .where = node.name,
+                                  .mend = "export the model again",
+                                  .op_type = node.op_type,
+                                  .domain = node.domain});
+            const TensorId missing = draft.add_tensor(frame.prefix + name, TensorRole::intermediate);
+            frame.scope.bind(name, missing);
+            node.inputs.push_back(missing);
+        }
+    }
+    read_attributes(proto, node, frame);
+
+    if (frame.call != nullptr) {
+        constexpr std::size_t kBytesPerUnit = 16;
+        const std::size_t names = frame.prefix.size() * (1 + node.outputs.size());
+        inlined_size_ += 1 + node.inputs.size() + node.outputs.size() + (proto.ByteSizeLong() + names) / kBytesPerUnit;
+    }
+    if (const Function* function = functions_.find(proto); function && inline_call(node, *function, frame))
+        return;
+    if (node.domain.empty() && node.op_type == "Constant" && fold_constant(node, frame))
+        return;
+    node.opset = opset_of(node.domain, frame);
+    node.name = draft.node_names.add(std::move(node.name));
+    draft.graph.nodes.push_back(std::move(node));
+}
+
+int GraphBuilder::opset_of(std::string_view domain, const Frame& frame) {
+    for (const Opsets* opsets : {&frame.opsets, static_cast<const Opsets*>(&opsets_)})
+        for (const auto& [imported, version] : *opsets)
+            if (imported == domain)
+                return version;
+    if (unimported_.emplace(domain).second)
+        findings_.add(FindingKind::malformed_file, Severity::warning, std::string(domain),
+                      fmt::format("operators of the domain '{}' are used but no version of it is imported; version 1 "
+                                  "is assumed",
+                                  domain.empty() ? "ai.onnx" : domain),
+                      "add the domain to opset_import");
+    return 1;
+}
+
+bool GraphBuilder::fold_constant(const Node& node, Frame& frame) {
+    if (node.outputs.size() != 1 || node.outputs.front() == kNoTensor || node.attributes.size() != 1)
+        return false;
+    const auto literal = [](DataType type, std::size_t elements, bool scalar) {
+        auto constant = std::make_shared<Constant>();
+        constant->type = type;
+        if (!scalar)
+            constant->shape = {static_cast<std::int64_t>(elements)};
+        return constant;
+    };
+    std::shared_ptr<const Constant> constant;
+    const AttributeValue& value = node.attributes.front().second;
+    if (const auto* tensor = std::get_if<std::shared_ptr<const Constant>>(&value)) {
+        constant = *tensor;
+    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+        auto made = literal(DataType::int64, 1, true);
+        made->ints = {*integer};
+        constant = made;
+    } else if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+        auto made = literal(DataType::int64, integers->size(), false);
+        made->ints = *integers;
+        constant = made;
+    } else if (const auto* real = std::get_if<double>(&value)) {
+        auto made = literal(DataType::float32, 1, true);
+        made->reals = {*real};
+        constant = made;
+    } else if (const auto* reals = std::get_if<std::vector<double>>(&value)) {
+        auto made = literal(DataType::float32, reals->size(), false);
+        made->reals = *reals;
+        constant = made;
+    } else if (const auto* text = std::get_if<std::string>(&value)) {
+        auto made = literal(DataType::string, 1, true);
+        made->strings = {*text};
+        constant = made;
+    } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+        auto made = literal(DataType::string, texts->size(), false);
+        made->strings = *texts;
+        constant = made;
+    }
+    if (!constant)
+        return false;
+    Tensor& tensor = frame.scope.draft().graph.tensors[node.outputs.front()];
+    take_constant(tensor, constant);
+    // Numbers and index lists written into the code of a model; nothing that training adjusts.
+    const bool single = std::all_of(constant->shape.begin(), constant->shape.end(), [](auto d) { return d <= 1; });
+    tensor.buffer = single || !is_floating(constant->type);
+    return true;
+}
+
+void GraphBuilder::mark_buffers(Graph& graph) {
+    constexpr std::array<std::string_view, 3> kStatistics = {"running_mean", "running_var", "num_batches_tracked"};
+    for (Tensor& tensor : graph.tensors)
+        if (tensor.role == TensorRole::initializer)
+            tensor.buffer |= std::any_of(kStatistics.begin(), kStatistics.end(),
+                                         [&](std::string_view name) { return tensor.name.ends_with(name); });
+    for (const Node& node : graph.nodes) {
+        // BatchNormalization(X, scale, B, mean, variance): the statistics are observed, not learned.
+        constexpr std::size_t kFirstStatistic = 3;
+        if (node.op_type != "BatchNormalization" || !node.domain.empty())
+            continue;
+        for (std::size_t i = kFirstStatistic; i < node.inputs.size(); ++i)
+            if (node.inputs[i] != kNoTensor && graph.tensors[node.inputs[i]].role == TensorRole::initializer)
+                graph.tensors[node.inputs[i]].buffer = true;
+    }
+}
+
+void GraphBuilder::finish(GraphDraft& draft) {
+    Graph& graph = draft.graph;
+    mark_buffers(graph);
+    if (draft.node_names.repetitions() > 0)
+        findings_.add(FindingKind::duplicate, Severity::note, graph.name,
+                      fmt::format("{} nodes repeat the name of another; they are numbered",
+                                  draft.node_names.repetitions()),
+                      "nothing to do");
+    NodeOrder order = topological_order(graph, draft.subgraph_reads);
+    if (!order.cyclic.empty()) {
+        const Node& node = graph.nodes[order.cyclic.front()];
+        findings_.add(Finding{.kind = FindingKind::malformed_file,
+                              .severity = Severity::error,
+                              .message = fmt::format("{} nodes wait for each other in a cycle, this one among them",
+                                                     order.cyclic.size()),
+                              .where = node.name,
+                              .mend = "export the model again",
+                              .op_type = node.op_type,
+                              .domain = node.domain});
+        order.nodes.insert(order.nodes.end(), order.cyclic.begin(), order.cyclic.end());
+    }
+    if (std::is_sorted(order.nodes.begin(), order.nodes.end()))
+        return;
+    std::vector<Node> sorted;
+    sorted.reserve(graph.nodes.size());
+    for (const std::size_t index : order.nodes)
+        sorted.push_back(std::move(graph.nodes[index]));
+    graph.nodes = std::move(sorted);
+}
+
+} // namespace archsim::import

@@ -1,0 +1,74 @@
+#pragma once
+// Turns ONNX messages into a Graph: names become tensor ids, constants and initialisers become tensors with
+// values, calls of model-local functions are replaced by their bodies, subgraphs become attributes.
+
+#include "archsim/graph/graph.hpp"
+#include "import/findings.hpp"
+#include "import/function_library.hpp"
+#include "import/scope.hpp"
+#include "import/tensor_value.hpp"
+
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <onnx/onnx_pb.h>
+
+namespace archsim::import {
+
+class GraphBuilder {
+  public:
+    GraphBuilder(const onnx::ModelProto& model, ExternalData& external, Findings& findings);
+
+    /// The whole model; its findings stay with the collector.
+    Graph build();
+
+  private:
+    using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+
+    /// What the nodes of one list have in common.
+    struct Frame {
+        Scope& scope;
+        const Opsets& opsets;
+        std::string prefix;                 ///< of names inside a function body, "call/"
+        const Node* call = nullptr;         ///< the call whose body this is: attributes may refer to its attributes
+        const Function* function = nullptr; ///< the function called
+        int depth = 0;                      ///< nesting of subgraphs and calls
+    };
+
+    void fill(const onnx::GraphProto& proto, Frame& frame);
+    void read_initializers(const onnx::GraphProto& proto, Scope& scope);
+    void read_inputs(const onnx::GraphProto& proto, Scope& scope);
+    void read_outputs(const onnx::GraphProto& proto, Scope& scope);
+    void finish(GraphDraft& draft);
+    void mark_buffers(Graph& graph);
+
+    /// Gives every output of the nodes a tensor, in order; `promised` names already have one.
+    std::vector<TensorId> declare_outputs(const Nodes& nodes, Frame& frame,
+                                          std::unordered_map<std::string_view, TensorId> promised = {});
+    void read_nodes(const Nodes& nodes, const std::vector<TensorId>& outputs, Frame& frame);
+    void read_node(const onnx::NodeProto& proto, int index, Node node, Frame& frame);
+    void read_attributes(const onnx::NodeProto& proto, Node& node, Frame& frame);
+    std::optional<AttributeValue> read_attribute(const onnx::AttributeProto& proto, const Node& node, Frame& frame);
+    std::optional<AttributeValue> referred_attribute(const onnx::AttributeProto& proto, const Node& node,
+                                                     Frame& frame);
+    std::shared_ptr<const Graph> read_subgraph(const onnx::GraphProto& proto, const Node& node, Frame& frame);
+    bool fold_constant(const Node& node, Frame& frame);
+    bool inline_call(const Node& call, const Function& function, Frame& frame);
+    /// Finding that keeps the call as an operator when its body cannot take its place.
+    bool may_inline(const Node& call, const Function& function, const Frame& frame);
+    int opset_of(std::string_view domain, const Frame& frame);
+
+    const onnx::ModelProto& model_;
+    Findings& findings_;
+    FunctionLibrary functions_;
+    Opsets opsets_;
+    TensorReader tensors_;
+    std::vector<const Function*> active_; ///< functions being inlined, outermost first
+    std::set<std::string, std::less<>> unimported_;
+    std::size_t inlined_size_ = 0;
+};
+
+} // namespace archsim::import

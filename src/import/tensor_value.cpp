@@ -1,0 +1,255 @@
+#include "import/tensor_value.hpp"
+
+#include "import/wire_filter.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <fmt/format.h>
+#include <limits>
+#include <onnx/onnx_pb.h>
+#include <string_view>
+#include <type_traits>
+
+namespace archsim::import {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "raw_data is little-endian");
+
+/// IEEE 754 binary16.
+double half_to_real(std::uint16_t bits) {
+    const int exponent = bits >> 10 & 0x1f;
+    const int fraction = bits & 0x3ff;
+    double magnitude = 0;
+    if (exponent == 0)
+        magnitude = std::ldexp(fraction, -24);
+    else if (exponent == 0x1f)
+        magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+    else
+        magnitude = std::ldexp(fraction + 0x400, exponent - 25);
+    return bits >> 15 ? -magnitude : magnitude;
+}
+
+/// bfloat16 is the upper half of a binary32.
+double brain_to_real(std::uint16_t bits) {
+    return std::bit_cast<float>(std::uint32_t{bits} << 16);
+}
+
+template <typename Stored, typename Out, typename Convert>
+bool decode_raw(std::string_view raw, std::size_t elements, std::vector<Out>& out, Convert convert) {
+    if (raw.size() != elements * sizeof(Stored))
+        return false;
+    out.reserve(elements);
+    for (std::size_t i = 0; i < elements; ++i) {
+        Stored stored;
+        std::memcpy(&stored, raw.data() + i * sizeof(Stored), sizeof(Stored));
+        out.push_back(convert(stored));
+    }
+    return true;
+}
+
+template <typename Stored>
+bool decode_ints(std::string_view raw, std::size_t elements, Constant& constant) {
+    return decode_raw<Stored>(raw, elements, constant.ints, [](Stored v) { return static_cast<std::int64_t>(v); });
+}
+
+/// Elements narrower than a byte, packed from the low bits up.
+bool decode_packed(std::string_view raw, std::size_t elements, int bits, bool is_signed, Constant& constant) {
+    const auto width = static_cast<std::size_t>(bits);
+    const std::size_t per_byte = 8 / width;
+    if (raw.size() != (elements + per_byte - 1) / per_byte)
+        return false;
+    const int mask = (1 << bits) - 1;
+    constant.ints.reserve(elements);
+    for (std::size_t i = 0; i < elements; ++i) {
+        int value = static_cast<unsigned char>(raw[i / per_byte]) >> (i % per_byte * width) & mask;
+        if (is_signed && value >> (bits - 1))
+            value -= 1 << bits;
+        constant.ints.push_back(value);
+    }
+    return true;
+}
+
+bool decode_payload(std::string_view raw, std::size_t elements, Constant& constant) {
+    const auto as_real = [](auto v) { return static_cast<double>(v); };
+    switch (constant.type) {
+    case DataType::float32:
+        return decode_raw<float>(raw, elements, constant.reals, as_real);
+    case DataType::float64:
+        return decode_raw<double>(raw, elements, constant.reals, as_real);
+    case DataType::float16:
+        return decode_raw<std::uint16_t>(raw, elements, constant.reals, half_to_real);
+    case DataType::bfloat16:
+        return decode_raw<std::uint16_t>(raw, elements, constant.reals, brain_to_real);
+    case DataType::int8:
+        return decode_ints<std::int8_t>(raw, elements, constant);
+    case DataType::uint8:
+    case DataType::boolean:
+        return decode_ints<std::uint8_t>(raw, elements, constant);
+    case DataType::int16:
+        return decode_ints<std::int16_t>(raw, elements, constant);
+    case DataType::uint16:
+        return decode_ints<std::uint16_t>(raw, elements, constant);
+    case DataType::int32:
+        return decode_ints<std::int32_t>(raw, elements, constant);
+    case DataType::uint32:
+        return decode_ints<std::uint32_t>(raw, elements, constant);
+    case DataType::int64:
+        return decode_ints<std::int64_t>(raw, elements, constant);
+    case DataType::uint64:
+        return decode_ints<std::uint64_t>(raw, elements, constant);
+    case DataType::int4:
+    case DataType::int2:
+        return decode_packed(raw, elements, bits_of(constant.type), true, constant);
+    case DataType::uint4:
+    case DataType::uint2:
+        return decode_packed(raw, elements, bits_of(constant.type), false, constant);
+    default:
+        return true; // formats in which no shape is ever computed keep no values
+    }
+}
+
+/// The values of the typed fields, which onnx.proto prescribes per element type.
+void decode_typed_fields(const onnx::TensorProto& tensor, Constant& constant) {
+    const auto as_real = [](auto v) { return static_cast<double>(v); };
+    const auto as_int = [](auto v) { return static_cast<std::int64_t>(v); };
+    const auto into_reals = [&](const auto& field, auto convert) {
+        std::transform(field.begin(), field.end(), std::back_inserter(constant.reals), convert);
+    };
+    const auto into_ints = [&](const auto& field) {
+        std::transform(field.begin(), field.end(), std::back_inserter(constant.ints), as_int);
+    };
+    switch (constant.type) {
+    case DataType::float32:
+        return into_reals(tensor.float_data(), as_real);
+    case DataType::float64:
+        return into_reals(tensor.double_data(), as_real);
+    case DataType::float16:
+        return into_reals(tensor.int32_data(), [](std::int32_t v) { return half_to_real(static_cast<std::uint16_t>(v)); });
+    case DataType::bfloat16:
+        return into_reals(tensor.int32_data(), [](std::int32_t v) { return brain_to_real(static_cast<std::uint16_t>(v)); });
+    case DataType::int64:
+        return into_ints(tensor.int64_data());
+    case DataType::uint32:
+    case DataType::uint64:
+        return into_ints(tensor.uint64_data());
+    case DataType::string:
+        constant.strings.assign(tensor.string_data().begin(), tensor.string_data().end());
+        return;
+    default:
+        if (!is_floating(constant.type))
+            into_ints(tensor.int32_data());
+    }
+}
+
+bool is_narrow(DataType type) {
+    return bits_of(type) > 0 && bits_of(type) < 8;
+}
+
+std::size_t elements_of(const Shape& shape) {
+    std::size_t elements = 1;
+    for (const auto dim : shape)
+        elements *= static_cast<std::size_t>(dim);
+    return elements;
+}
+
+std::size_t values_of(const Constant& constant) {
+    return constant.ints.size() + constant.reals.size() + constant.strings.size();
+}
+
+} // namespace
+
+DataType data_type(int number) {
+    return number >= 0 && number <= static_cast<int>(DataType::int2) ? static_cast<DataType>(number)
+                                                                     : DataType::undefined;
+}
+
+bool holds_value(const Constant& constant) {
+    return values_of(constant) == elements_of(constant.shape);
+}
+
+bool is_external(const onnx::TensorProto& tensor) {
+    return tensor.data_location() == onnx::TensorProto::EXTERNAL;
+}
+
+template <typename Dims>
+std::optional<Shape> TensorReader::read_shape(const Dims& dims, const std::string& where) {
+    std::int64_t elements = 1;
+    for (const std::int64_t dim : dims) {
+        if (dim < 0) {
+            findings_.add(FindingKind::malformed_file, Severity::error, where,
+                          fmt::format("a constant has the negative dimension {}", dim), "export the model again");
+            return std::nullopt;
+        }
+        if (dim > kMaxElements || (dim > 0 && elements > kMaxElements / dim)) {
+            findings_.add(FindingKind::too_large, Severity::error, where,
+                          fmt::format("a constant of {} elements cannot be real", fmt::join(dims, " x ")),
+                          "export the model again");
+            return std::nullopt;
+        }
+        elements *= dim;
+    }
+    return Shape(dims.begin(), dims.end());
+}
+
+std::shared_ptr<const Constant> TensorReader::read(const onnx::TensorProto& tensor, const std::string& where) {
+    auto shape = read_shape(tensor.dims(), where);
+    if (!shape)
+        return nullptr;
+    auto constant = std::make_shared<Constant>();
+    constant->type = data_type(tensor.data_type());
+    constant->shape = std::move(*shape);
+    if (constant->type == DataType::undefined) {
+        findings_.add(FindingKind::malformed_file, Severity::error, where,
+                      fmt::format("a constant has the unknown element type {}", tensor.data_type()),
+                      "export the model again");
+        return constant;
+    }
+    const std::size_t elements = elements_of(constant->shape);
+    const bool keep = elements <= (is_floating(constant->type) ? kMaxRealElements : kMaxConstantElements);
+
+    std::string side_payload;
+    if (is_external(tensor)) {
+        const auto bits = static_cast<std::uint64_t>(bits_of(constant->type));
+        side_payload = external_.look_up(tensor, (elements * bits + 7) / 8, keep);
+    }
+    if (!keep)
+        return constant;
+
+    const std::string_view raw = is_external(tensor) ? std::string_view(side_payload) : tensor.raw_data();
+    bool fits = true;
+    if (!raw.empty()) {
+        fits = decode_payload(raw, elements, *constant);
+    } else {
+        decode_typed_fields(tensor, *constant);
+        if (is_narrow(constant->type) && values_of(*constant) > 0) { // several elements in each entry
+            const std::string packed(constant->ints.begin(), constant->ints.end());
+            constant->ints.clear();
+            fits = decode_payload(packed, elements, *constant);
+        }
+    }
+    const std::size_t values = values_of(*constant);
+    if (!fits || (values != 0 && values != elements)) {
+        constant->ints.clear();
+        constant->reals.clear();
+        constant->strings.clear();
+        findings_.add(FindingKind::inconsistent, Severity::warning, where,
+                      fmt::format("the values of a constant do not fill its shape of {} elements", elements),
+                      "export the model again");
+    }
+    return constant;
+}
+
+std::shared_ptr<const Constant> TensorReader::read(const onnx::SparseTensorProto& tensor, const std::string& where) {
+    auto shape = read_shape(tensor.dims(), where);
+    if (!shape)
+        return nullptr;
+    auto constant = std::make_shared<Constant>();
+    constant->type = data_type(tensor.values().data_type());
+    constant->shape = std::move(*shape);
+    return constant;
+}
+
+} // namespace archsim::import

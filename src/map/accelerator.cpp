@@ -1,0 +1,285 @@
+#include "map/accelerator.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace archsim::accelerator {
+
+bool is_depthwise(const OperatorWork& work) {
+    return work.kind == OpKind::convolution && work.window && work.window->groups > 1 &&
+           work.window->in_channels == work.window->groups;
+}
+
+namespace {
+
+bool is_half(Precision p) { return p == Precision::fp16 || p == Precision::bf16 || p == Precision::int16; }
+
+/// Rate of a class in `p`, or in the first format that can stand in for it: a quantised graph may prescribe a
+/// format that the device does not multiply in.
+double rate_or_substitute(const std::array<double, kPrecisionCount>& rates, Precision p) {
+    const auto rate = [&](Precision q) { return rates[static_cast<std::size_t>(q)]; };
+    if (rate(p) > 0)
+        return rate(p);
+    static constexpr std::array kSubstitutes = {Precision::int8, Precision::fp16, Precision::bf16,
+                                                Precision::int16, Precision::tf32, Precision::fp32};
+    for (Precision q : kSubstitutes)
+        if (bits_of(q) >= bits_of(p) && rate(q) > 0)
+            return rate(q);
+    return *std::max_element(rates.begin(), rates.end());
+}
+
+} // namespace
+
+MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute) {
+    MatrixFormat format;
+    format.efficiency = machine.param(Parameter::matrix_efficiency, 1.0);
+    const bool mixed = is_half(compute) && is_integer(network.weights) && network.compute == compute &&
+                       machine.parameters.fact(Parameter::mixed_width_efficiency).known();
+    format.ops_per_cycle = rate_or_substitute(machine.matrix_ops_per_cycle, mixed ? Precision::int8 : compute);
+    if (mixed)
+        format.efficiency *= machine.param(Parameter::mixed_width_efficiency, 1.0);
+    else if (is_half(compute))
+        format.efficiency *= machine.param(Parameter::half_efficiency, 1.0);
+    if (format.ops_per_cycle <= 0) {
+        format.ops_per_cycle = rate_or_substitute(machine.vector_ops_per_cycle, compute);
+        format.resource = Resource::vector_cycles;
+    }
+    return format;
+}
+
+double vector_ops_per_cycle(const Machine& machine) {
+    const double ratio = machine.param(Parameter::vector_per_matrix, 0.0);
+    if (ratio > 0)
+        return ratio * rate_or_substitute(machine.matrix_ops_per_cycle, Precision::int8) *
+               machine.param(Parameter::matrix_efficiency, 1.0);
+    static constexpr std::array kFormats = {Precision::fp16, Precision::bf16, Precision::fp32, Precision::int16};
+    double rate = 0;
+    for (Precision p : kFormats)
+        rate = std::max(rate, machine.vector_ops(p));
+    return rate > 0 ? rate
+                    : *std::max_element(machine.vector_ops_per_cycle.begin(), machine.vector_ops_per_cycle.end());
+}
+
+double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block) {
+    if (!work.window || work.window->transposed || work.kind != OpKind::convolution) {
+        if (c.m <= 1)
+            return c.macs();
+        return c.groups * c.m * padded(c.k, block) * padded(c.n, block);
+    }
+    const Window& w = *work.window;
+    const double inputs = padded(group_inputs(w), block);
+    if (w.groups > 1 && group_outputs(w) < block)
+        return c.m * w.taps() * inputs * padded(w.out_channels, block);
+    return c.m * w.taps() * inputs * padded(group_outputs(w), block) * w.groups;
+}
+
+double flat_padded_macs(const Contraction& c, double rows, double cols) {
+    return c.groups * c.m * padded(c.k, rows) * padded(c.n, cols);
+}
+
+namespace {
+
+/// The stack's costs per element; negative = unknown, the operator's own count stands.
+struct VectorCosts {
+    explicit VectorCosts(const Machine& machine)
+        : drain(machine.param(Parameter::drain_cost, 0)), elementwise(machine.param(Parameter::elementwise_cost, -1)),
+          pooling(machine.param(Parameter::pooling_cost, -1)),
+          activation(machine.param(Parameter::activation_cost, -1)),
+          normalization(machine.param(Parameter::normalization_cost, -1)),
+          softmax(machine.param(Parameter::softmax_cost, -1)),
+          special(machine.param(Parameter::special_function_cost, 1)) {}
+    double drain, elementwise, pooling, activation, normalization, softmax, special;
+
+    double own(const OperatorWork& w) const { return w.vector_ops + special * w.special_ops; }
+    double moved(const OperatorUse& use) const {
+        return elementwise < 0 ? own(use.op->work) : elementwise * (use.input_elements + use.output_elements);
+    }
+};
+
+/// Mean, variance and scaling as separate operators that the partitioner joined.
+bool is_decomposed_normalization(const SubgraphWork& work) {
+    int reductions = 0;
+    bool root = false;
+    for (const OperatorUse& use : work.operators) {
+        reductions += use.op->work.kind == OpKind::reduction;
+        root = root || (use.op->work.kind == OpKind::elementwise && use.op->work.special_ops > 0);
+    }
+    return reductions >= 2 && root;
+}
+
+double attention_softmax_elements(const AttentionShape& a) {
+    const double scores = a.batch * a.heads * a.query_length * a.kv_length;
+    return a.causal && a.query_length > 1 ? scores / 2 : scores;
+}
+
+double pooling_operations(const OperatorUse& use, const VectorCosts& costs) {
+    const OperatorWork& w = use.op->work;
+    if (costs.pooling < 0 || !w.window)
+        return costs.moved(use);
+    return costs.pooling * w.window->taps() * use.output_elements;
+}
+
+/// Element-wise members of one subgraph pass over the data together: the widest member is charged for its
+/// traffic, and one activation for its functions however many operators spell it.
+struct ElementwisePass {
+    double traffic = 0, activation = 0, own = 0;
+};
+
+void add_elementwise(const OperatorUse& use, bool epilogue, bool second_tensor, ElementwisePass& pass) {
+    const OperatorWork& w = use.op->work;
+    pass.own = pass.own + w.vector_ops;
+    if (w.special_ops > 0)
+        pass.activation = std::max(pass.activation, use.output_elements);
+    const bool two_inputs = use.input_elements > use.output_elements;
+    if (!epilogue || (second_tensor && two_inputs))
+        pass.traffic = std::max(pass.traffic, use.input_elements + use.output_elements);
+}
+
+} // namespace
+
+VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
+    const VectorCosts costs(machine);
+    VectorWork result;
+    ElementwisePass pass;
+    const bool epilogue = work.kind == OpKind::convolution || work.kind == OpKind::matmul ||
+                          work.kind == OpKind::attention || work.kind == OpKind::recurrent;
+    const bool normalizes = work.kind == OpKind::reduction && is_decomposed_normalization(work);
+    double widest = 0, special = 0;
+    for (const OperatorUse& use : work.operators) {
+        if (on_host(use, machine))
+            continue;
+        const OperatorWork& w = use.op->work;
+        special += w.special_ops;
+        widest = std::max(widest, use.output_elements);
+        if (normalizes) {
+            pass.own += costs.own(w);
+            continue;
+        }
+        switch (w.kind) {
+        case OpKind::free: break;
+        case OpKind::convolution:
+        case OpKind::matmul:
+        case OpKind::recurrent:
+            if (is_depthwise(w)) {
+                result.depthwise_macs += w.macs;
+                result.small_operators += 1;
+            } else if (w.window && w.window->groups > 1) {
+                result.small_operators += 1;
+            }
+            result.operations += costs.drain * use.written_bytes + (w.kind == OpKind::recurrent ? costs.own(w) : 0);
+            break;
+        case OpKind::attention:
+            result.operations += costs.drain * use.written_bytes;
+            result.operations += costs.softmax < 0 || !w.attention
+                                     ? costs.own(w)
+                                     : costs.softmax * attention_softmax_elements(*w.attention);
+            break;
+        case OpKind::elementwise: add_elementwise(use, epilogue, work.extra_bytes > 0, pass); break;
+        case OpKind::normalization:
+            if (w.passes > 1)
+                result.operations += costs.normalization < 0 ? costs.own(w) : costs.normalization * use.output_elements;
+            else
+                result.operations += costs.moved(use);
+            break;
+        case OpKind::softmax:
+            result.operations += costs.softmax < 0 ? costs.own(w) : costs.softmax * use.output_elements;
+            break;
+        case OpKind::pooling:
+            result.operations += pooling_operations(use, costs);
+            result.small_operators += w.window && w.window->out_pixels() == 1;
+            break;
+        case OpKind::reduction: result.operations += costs.moved(use); break;
+        case OpKind::data_movement:
+            result.operations += costs.moved(use);
+            result.small_operators += 1;
+            break;
+        case OpKind::sorting: result.operations += costs.own(w); break;
+        }
+    }
+    if (normalizes)
+        result.operations += costs.normalization < 0 ? pass.own : costs.normalization * widest;
+    result.operations += costs.elementwise < 0 ? pass.own : costs.elementwise * pass.traffic;
+    if (pass.activation > 0)
+        result.operations += costs.activation < 0 ? costs.special * special : costs.activation * pass.activation;
+    result.small_operators += pass.traffic > 0;
+    result.special = special;
+    return result;
+}
+
+double on_chip_bytes(const Machine& machine) {
+    double largest = 0;
+    for (const MemoryLevel& level : machine.device->memory) {
+        const bool whole = level.scope == "chip" || level.scope == "socket" || level.scope == "SoC";
+        largest = std::max(largest, level.capacity.value_or(0) * (whole ? 1.0 : std::max(1.0, machine.units)));
+    }
+    return largest;
+}
+
+bool activations_stay(const NetworkWork& network, const SubgraphWork& work, double capacity, double shares) {
+    const auto& timeline = network.memory.timeline;
+    const double alive = work.index < timeline.size() ? timeline[work.index] : work.activation_bytes();
+    return alive <= capacity * shares;
+}
+
+void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out) {
+    if (machine.runtime->fallback != Fallback::host)
+        return;
+    double operations = 0, bytes = 0, count = 0;
+    for (const OperatorUse& use : work.operators)
+        if (!use.supported) {
+            operations += use.op->work.operations();
+            bytes += use.read_bytes + use.written_bytes;
+            count += 1;
+        }
+    if (count == 0)
+        return;
+    const double host = operations * machine.param(Parameter::fallback_operation_time, 0);
+    out.add(Resource::seconds, Lane::overhead, host, 1, Parameter::fallback_operation_time);
+    out.add(Resource::seconds, Lane::overhead, count * machine.param(Parameter::fallback_switch, 0), 1,
+            Parameter::fallback_switch);
+    out.events[Event::host_busy_second] += host;
+    // A host that shares the accelerator's memory exchanges tensors through it, any other over its link.
+    if (machine.rate(Resource::host_link_bytes) > 0) {
+        out.add(Resource::host_link_bytes, Lane::overhead, bytes);
+        out.events[Event::host_link_byte] += bytes;
+    } else if (machine.rate(Resource::dram_bytes) > 0) {
+        add_dram(out, Resource::dram_bytes, Lane::overhead, bytes);
+    }
+    out.allocation.scheme = "host fallback";
+}
+
+void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out) {
+    for (const OperatorUse& use : work.operators) {
+        if (on_host(use, machine))
+            continue;
+        out.events.mac(use.compute) += use.op->work.macs;
+        out.events[Event::vector_op] += use.op->work.vector_ops;
+        out.events[Event::special_op] += use.op->work.special_ops;
+    }
+}
+
+void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out) {
+    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::inference_overhead, 0), 1,
+            Parameter::inference_overhead);
+    if (machine.scope != Scope::end_to_end)
+        return;
+    const double bytes = network.input_bytes + network.output_bytes;
+    const bool linked = machine.rate(Resource::host_link_bytes) > 0;
+    if (linked)
+        out.events[Event::host_link_byte] += bytes;
+    // With many requests in flight the host prepares one while the device runs another.
+    if (machine.scenario == Scenario::throughput)
+        return;
+    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::host_time, 0), 1, Parameter::host_time);
+    if (linked)
+        out.add(Resource::host_link_bytes, Lane::overhead, bytes);
+}
+
+void add_layer_overhead(const Machine& machine, double layers, double shared_by, Mapping& out) {
+    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::kernel_overhead, 0) * layers / shared_by, 1,
+            Parameter::kernel_overhead);
+    out.add(Resource::overhead_cycles, Lane::overhead, machine.param(Parameter::layer_cycles, 0) * layers / shared_by,
+            1, Parameter::layer_cycles);
+}
+
+} // namespace archsim::accelerator

@@ -1,0 +1,191 @@
+#include "archsim/map/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+std::string_view name_of(Scenario scenario) {
+    return scenario == Scenario::latency ? "latency" : "throughput";
+}
+std::string_view name_of(Scope scope) {
+    return scope == Scope::kernel ? "kernel" : "end_to_end";
+}
+std::string_view name_of(Resource resource) {
+    switch (resource) {
+    case Resource::matrix_cycles: return "matrix engine";
+    case Resource::vector_cycles: return "vector engine";
+    case Resource::special_cycles: return "special-function engine";
+    case Resource::l1_bytes: return "L1 bandwidth";
+    case Resource::l2_bytes: return "L2 bandwidth";
+    case Resource::llc_bytes: return "last-level cache bandwidth";
+    case Resource::dram_bytes: return "DRAM bandwidth";
+    case Resource::weight_bytes: return "weight streaming";
+    case Resource::link_bytes: return "chip-to-chip link";
+    case Resource::host_link_bytes: return "host link";
+    case Resource::overhead_cycles: return "fixed cycles";
+    case Resource::seconds: return "fixed time";
+    case Resource::count_: break;
+    }
+    return "";
+}
+
+double Machine::peak_ops(Precision p) const {
+    const double matrix = matrix_ops(p) * rate(Resource::matrix_cycles);
+    return matrix > 0 ? matrix : vector_ops(p) * rate(Resource::vector_cycles);
+}
+
+namespace {
+
+/// Clock at which code runs: the mode's, else what the chip sustains, else boost, else the engine's own.
+const Fact& operating_clock(const Device& device, const PowerMode* mode) {
+    if (mode && mode->clock.known())
+        return mode->clock;
+    for (const Fact* clock : {&device.clock_sustained, &device.clock_boost, &device.clock_base})
+        if (clock->known())
+            return *clock;
+    for (const Engine& engine : device.engines)
+        if (engine.clock.known())
+            return engine.clock;
+    throw InputError(fmt::format("{}: no clock is known for {}; give clocks.sustained, clocks.boost or an engine's "
+                                 "clock",
+                                 device.file, device.id));
+}
+
+double largest_unit_count(const Device& device) {
+    double units = 0;
+    for (const Engine& engine : device.engines)
+        units = std::max(units, engine.count);
+    return units;
+}
+
+class MachineBuilder {
+  public:
+    MachineBuilder(Machine& machine, const MachineOptions& options) : m_(machine), options_(options) {}
+
+    void resolve() {
+        const Device& d = *m_.device;
+        const Fact& clock = operating_clock(d, m_.mode);
+        const double all_units = largest_unit_count(d);
+        if (m_.mode && m_.mode->active_units.known() && all_units > 0)
+            m_.active_fraction = std::min(1.0, m_.mode->active_units.value / all_units);
+        m_.units = all_units * m_.active_fraction;
+        add_engines(clock);
+        set(Resource::overhead_cycles, clock.value, {&clock});
+        set(Resource::seconds, 1.0, {});
+        add_memory(clock);
+        if (d.link_bandwidth.known())
+            set(Resource::link_bytes, d.link_bandwidth.value, {&d.link_bandwidth});
+        if (d.host_link_bandwidth.known())
+            set(Resource::host_link_bytes, d.host_link_bandwidth.value, {&d.host_link_bandwidth});
+        m_.combine_exponent = m_.runtime->combine_exponent.value_or(std::numeric_limits<double>::infinity());
+        if (m_.mode && m_.mode->limit.known())
+            m_.power_limit_w = m_.mode->limit.value;
+        else
+            m_.power_limit_w = d.tdp.value_or(0);
+        if (m_.energy)
+            m_.static_power_w = m_.energy->static_power.value_or(0);
+        if (d.dram)
+            m_.memory_capacity_bytes = d.dram->capacity.value_or(0) * m_.chips;
+    }
+
+  private:
+    void set(Resource r, double value, std::array<const Fact*, 3> facts) {
+        m_.rates[static_cast<std::size_t>(r)] = {value, facts};
+    }
+
+    /// An engine with its own clock keeps the ratio of that clock to the operating clock only in a named mode;
+    /// otherwise it runs at the operating clock, which is what the chip sustains.
+    void add_engines(const Fact& clock) {
+        for (const Engine& engine : m_.device->engines) {
+            auto& table = engine.kind == EngineClass::matrix ? m_.matrix_ops_per_cycle : m_.vector_ops_per_cycle;
+            if (engine.kind == EngineClass::special)
+                continue;
+            for (Precision p : kPrecisions)
+                if (engine.supports(p))
+                    table[static_cast<std::size_t>(p)] += engine.rate(p).value * engine.count * m_.active_fraction;
+        }
+        set(Resource::matrix_cycles, clock.value, {&clock});
+        set(Resource::vector_cycles, clock.value, {&clock});
+        set(Resource::special_cycles, clock.value, {&clock});
+    }
+
+    void add_memory(const Fact& clock) {
+        const Device& d = *m_.device;
+        static constexpr std::array kLevels = {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes};
+        for (const MemoryLevel& level : d.memory) {
+            const int rank = level_rank(level);
+            if (rank < 0)
+                continue;
+            const bool per_unit = level.scope != "chip" && level.scope != "socket" && level.scope != "SoC";
+            if (level.bandwidth.known())
+                set(kLevels[static_cast<std::size_t>(rank)], level.bandwidth.value, {&level.bandwidth});
+            else if (level.bytes_per_clock.known())
+                set(kLevels[static_cast<std::size_t>(rank)],
+                    level.bytes_per_clock.value * (per_unit ? m_.units : 1.0) * clock.value,
+                    {&level.bytes_per_clock, &clock});
+        }
+        if (!d.dram)
+            return;
+        const Fact* bandwidth = &d.dram->bandwidth;
+        const Fact* fraction = &d.dram->achievable_fraction;
+        double value = bandwidth->value_or(0) * fraction->value_or(1.0);
+        if (m_.mode && m_.mode->measured_bandwidth.known()) {
+            bandwidth = &m_.mode->measured_bandwidth;
+            fraction = nullptr;
+            value = bandwidth->value;
+        } else if (m_.mode && m_.mode->memory_bandwidth.known()) {
+            bandwidth = &m_.mode->memory_bandwidth;
+            value = bandwidth->value * fraction->value_or(1.0);
+        }
+        // A small chip's fabric can be slower than its DRAM: bytes per clock of the compute side.
+        if (d.gpu.fabric_bytes_per_clock.known()) {
+            const double fabric = d.gpu.fabric_bytes_per_clock.value * clock.value *
+                                  m_.param(Parameter::fabric_efficiency, 1.0);
+            value = std::min(value, fabric);
+        }
+        value *= m_.param(Parameter::dram_efficiency, 1.0);
+        const Fact& share = m_.parameters.fact(Parameter::dram_efficiency);
+        set(Resource::dram_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
+        set(Resource::weight_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
+    }
+
+    static int level_rank(const MemoryLevel& level) {
+        if (level.name.starts_with("L1"))
+            return 0;
+        if (level.name.starts_with("L2"))
+            return 1;
+        if (level.name.starts_with("L3") || level.name.starts_with("LLC") || level.name.starts_with("SLC"))
+            return 2;
+        return -1;
+    }
+
+    Machine& m_;
+    const MachineOptions& options_;
+};
+
+} // namespace
+
+Machine make_machine(std::shared_ptr<const Device> device, std::string_view power_mode,
+                     std::shared_ptr<const Runtime> runtime, const MachineOptions& options) {
+    Machine m;
+    m.device = std::move(device);
+    m.runtime = std::move(runtime);
+    m.energy = options.energy;
+    m.uncertainty = options.uncertainty;
+    m.parameters = resolve_parameters(*m.device, *m.runtime);
+    m.scenario = options.scenario;
+    m.scope = options.scope;
+    m.chips = options.chips;
+    if (!power_mode.empty()) {
+        m.mode = m.device->power_mode(power_mode);
+        if (!m.mode)
+            throw InputError(fmt::format("{}: no power mode \"{}\"", m.device->id, power_mode));
+    }
+    MachineBuilder(m, options).resolve();
+    return m;
+}
+
+} // namespace archsim

@@ -1,0 +1,80 @@
+#include "archsim/map/memory_plan.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace archsim {
+
+namespace {
+
+/// Offset planning compares each buffer with those placed before it; above this many buffers the quadratic search
+/// is not worth its time and the arena is reported as its lower bound.
+constexpr std::size_t kLargestPlan = 4096;
+
+struct Placed {
+    std::size_t buffer;
+    double begin, end;
+};
+
+double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes) {
+    std::vector<std::size_t> order(buffers.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::vector<Placed> placed; // sorted by begin
+    double arena = 0;
+    for (std::size_t i : order) {
+        if (buffers[i].kv_cache || sizes[i] <= 0)
+            continue;
+        double best = -1, best_gap = 0, cursor = 0;
+        for (const Placed& p : placed) {
+            const bool overlaps = buffers[p.buffer].first <= buffers[i].last &&
+                                  buffers[i].first <= buffers[p.buffer].last;
+            if (!overlaps)
+                continue;
+            const double gap = p.begin - cursor;
+            if (gap >= sizes[i] && (best < 0 || gap < best_gap)) {
+                best = cursor;
+                best_gap = gap;
+            }
+            cursor = std::max(cursor, p.end);
+        }
+        const double begin = best >= 0 ? best : cursor;
+        const Placed entry{i, begin, begin + sizes[i]};
+        placed.insert(std::upper_bound(placed.begin(), placed.end(), entry,
+                                       [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
+                      entry);
+        arena = std::max(arena, entry.end);
+    }
+    return arena;
+}
+
+} // namespace
+
+MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps) {
+    MemoryPlan plan;
+    plan.timeline.assign(std::max<std::size_t>(steps, 1), 0.0);
+    std::vector<double> change(plan.timeline.size() + 1, 0.0);
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        if (buffers[i].kv_cache) {
+            plan.kv_cache_bytes += sizes[i];
+            continue;
+        }
+        change[buffers[i].first] += sizes[i];
+        change[buffers[i].last + 1] -= sizes[i];
+    }
+    std::partial_sum(change.begin(), change.end() - 1, plan.timeline.begin());
+    const auto peak = std::max_element(plan.timeline.begin(), plan.timeline.end());
+    plan.peak_step = static_cast<std::uint32_t>(peak - plan.timeline.begin());
+    plan.peak_live_bytes = *peak;
+    std::vector<std::size_t> alive;
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        if (!buffers[i].kv_cache && buffers[i].first <= plan.peak_step && plan.peak_step <= buffers[i].last)
+            alive.push_back(i);
+    std::stable_sort(alive.begin(), alive.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    for (std::size_t i : alive)
+        plan.peak_tensors.push_back(buffers[i].tensor);
+    plan.arena_bytes = buffers.size() <= kLargestPlan ? best_fit_arena(buffers, sizes) : plan.peak_live_bytes;
+    return plan;
+}
+
+} // namespace archsim

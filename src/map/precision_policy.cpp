@@ -1,0 +1,80 @@
+// What a device does when it lacks the requested format. The result is never silently equal: the note says it.
+
+#include "archsim/map/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+bool stack_allows(const Runtime& runtime, Precision p) {
+    return runtime.precisions.empty() ||
+           std::find(runtime.precisions.begin(), runtime.precisions.end(), p) != runtime.precisions.end();
+}
+
+bool native(const Device& device, const Runtime& runtime, Precision p) {
+    return stack_allows(runtime, p) &&
+           (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p));
+}
+
+/// Formats tried in turn when the requested one is missing: same class and wider first, then other classes.
+std::vector<Precision> alternatives(Precision p) {
+    switch (p) {
+    case Precision::fp64: return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
+    case Precision::fp32: return {Precision::tf32, Precision::bf16, Precision::fp16, Precision::int8};
+    case Precision::tf32: return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
+    case Precision::bf16: return {Precision::fp16, Precision::fp32, Precision::int8};
+    case Precision::fp16: return {Precision::bf16, Precision::fp32, Precision::int8};
+    case Precision::fp8: return {Precision::fp16, Precision::bf16, Precision::int8, Precision::fp32};
+    case Precision::fp4: return {Precision::fp8, Precision::fp16, Precision::bf16, Precision::int8};
+    case Precision::int32: return {Precision::fp32};
+    case Precision::int16: return {Precision::fp16, Precision::bf16, Precision::fp32, Precision::int8};
+    case Precision::int4: return {Precision::int8, Precision::fp16, Precision::bf16, Precision::fp32};
+    case Precision::int8: return {Precision::fp16, Precision::bf16, Precision::int16, Precision::fp32};
+    }
+    return {};
+}
+
+std::string explain(Precision asked, Precision runs) {
+    if (is_integer(runs) && !is_integer(asked))
+        return fmt::format("runs {}: the device has no floating-point matrix path, the model must be quantised",
+                           name_of(runs));
+    if (is_integer(asked) && !is_integer(runs))
+        return fmt::format("computes in {}: no native {}, values are stored in {}", name_of(runs), name_of(asked),
+                           name_of(asked));
+    if (bits_of(runs) >= bits_of(asked))
+        return fmt::format("computes in {}: no native {}", name_of(runs), name_of(asked));
+    return fmt::format("multiplies in {}: no native {}", name_of(runs), name_of(asked));
+}
+
+} // namespace
+
+ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime, const PrecisionConfig& requested) {
+    ExecutedPrecision result;
+    result.config = requested;
+    if (native(device, runtime, requested.compute)) {
+        result.supported = true;
+        return result;
+    }
+    for (Precision p : alternatives(requested.compute)) {
+        if (!native(device, runtime, p))
+            continue;
+        result.supported = true;
+        result.note = explain(requested.compute, p);
+        result.config.compute = p;
+        // Storage follows the arithmetic, except that narrower stored values stay narrow.
+        const auto store = [p](Precision asked) { return bits_of(asked) < bits_of(p) ? asked : p; };
+        result.config.activations = store(requested.activations);
+        result.config.weights = store(requested.weights);
+        return result;
+    }
+    result.note = fmt::format("{} has no engine for {} under {}, and nothing to use instead", device.id,
+                              name_of(requested.compute), runtime.id);
+    return result;
+}
+
+} // namespace archsim

@@ -1,0 +1,170 @@
+// Elementwise operators of several tensors, with broadcasting.
+
+#include "ops/families.hpp"
+#include "ops/folding.hpp"
+
+namespace archsim {
+
+namespace {
+
+using Int = std::int64_t;
+
+bool add_int(Int a, Int b, Int& r) { return !__builtin_add_overflow(a, b, &r); }
+bool sub_int(Int a, Int b, Int& r) { return !__builtin_sub_overflow(a, b, &r); }
+bool mul_int(Int a, Int b, Int& r) { return !__builtin_mul_overflow(a, b, &r); }
+bool div_int(Int a, Int b, Int& r) {
+    if (b == 0 || (b == -1 && a == std::numeric_limits<Int>::min()))
+        return false;
+    return r = a / b, true;
+}
+/// The remainder takes the sign of the divisor (fmod = 0).
+bool mod_int(Int a, Int b, Int& r) {
+    if (b == 0 || b == -1)
+        return r = 0, b != 0;
+    r = a % b;
+    if (r != 0 && (r < 0) != (b < 0))
+        r += b;
+    return true;
+}
+bool pow_int(Int a, Int b, Int& r) {
+    r = 1;
+    for (Int i = 0; i < b; ++i)
+        if (i > 64 || !mul_int(r, a, r))
+            return false;
+    return b >= 0;
+}
+bool max_int(Int a, Int b, Int& r) { return r = a > b ? a : b, true; }
+bool min_int(Int a, Int b, Int& r) { return r = a < b ? a : b, true; }
+bool equal_int(Int a, Int b, Int& r) { return r = a == b, true; }
+bool greater_int(Int a, Int b, Int& r) { return r = a > b, true; }
+bool greater_equal_int(Int a, Int b, Int& r) { return r = a >= b, true; }
+bool less_int(Int a, Int b, Int& r) { return r = a < b, true; }
+bool less_equal_int(Int a, Int b, Int& r) { return r = a <= b, true; }
+bool and_int(Int a, Int b, Int& r) { return r = a && b, true; }
+bool or_int(Int a, Int b, Int& r) { return r = a || b, true; }
+bool xor_int(Int a, Int b, Int& r) { return r = (a != 0) != (b != 0), true; }
+bool bit_and_int(Int a, Int b, Int& r) { return r = a & b, true; }
+bool bit_or_int(Int a, Int b, Int& r) { return r = a | b, true; }
+bool bit_xor_int(Int a, Int b, Int& r) { return r = a ^ b, true; }
+
+double add_real(double a, double b) { return a + b; }
+double sub_real(double a, double b) { return a - b; }
+double mul_real(double a, double b) { return a * b; }
+double div_real(double a, double b) { return a / b; }
+double mod_real(double a, double b) { return std::fmod(a, b); }
+double pow_real(double a, double b) { return std::pow(a, b); }
+double max_real(double a, double b) { return a > b ? a : b; }
+double min_real(double a, double b) { return a < b ? a : b; }
+double equal_real(double a, double b) { return a == b; }
+double greater_real(double a, double b) { return a > b; }
+double greater_equal_real(double a, double b) { return a >= b; }
+double less_real(double a, double b) { return a < b; }
+double less_equal_real(double a, double b) { return a <= b; }
+
+/// Division by a constant is a multiplication by its reciprocal.
+void work_div(NodeContext& c) {
+    const double n = c.output(0).elements();
+    if (c.is_constant(1))
+        c.work().vector_ops = n;
+    else
+        c.work().special_ops = n;
+}
+
+/// Small whole exponents are multiplications, 0.5 a square root, anything else exp(b log a).
+void work_pow(NodeContext& c) {
+    const double n = c.output(0).elements();
+    const auto exponent = c.scalar(1);
+    if (exponent && *exponent >= 1 && *exponent <= 4 && *exponent == std::floor(*exponent))
+        c.work().vector_ops = n * (*exponent <= 2 ? *exponent - 1 : 2);
+    else if (exponent && std::fabs(*exponent) == 0.5)
+        c.work().special_ops = n * (*exponent < 0 ? 2 : 1);
+    else
+        c.work().special_ops = 2 * n;
+}
+
+/// n inputs take n - 1 operations per element; Mean divides too (a multiplication by 1/n).
+void work_variadic(NodeContext& c) {
+    const auto inputs = static_cast<double>(c.input_count());
+    c.work().vector_ops = c.output(0).elements() * (inputs - 1 + c.row().cost.vector);
+}
+
+void infer_where(NodeContext& c) {
+    c.set_output(0, c.type(1), broadcast(broadcast(c.shape(0), c.shape(1)), c.shape(2)));
+}
+
+void fold_where(NodeContext& c) {
+    const Constant &condition = *c.value(0), &a = *c.value(1), &b = *c.value(2);
+    Constant result = blank_value(c, 0);
+    const BroadcastIndex ic(condition.shape, result.shape), ia(a.shape, result.shape), ib(b.shape, result.shape);
+    const auto count = static_cast<std::size_t>(product(result.shape));
+    for (std::size_t i = 0; i < count; ++i) {
+        const bool taken = number_at(condition, ic(i)) != 0.0;
+        append_from(result, taken ? a : b, taken ? ia(i) : ib(i));
+    }
+    if (value_count(result) == count)
+        c.set_value(0, std::move(result));
+}
+
+constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc, NodeFunction fold = nullptr) {
+    return {name, kOnnxDomain, since, infer_broadcast, work_per_output, fold, OpKind::elementwise,
+            FusionClass::elementwise, {1, 0}, doc};
+}
+
+constexpr OperatorRow comparison(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
+    OperatorRow row = binary(name, since, doc, fold);
+    row.infer = infer_comparison;
+    return row;
+}
+
+constexpr OperatorRow variadic(std::string_view name, ElementCost cost, std::string_view doc, NodeFunction fold) {
+    OperatorRow row = binary(name, 1, doc, fold);
+    row.work = work_variadic;
+    row.cost = cost;
+    return row;
+}
+
+constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::string_view doc) {
+    OperatorRow row = binary(name, 1, doc);
+    row.domain = kMicrosoftDomain;
+    row.infer = infer_same;
+    row.cost = cost;
+    return row;
+}
+
+constexpr OperatorRow kRows[] = {
+    binary("Add", 1, "a + b", fold_binary<add_int, add_real>),
+    binary("Sub", 1, "a - b", fold_binary<sub_int, sub_real>),
+    binary("Mul", 1, "a b", fold_binary<mul_int, mul_real>),
+    {"Div", kOnnxDomain, 1, infer_broadcast, work_div, fold_binary<div_int, div_real>, OpKind::elementwise,
+     FusionClass::elementwise, {0, 1}, "a / b; a multiplication where b is constant"},
+    {"Pow", kOnnxDomain, 1, infer_broadcast, work_pow, fold_binary<pow_int, pow_real>, OpKind::elementwise,
+     FusionClass::elementwise, {0, 2}, "a to the b: multiplications for small whole exponents, else exp(b log a)"},
+    binary("Mod", 10, "remainder", fold_binary<mod_int, mod_real>),
+    binary("BitShift", 11, "bit shift"),
+    binary("BitwiseAnd", 18, "bitwise and", fold_binary<bit_and_int, nullptr>),
+    binary("BitwiseOr", 18, "bitwise or", fold_binary<bit_or_int, nullptr>),
+    binary("BitwiseXor", 18, "bitwise exclusive or", fold_binary<bit_xor_int, nullptr>),
+    comparison("And", 1, "logical and", fold_binary<and_int, nullptr>),
+    comparison("Or", 1, "logical or", fold_binary<or_int, nullptr>),
+    comparison("Xor", 1, "logical exclusive or", fold_binary<xor_int, nullptr>),
+    comparison("Equal", 1, "a = b", fold_binary<equal_int, equal_real>),
+    comparison("Greater", 1, "a > b", fold_binary<greater_int, greater_real>),
+    comparison("GreaterOrEqual", 12, "a >= b", fold_binary<greater_equal_int, greater_equal_real>),
+    comparison("Less", 1, "a < b", fold_binary<less_int, less_real>),
+    comparison("LessOrEqual", 12, "a <= b", fold_binary<less_equal_int, less_equal_real>),
+    variadic("Max", {0, 0}, "largest of the inputs", fold_binary<max_int, max_real>),
+    variadic("Min", {0, 0}, "smallest of the inputs", fold_binary<min_int, min_real>),
+    variadic("Sum", {0, 0}, "sum of the inputs", fold_binary<add_int, add_real>),
+    variadic("Mean", {1, 0}, "mean of the inputs", nullptr),
+    {"Where", kOnnxDomain, 9, infer_where, work_per_output, fold_where, OpKind::elementwise,
+     FusionClass::elementwise, {1, 0}, "selects by a condition"},
+    contrib("BiasAdd", {2, 0}, "x + bias + skip (image generation models)"),
+    contrib("BiasGelu", {5, 1}, "gelu(x + bias)"),
+    contrib("FastGelu", {8, 1}, "tanh form of gelu, with an optional bias"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> binary_rows() { return kRows; }
+
+} // namespace archsim

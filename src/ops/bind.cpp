@@ -1,0 +1,234 @@
+#include "ops/engine.hpp"
+#include "ops/passes.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Symbol of the leading dimension that means "batch": that of the first graph input which has a symbolic or
+/// unnamed leading dimension.
+std::optional<std::string> batch_symbol(const Graph& graph) {
+    for (const TensorId id : graph.inputs) {
+        const Tensor& t = graph.tensors[id];
+        if (t.role == TensorRole::initializer || !t.shape || t.shape->empty())
+            continue;
+        if ((*t.shape)[0].value < 0)
+            return (*t.shape)[0].symbol;
+    }
+    return std::nullopt;
+}
+
+class InputBinder {
+  public:
+    InputBinder(const Graph& graph, BindState& state)
+        : state_(state), batch_symbol_(state.bindings.batch_size ? batch_symbol(graph) : std::nullopt) {}
+
+    void bind(TensorId id, const Tensor& tensor) {
+        ShapedTensor& out = state_.graph.tensors[id];
+        const auto whole = state_.bindings.input_shapes.find(tensor.name);
+        const bool overridden = whole != state_.bindings.input_shapes.end() && tensor.role == TensorRole::input;
+        if (overridden) {
+            remember_symbols(tensor, whole->second);
+            out.shape = whole->second;
+            out.known = true;
+        } else if (tensor.shape) {
+            out.known = resolve(tensor, out.shape);
+        } else if (!shape_from_value(tensor, out)) {
+            report(FindingKind::unresolved_dimension, tensor, "the file does not say the shape of this input",
+                   "give its shape, for example --input-shape " + tensor.name + "=1,3,224,224");
+        }
+        if (!out.known)
+            return;
+        if (auto problem = shape_problem(out.shape)) {
+            report(problem->kind, tensor, problem->message, problem->mend);
+            out.known = false;
+        }
+    }
+
+  private:
+    void report(FindingKind kind, const Tensor& tensor, std::string message, std::string mend) {
+        Finding finding;
+        finding.kind = kind;
+        finding.message = std::move(message);
+        finding.where = tensor.name;
+        finding.mend = std::move(mend);
+        state_.report(std::move(finding));
+    }
+
+    void remember_symbols(const Tensor& tensor, const Shape& shape) {
+        if (!tensor.shape || tensor.shape->size() != shape.size())
+            return;
+        for (std::size_t axis = 0; axis < shape.size(); ++axis)
+            if (const Dimension& d = (*tensor.shape)[axis]; d.value < 0 && !d.symbol.empty())
+                state_.graph.dims.emplace(d.symbol, shape[axis]);
+    }
+
+    bool resolve(const Tensor& tensor, Shape& shape) {
+        bool known = true;
+        shape.reserve(tensor.shape->size());
+        for (std::size_t axis = 0; axis < tensor.shape->size(); ++axis) {
+            const Dimension& d = (*tensor.shape)[axis];
+            if (d.value >= 0) {
+                shape.push_back(d.value);
+                continue;
+            }
+            const std::string name = d.symbol.empty() ? tensor.name + "." + std::to_string(axis) : d.symbol;
+            const std::optional<std::int64_t> size = size_of(tensor, name, d, axis);
+            if (size) {
+                state_.graph.dims[name] = *size;
+            } else {
+                report(FindingKind::unresolved_dimension, tensor,
+                       "dimension '" + name + "' (axis " + std::to_string(axis) + ") has no size",
+                       "give it with --dim " + name + "=N");
+                known = false;
+            }
+            shape.push_back(size.value_or(0));
+        }
+        return known;
+    }
+
+    std::optional<std::int64_t> size_of(const Tensor& tensor, const std::string& name, const Dimension& d,
+                                        std::size_t axis) {
+        if (const auto it = state_.bindings.dims.find(name); it != state_.bindings.dims.end())
+            return it->second;
+        if (axis == 0 && batch_symbol_ && d.symbol == *batch_symbol_)
+            return state_.bindings.batch_size;
+        // Elsewhere than in the leading place only a named symbol means the batch.
+        if (batch_symbol_ && !d.symbol.empty() && d.symbol == *batch_symbol_)
+            return state_.bindings.batch_size;
+        if (const auto size = state_.symbol(name))
+            return size;
+        if (const auto known = state_.graph.dims.find(name); known != state_.graph.dims.end())
+            return known->second;
+        // A vector whose values are given has their number as its length.
+        if (const auto count = given_values(tensor.name); count && tensor.shape->size() == 1)
+            return count;
+        return std::nullopt;
+    }
+
+    std::optional<std::int64_t> given_values(const std::string& name) const {
+        if (const auto it = state_.bindings.input_values.find(name); it != state_.bindings.input_values.end())
+            return static_cast<std::int64_t>(it->second.size());
+        if (const auto it = state_.bindings.input_real_values.find(name);
+            it != state_.bindings.input_real_values.end())
+            return static_cast<std::int64_t>(it->second.size());
+        return std::nullopt;
+    }
+
+    bool shape_from_value(const Tensor& tensor, ShapedTensor& out) const {
+        const auto count = given_values(tensor.name);
+        if (count)
+            out.shape = {*count};
+        out.known = count.has_value();
+        return out.known;
+    }
+
+    BindState& state_;
+    std::optional<std::string> batch_symbol_;
+};
+
+/// Attaches the values that the user gave for small inputs.
+void attach_value(BindState& state, TensorId id) {
+    const ShapedTensor& tensor = state.graph.tensors[id];
+    Constant constant;
+    if (const auto it = state.bindings.input_values.find(tensor.name); it != state.bindings.input_values.end()) {
+        if (is_floating(tensor.type))
+            constant.reals.assign(it->second.begin(), it->second.end());
+        else
+            constant.ints = it->second;
+    } else if (const auto reals = state.bindings.input_real_values.find(tensor.name);
+               reals != state.bindings.input_real_values.end()) {
+        if (is_floating(tensor.type))
+            constant.reals = reals->second;
+        else
+            for (const double v : reals->second)
+                constant.ints.push_back(static_cast<std::int64_t>(v));
+    } else {
+        return;
+    }
+    if (!tensor.known)
+        return;
+    const auto count = static_cast<double>(constant.ints.size() + constant.reals.size());
+    if (count != tensor.elements()) {
+        Finding finding;
+        finding.kind = FindingKind::shape_conflict;
+        finding.where = tensor.name;
+        finding.message = "the number of values given does not fit the shape of this input";
+        finding.mend = "give one value per element with --input";
+        state.report(std::move(finding));
+        return;
+    }
+    constant.type = tensor.type;
+    constant.shape = tensor.shape;
+    state.values[id] = &state.arena.emplace_back(std::move(constant));
+}
+
+void add_tensors(const Graph& graph, BindState& state) {
+    state.graph.tensors.reserve(graph.tensors.size() + graph.tensors.size() / 16);
+    state.values.reserve(state.graph.tensors.capacity());
+    InputBinder inputs(graph, state);
+    for (std::size_t i = 0; i < graph.tensors.size(); ++i) {
+        const Tensor& tensor = graph.tensors[i];
+        const auto id = static_cast<TensorId>(i);
+        ShapedTensor& out = state.graph.tensors.emplace_back();
+        state.values.push_back(nullptr);
+        out.name = tensor.name;
+        out.type = tensor.type;
+        out.kind = tensor.kind;
+        out.role = tensor.role;
+        out.buffer = tensor.buffer;
+        if (tensor.role == TensorRole::intermediate)
+            continue;
+        inputs.bind(id, tensor);
+        // A constant whose values do not fill the declared shape is as good as unknown.
+        if (const Constant* value = tensor.value.get();
+            value && out.known && value->shape == out.shape &&
+            static_cast<double>(value->ints.size() + value->reals.size() + value->strings.size()) == out.elements())
+            state.values[i] = value;
+        if (tensor.role == TensorRole::initializer) {
+            out.constant = true;
+            out.learned = !tensor.buffer && is_floating(tensor.type);
+        } else {
+            attach_value(state, id);
+        }
+    }
+}
+
+} // namespace
+
+ShapedGraph bind(const Graph& graph, const Bindings& bindings, const std::map<std::string, std::int64_t>& defaults,
+                 const OperatorRegistry& registry) {
+    BindState state(bindings, defaults, registry);
+    state.graph.name = graph.name;
+    state.graph.inputs = graph.inputs;
+    state.graph.outputs = graph.outputs;
+    state.graph.findings = graph.findings;
+    add_tensors(graph, state);
+    state.graph.operators.reserve(graph.nodes.size());
+    Engine engine(state);
+    Scope top;
+    top.graph = &graph;
+    engine.run(top);
+    if (engine.skipped() > 0) {
+        Finding finding;
+        finding.kind = FindingKind::unresolved_dimension;
+        finding.severity = Severity::warning;
+        finding.message = std::to_string(engine.skipped()) +
+                          " operators have no shapes because an earlier operator or input could not be resolved";
+        finding.mend = "mend the findings before this one";
+        state.report(std::move(finding));
+    }
+    mark_quantization(state);
+    mark_kv_caches(state.graph);
+    drop_unused(state.graph);
+    return std::move(state.graph);
+}
+
+ShapedGraph bind(const Graph& graph, const Bindings& bindings,
+                 const std::map<std::string, std::int64_t>& defaults) {
+    return bind(graph, bindings, defaults, OperatorRegistry::standard());
+}
+
+} // namespace archsim

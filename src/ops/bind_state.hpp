@@ -1,0 +1,62 @@
+#pragma once
+// What binding keeps while it walks the graph; the public NodeContext is a view of it.
+
+#include "archsim/ops/registry.hpp"
+
+#include <deque>
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace archsim {
+
+/// Largest element count that a double and every later product still hold exactly.
+inline constexpr double kMaxElements = 9007199254740992.0; // 2^53
+
+/// One graph or subgraph while its nodes are walked.
+struct Scope {
+    const Graph* graph = nullptr;
+    const Scope* parent = nullptr;
+    std::vector<TensorId> ids; ///< local tensor -> bound tensor; empty: the same number
+    std::string prefix;        ///< of the names of operators and tensors
+    double repeat = 1;
+    int depth = 0;
+    mutable std::unordered_map<std::string_view, TensorId> names; ///< built when a subgraph asks
+
+    TensorId bound(TensorId local) const {
+        if (local == kNoTensor || ids.empty())
+            return local;
+        return local < ids.size() ? ids[local] : kNoTensor;
+    }
+};
+
+struct BindState {
+    BindState(const Bindings& b, const std::map<std::string, std::int64_t>& d, const OperatorRegistry& r)
+        : bindings(b), defaults(d), registry(r) {}
+
+    ShapedGraph graph;
+    std::vector<const Constant*> values; ///< parallel to graph.tensors
+    std::unordered_map<TensorId, std::shared_ptr<const SequenceElements>> sequences;
+    std::deque<Constant> arena; ///< owns the values computed while binding
+    const Bindings& bindings;
+    const std::map<std::string, std::int64_t>& defaults;
+    const OperatorRegistry& registry;
+    const Scope* scope = nullptr; ///< of the node at hand
+    std::unordered_set<std::string> reported;
+
+    TensorId add_tensor(ShapedTensor tensor) {
+        graph.tensors.push_back(std::move(tensor));
+        values.push_back(nullptr);
+        return static_cast<TensorId>(graph.tensors.size() - 1);
+    }
+    /// Size that the user or the defaults give a symbol.
+    std::optional<std::int64_t> symbol(const std::string& name) const;
+    /// Adds a finding once per place and kind.
+    void report(Finding finding);
+    void report(const Node& node, FindingKind kind, Severity severity, std::string message, std::string mend);
+};
+
+/// Says what is wrong with a shape, or nothing.
+std::optional<NodeProblem> shape_problem(const Shape& shape);
+
+} // namespace archsim

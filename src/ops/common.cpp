@@ -1,0 +1,179 @@
+#include "ops/common.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace archsim {
+
+void malformed(std::string message) {
+    throw NodeProblem{FindingKind::malformed_node, std::move(message), "correct the node or export the model again"};
+}
+
+namespace {
+
+std::string to_text(std::span<const std::int64_t> shape) {
+    std::string text = "[";
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        text += (i ? "," : "") + std::to_string(shape[i]);
+    return text + "]";
+}
+
+} // namespace
+
+Shape broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b) {
+    if (a.size() < b.size())
+        std::swap(a, b);
+    Shape result(a.begin(), a.end());
+    const std::size_t offset = a.size() - b.size();
+    for (std::size_t i = 0; i < b.size(); ++i) {
+        std::int64_t& d = result[offset + i];
+        if (d == b[i] || b[i] == 1)
+            continue;
+        if (d != 1)
+            throw NodeProblem{FindingKind::shape_conflict,
+                              "shapes " + to_text(a) + " and " + to_text(b) + " do not broadcast",
+                              "check the sizes given for the inputs"};
+        d = b[i];
+    }
+    return result;
+}
+
+std::size_t normalized_axis(std::int64_t axis, std::size_t rank) {
+    const auto r = static_cast<std::int64_t>(rank);
+    if (axis < -r || axis >= r)
+        malformed("axis " + std::to_string(axis) + " is outside rank " + std::to_string(rank));
+    return static_cast<std::size_t>(axis < 0 ? axis + r : axis);
+}
+
+std::vector<std::size_t> normalized_axes(const std::vector<std::int64_t>& axes, std::size_t rank) {
+    std::vector<std::size_t> result;
+    result.reserve(axes.size());
+    for (const std::int64_t axis : axes)
+        result.push_back(normalized_axis(axis, rank));
+    std::sort(result.begin(), result.end());
+    result.erase(std::unique(result.begin(), result.end()), result.end());
+    return result;
+}
+
+double product(std::span<const std::int64_t> dims) {
+    double n = 1;
+    for (const std::int64_t d : dims)
+        n *= static_cast<double>(d);
+    return n;
+}
+
+std::optional<std::vector<std::int64_t>> axes_of(const NodeContext& c, std::size_t i) {
+    if (c.has_input(i))
+        return c.ints(i);
+    if (const auto* axes = c.integers("axes"))
+        return *axes;
+    return std::nullopt;
+}
+
+DataType data_type_attribute(const NodeContext& c, std::string_view key, DataType fallback) {
+    const std::int64_t code = c.integer(key, static_cast<std::int64_t>(fallback));
+    if (code < 0 || code > static_cast<std::int64_t>(DataType::int2))
+        malformed("attribute '" + std::string(key) + "' names no data type");
+    return static_cast<DataType>(code);
+}
+
+bool is_integer_type(DataType type) {
+    return !is_floating(type) && type != DataType::string && type != DataType::undefined;
+}
+
+Constant blank_value(NodeContext& c, std::size_t output) {
+    Constant constant;
+    constant.type = c.output(output).type;
+    constant.shape = c.output(output).shape;
+    return constant;
+}
+
+std::size_t value_count(const Constant& constant) {
+    return constant.ints.size() + constant.reals.size() + constant.strings.size();
+}
+
+double number_at(const Constant& constant, std::size_t i) {
+    if (i < constant.reals.size())
+        return constant.reals[i];
+    return i < constant.ints.size() ? static_cast<double>(constant.ints[i]) : 0.0;
+}
+
+void append_from(Constant& to, const Constant& from, std::size_t i) {
+    if (i < from.ints.size())
+        to.ints.push_back(from.ints[i]);
+    else if (i < from.reals.size())
+        to.reals.push_back(from.reals[i]);
+    else if (i < from.strings.size())
+        to.strings.push_back(from.strings[i]);
+}
+
+double rounded_to(DataType type, double value) {
+    return type == DataType::float64 ? value : static_cast<double>(static_cast<float>(value));
+}
+
+std::int64_t saturated_int(double value) {
+    if (std::isnan(value))
+        return 0;
+    if (value >= 9223372036854775807.0)
+        return std::numeric_limits<std::int64_t>::max();
+    if (value <= -9223372036854775808.0)
+        return std::numeric_limits<std::int64_t>::min();
+    return static_cast<std::int64_t>(value);
+}
+
+void infer_same(NodeContext& c) { c.set_output(0, c.type(0), c.shape(0)); }
+
+namespace {
+
+Shape broadcast_inputs(NodeContext& c) {
+    // Before opset 7 the second operand lined up at `axis` and only broadcast when `broadcast` was set.
+    if (c.opset() < 7 && c.input_count() == 2 && c.integer("broadcast", 0) != 0)
+        return c.shape(0);
+    if (c.input_count() == 2 && c.shape(0) == c.shape(1))
+        return c.shape(0);
+    Shape shape = c.shape(0);
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        shape = broadcast(shape, c.shape(i));
+    return shape;
+}
+
+} // namespace
+
+void infer_broadcast(NodeContext& c) { c.set_output(0, c.type(0), broadcast_inputs(c)); }
+
+void infer_comparison(NodeContext& c) { c.set_output(0, DataType::boolean, broadcast_inputs(c)); }
+
+void work_per_output(NodeContext& c) {
+    const double n = c.output(0).elements();
+    c.work().vector_ops = c.row().cost.vector * n;
+    c.work().special_ops = c.row().cost.special * n;
+}
+
+void work_per_input(NodeContext& c) {
+    const double n = c.elements(0);
+    c.work().vector_ops = c.row().cost.vector * n;
+    c.work().special_ops = c.row().cost.special * n;
+}
+
+void work_movement(NodeContext&) {}
+
+void work_free(NodeContext& c) { make_free(c); }
+
+void make_free(NodeContext& c) {
+    c.work().kind = OpKind::free;
+    c.work().fusion = FusionClass::transparent;
+}
+
+void fold_reshaped(NodeContext& c) {
+    if (c.value(0)->shape == c.output(0).shape) {
+        c.share_value(0, c.value(0));
+        return;
+    }
+    Constant constant = *c.value(0);
+    constant.type = c.output(0).type;
+    constant.shape = c.output(0).shape;
+    c.set_value(0, std::move(constant));
+}
+
+} // namespace archsim

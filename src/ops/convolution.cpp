@@ -1,0 +1,269 @@
+// Convolutions. A convolution is counted as the implicit matrix product of its output pixels by its taps
+// (Chetlur et al., cuDNN, arXiv:1410.0759): M = output pixels of the batch, N = output channels per group,
+// K = taps x input channels per group.
+
+#include "ops/convolution.hpp"
+
+#include "ops/families.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+struct Geometry {
+    SpatialAttributes attributes;
+    std::vector<std::int64_t> in;
+    std::int64_t batch = 1, in_channels = 1, out_channels = 1, groups = 1;
+};
+
+Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
+    const Shape &x = c.shape(at.data), &w = c.shape(at.weights);
+    if (x.size() < 3 || w.size() != x.size())
+        malformed("input and weights need the same rank of at least 3");
+    Geometry g;
+    g.batch = x[0];
+    g.in_channels = at.channels_last ? x.back() : x[1];
+    g.out_channels = w[0];
+    g.groups = c.integer("group", 1);
+    const std::size_t first = at.channels_last ? 1 : 2;
+    g.in.assign(x.begin() + static_cast<std::ptrdiff_t>(first),
+                x.end() - static_cast<std::ptrdiff_t>(at.channels_last ? 1 : 0));
+    const auto* declared = c.integers("kernel_shape");
+    std::vector<std::int64_t> kernel;
+    // Layouts with channels last exist with either order of weights; the channel count tells which.
+    const bool weights_last =
+        at.channels_last && g.groups > 0 && w[1] != g.in_channels / g.groups && w.back() == g.in_channels / g.groups;
+    if (declared && !declared->empty())
+        kernel = *declared;
+    else
+        kernel.assign(w.begin() + (weights_last ? 1 : 2), w.end() - (weights_last ? 1 : 0));
+    g.attributes = spatial_attributes(c, g.in.size(), kernel);
+    const std::int64_t per_group = weights_last ? w.back() : w[1];
+    if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0 ||
+        g.in_channels / g.groups != per_group)
+        throw NodeProblem{FindingKind::shape_conflict,
+                          "the weights take " + std::to_string(per_group) + " channels per group, the input has " +
+                              std::to_string(g.in_channels) + " in " + std::to_string(g.groups) + " groups",
+                          "check the sizes given for the inputs"};
+    return g;
+}
+
+void add_bias(NodeContext& c, std::size_t bias) {
+    if (c.has_input(bias)) {
+        c.work().vector_ops += c.output(0).elements();
+        c.mark_learned(bias);
+    }
+}
+
+void infer_conv(NodeContext& c) { c.set_output(0, c.type(0), convolution_shape(c, {})); }
+
+void work_conv(NodeContext& c) { convolution_work(c, {}); }
+
+void infer_conv_integer(NodeContext& c) { c.set_output(0, DataType::int32, convolution_shape(c, {})); }
+
+void work_conv_integer(NodeContext& c) {
+    convolution_work(c, {0, 1, c.input_count() + 1, false});
+    c.op().native_precision = Precision::int8;
+    c.mark_learned(1);
+    c.mark_learned(2, false);
+    c.mark_learned(3, false);
+}
+
+// --- QLinearConv: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, bias
+
+constexpr ConvolutionInputs kQLinear{0, 3, 8, false};
+
+void infer_qlinear_conv(NodeContext& c) {
+    c.set_output(0, c.has_input(7) ? c.type(7) : c.type(0),
+                 convolution_shape(c, {0, 3, 8, c.integer("channels_last", 0) != 0}));
+}
+
+void work_qlinear_conv(NodeContext& c) {
+    ConvolutionInputs at = kQLinear;
+    at.channels_last = c.integer("channels_last", 0) != 0;
+    convolution_work(c, at);
+    // Requantisation: multiply, round, add the zero point and clip.
+    c.work().vector_ops += 4 * c.output(0).elements();
+    c.op().native_precision = Precision::int8;
+    c.mark_learned(3);
+    c.mark_learned(8);
+    for (const std::size_t scale : {1u, 2u, 4u, 5u, 6u, 7u})
+        c.mark_learned(scale, false);
+}
+
+// --- ConvTranspose: weights [C, M/group, spatial...]
+
+struct TransposedGeometry {
+    Geometry base;
+    std::vector<std::int64_t> out;
+};
+
+TransposedGeometry transposed_geometry(const NodeContext& c) {
+    const Shape &x = c.shape(0), &w = c.shape(1);
+    if (x.size() < 3 || w.size() != x.size())
+        malformed("input and weights need the same rank of at least 3");
+    TransposedGeometry t;
+    Geometry& g = t.base;
+    g.batch = x[0];
+    g.in_channels = x[1];
+    g.groups = c.integer("group", 1);
+    g.in.assign(x.begin() + 2, x.end());
+    const auto* declared = c.integers("kernel_shape");
+    const std::vector<std::int64_t> kernel =
+        declared && !declared->empty() ? *declared : std::vector<std::int64_t>(w.begin() + 2, w.end());
+    g.attributes = spatial_attributes(c, g.in.size(), kernel);
+    if (g.groups < 1 || g.in_channels % g.groups != 0 || w[0] != g.in_channels)
+        throw NodeProblem{FindingKind::shape_conflict, "input and weights differ in channels",
+                          "check the sizes given for the inputs"};
+    if (__builtin_mul_overflow(w[1], g.groups, &g.out_channels))
+        throw NodeProblem{FindingKind::too_large, "the output channels overflow", "check the node"};
+    const auto* extra = c.integers("output_padding");
+    const auto* wanted = c.integers("output_shape");
+    const std::size_t rank = g.in.size();
+    if ((extra && !extra->empty() && extra->size() != rank) || (wanted && wanted->size() < rank && !wanted->empty()))
+        malformed("output_padding or output_shape does not fit the spatial axes");
+    const bool same = g.attributes.auto_pad == "SAME_UPPER" || g.attributes.auto_pad == "SAME_LOWER";
+    for (std::size_t i = 0; i < rank; ++i) {
+        const SpatialAttributes& a = g.attributes;
+        const std::int64_t pads = a.auto_pad == "VALID" ? 0 : a.pads_begin[i] + a.pads_end[i];
+        if (wanted && !wanted->empty())
+            t.out.push_back((*wanted)[wanted->size() - rank + i]);
+        else if (same)
+            t.out.push_back(saturated_int(static_cast<double>(g.in[i]) * static_cast<double>(a.strides[i])));
+        else
+            t.out.push_back(saturated_int(static_cast<double>(a.strides[i]) * (static_cast<double>(g.in[i]) - 1) +
+                                          static_cast<double>(extra && !extra->empty() ? (*extra)[i] : 0) +
+                                          static_cast<double>((a.kernel[i] - 1) * a.dilations[i] + 1 - pads)));
+    }
+    return t;
+}
+
+void infer_conv_transpose(NodeContext& c) {
+    const TransposedGeometry t = transposed_geometry(c);
+    Shape out{t.base.batch, t.base.out_channels};
+    out.insert(out.end(), t.out.begin(), t.out.end());
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+/// Every input pixel meets every tap: M = input pixels of the batch, N = output channels per group x taps,
+/// K = input channels per group; overlapping results are added while writing.
+void work_conv_transpose(NodeContext& c) {
+    const TransposedGeometry t = transposed_geometry(c);
+    const Geometry& g = t.base;
+    Window w = window_of(g.attributes, g.in, t.out);
+    w.batch = static_cast<double>(g.batch);
+    w.in_channels = static_cast<double>(g.in_channels);
+    w.out_channels = static_cast<double>(g.out_channels);
+    w.groups = static_cast<double>(g.groups);
+    w.transposed = true;
+    Contraction product_of_pixels;
+    product_of_pixels.groups = w.groups;
+    product_of_pixels.m = w.batch * w.in_pixels();
+    product_of_pixels.n = w.out_channels / w.groups * w.taps();
+    product_of_pixels.k = w.in_channels / w.groups;
+    product_of_pixels.weights_constant = c.is_constant(1);
+    c.work().macs = product_of_pixels.macs();
+    c.work().contractions = {product_of_pixels};
+    c.work().window = w;
+    c.mark_learned(1);
+    add_bias(c, 2);
+}
+
+// --- DeformConv: X, W, offset, bias, mask
+
+void infer_deform_conv(NodeContext& c) { c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 3, false})); }
+
+/// Bilinear sampling of every tap takes 8 multiply-adds and 4 coordinate operations per sampled element.
+void work_deform_conv(NodeContext& c) {
+    convolution_work(c, {0, 1, 3, false});
+    const Window& w = *c.work().window;
+    const double samples = w.batch * w.in_channels * w.out_pixels() * w.taps();
+    c.work().vector_ops += samples * (c.has_input(4) ? 13 : 12);
+    c.work().fusion = FusionClass::opaque;
+}
+
+// --- FusedConv, NhwcConv of com.microsoft
+
+void fused_work(NodeContext& c, const ConvolutionInputs& at) {
+    convolution_work(c, at);
+    const double n = c.output(0).elements();
+    if (c.has_input(3))
+        c.work().vector_ops += n; // residual sum
+    const std::string_view activation = c.text("activation", "");
+    if (activation == "Sigmoid" || activation == "Tanh")
+        c.work().special_ops += n * (activation == "Sigmoid" ? 2 : 1);
+    else if (!activation.empty())
+        c.work().vector_ops += n * (activation == "Relu" ? 1 : 2);
+}
+
+void work_fused_conv(NodeContext& c) { fused_work(c, {}); }
+
+void infer_nhwc_conv(NodeContext& c) { c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 2, true})); }
+
+void work_nhwc_conv(NodeContext& c) { fused_work(c, {0, 1, 2, true}); }
+
+constexpr OperatorRow convolution(std::string_view name, std::string_view domain, int since, NodeFunction infer,
+                                  NodeFunction work, std::string_view doc) {
+    return {name, domain, since, infer, work, nullptr, OpKind::convolution, FusionClass::contraction, {}, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    convolution("Conv", kOnnxDomain, 1, infer_conv, work_conv,
+                "convolution: output pixels x output channels x taps x input channels per group; bias adds one "
+                "operation per output"),
+    convolution("ConvTranspose", kOnnxDomain, 1, infer_conv_transpose, work_conv_transpose,
+                "transposed convolution: input pixels x taps x channels, additions while writing"),
+    convolution("ConvInteger", kOnnxDomain, 10, infer_conv_integer, work_conv_integer,
+                "8-bit convolution with 32-bit results"),
+    convolution("QLinearConv", kOnnxDomain, 10, infer_qlinear_conv, work_qlinear_conv,
+                "8-bit convolution with 8-bit results: requantisation is 4 operations per output"),
+    convolution("QLinearConv", kMicrosoftDomain, 1, infer_qlinear_conv, work_qlinear_conv,
+                "8-bit convolution, channels last on request"),
+    convolution("DeformConv", kOnnxDomain, 19, infer_deform_conv, work_deform_conv,
+                "convolution that samples at learned offsets: 12 operations per sampled element"),
+    convolution("FusedConv", kMicrosoftDomain, 1, infer_conv, work_fused_conv,
+                "convolution with activation and residual sum"),
+    convolution("NhwcConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv, "convolution, channels last"),
+    convolution("NhwcFusedConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv,
+                "convolution, channels last, with activation and residual sum"),
+};
+
+} // namespace
+
+Shape convolution_shape(const NodeContext& c, const ConvolutionInputs& at) {
+    const Geometry g = geometry_of(c, at);
+    Shape out{g.batch};
+    if (!at.channels_last)
+        out.push_back(g.out_channels);
+    for (std::size_t i = 0; i < g.in.size(); ++i)
+        out.push_back(window_output(g.attributes, i, g.in[i]));
+    if (at.channels_last)
+        out.push_back(g.out_channels);
+    return out;
+}
+
+void convolution_work(NodeContext& c, const ConvolutionInputs& at) {
+    const Geometry g = geometry_of(c, at);
+    const Shape& y = c.output(0).shape;
+    const std::size_t first = at.channels_last ? 1 : 2;
+    Window w = window_of(g.attributes, g.in, std::span(y).subspan(first, g.in.size()));
+    w.batch = static_cast<double>(g.batch);
+    w.in_channels = static_cast<double>(g.in_channels);
+    w.out_channels = static_cast<double>(g.out_channels);
+    w.groups = static_cast<double>(g.groups);
+    Contraction contraction;
+    contraction.groups = w.groups;
+    contraction.m = w.batch * w.out_pixels();
+    contraction.n = w.out_channels / w.groups;
+    contraction.k = w.taps() * w.in_channels / w.groups;
+    contraction.weights_constant = c.is_constant(at.weights);
+    c.work().macs = contraction.macs();
+    c.work().contractions = {contraction};
+    c.work().window = w;
+    c.mark_learned(at.weights);
+    add_bias(c, at.bias);
+}
+
+} // namespace archsim

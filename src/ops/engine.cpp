@@ -1,0 +1,186 @@
+#include "ops/engine.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+bool is_onnx_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+
+/// A tensor whose every dimension is 1 has no size for the data to decide.
+bool has_variable_size(const ShapedTensor& t) {
+    return t.kind != ValueKind::tensor ||
+           std::any_of(t.shape.begin(), t.shape.end(), [](std::int64_t d) { return d != 1; });
+}
+
+} // namespace
+
+const OperatorRow* Engine::lookup(const Node& node) {
+    if (!is_onnx_domain(node.domain))
+        return state_.registry.find(node.domain, node.op_type);
+    const auto [it, fresh] = onnx_rows_.try_emplace(node.op_type, nullptr);
+    if (fresh)
+        it->second = state_.registry.find(kOnnxDomain, node.op_type);
+    return it->second;
+}
+
+void Engine::run(const Scope& scope) {
+    for (const Node& node : scope.graph->nodes)
+        run_node(scope, node);
+}
+
+Operator Engine::make_operator(const Scope& scope, const Node& node, const OperatorRow* row) const {
+    Operator op;
+    op.name = scope.prefix.empty() ? node.name : scope.prefix + node.name;
+    op.type = is_onnx_domain(node.domain) ? node.op_type : node.domain + "." + node.op_type;
+    op.repeat = scope.repeat;
+    if (scope.ids.empty()) {
+        op.inputs = node.inputs;
+        op.outputs = node.outputs;
+    } else {
+        for (const TensorId id : node.inputs)
+            op.inputs.push_back(scope.bound(id));
+        for (const TensorId id : node.outputs)
+            op.outputs.push_back(scope.bound(id));
+    }
+    if (row) {
+        op.work.kind = row->kind;
+        op.work.fusion = row->fusion;
+    }
+    return op;
+}
+
+void Engine::run_node(const Scope& scope, const Node& node) {
+    state_.scope = &scope;
+    const OperatorRow* row = lookup(node);
+    if (row && run_control_flow(scope, node, *row))
+        return;
+    Operator& op = state_.graph.operators.emplace_back(make_operator(scope, node, row));
+    if (!row) {
+        unknown_operator(scope, node);
+        declare_outputs(scope, node);
+        return;
+    }
+    resolve(scope, node, *row, op);
+}
+
+void Engine::resolve(const Scope& scope, const Node& node, const OperatorRow& row, Operator& op) {
+    NodeContext context(state_, node, row, op);
+    const auto& tensors = state_.graph.tensors;
+    const bool inputs_known = row.accepts_unknown || std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
+                                  return id == kNoTensor || tensors[id].known;
+                              });
+    if (!inputs_known) {
+        ++skipped_;
+        declare_outputs(scope, node);
+        return;
+    }
+    try {
+        row.infer(context);
+        finish(context);
+    } catch (const NodeProblem& problem) {
+        const bool declared = declare_outputs(scope, node);
+        const bool run_time_value = problem.kind == FindingKind::unresolved_dimension && declared;
+        context.note(run_time_value ? FindingKind::data_dependent_shape : problem.kind,
+                     run_time_value ? Severity::note : Severity::error,
+                     problem.message + (run_time_value ? "; the declared shape is used" : ""), problem.mend);
+        if (!run_time_value)
+            return;
+        for (std::size_t i = 0; i < op.outputs.size(); ++i)
+            context.output(i).data_dependent = true;
+        try {
+            if (row.work)
+                row.work(context);
+        } catch (const NodeProblem& work_problem) {
+            context.note(work_problem.kind, Severity::error, work_problem.message, work_problem.mend);
+        }
+    }
+}
+
+void Engine::finish(NodeContext& context) {
+    Operator& op = context.op();
+    const OperatorRow& row = context.row();
+    bool constant = !row.random;
+    bool values = row.fold != nullptr && !op.inputs.empty();
+    bool data_dependent = false;
+    for (const TensorId id : op.inputs) {
+        if (id == kNoTensor)
+            continue;
+        const ShapedTensor& in = state_.graph.tensors[id];
+        constant = constant && in.constant;
+        data_dependent = data_dependent || in.data_dependent;
+        values = values && state_.values[id] != nullptr;
+    }
+    if (values && !row.random && context.output(0).elements() <= static_cast<double>(kMaxConstantElements))
+        row.fold(context);
+    bool folded = !op.outputs.empty();
+    for (const TensorId id : op.outputs) {
+        if (id == kNoTensor)
+            continue;
+        ShapedTensor& out = state_.graph.tensors[id];
+        out.constant = out.constant || constant;
+        if (data_dependent && has_variable_size(out))
+            out.data_dependent = true;
+        folded = folded && out.constant;
+    }
+    op.folded = folded;
+    if (!folded && row.work)
+        row.work(context);
+    else if (folded) {
+        op.work.kind = OpKind::free;
+        op.work.fusion = FusionClass::transparent;
+    }
+}
+
+bool Engine::declare_outputs(const Scope& scope, const Node& node) {
+    bool all = true;
+    for (const TensorId local : node.outputs) {
+        const TensorId id = scope.bound(local);
+        if (id == kNoTensor)
+            continue;
+        ShapedTensor& out = state_.graph.tensors[id];
+        const Tensor& declared = scope.graph->tensors[local];
+        if (out.known)
+            continue;
+        bool known = declared.shape.has_value() && declared.type != DataType::undefined;
+        Shape shape;
+        if (known) {
+            for (const Dimension& d : *declared.shape) {
+                std::optional<std::int64_t> size;
+                if (d.value >= 0)
+                    size = d.value;
+                else if (!d.symbol.empty())
+                    size = state_.symbol(d.symbol);
+                known = known && size.has_value();
+                shape.push_back(size.value_or(0));
+            }
+            known = known && !shape_problem(shape);
+        }
+        if (known) {
+            out.type = declared.type;
+            out.shape = std::move(shape);
+            out.known = true;
+        }
+        all = all && known;
+    }
+    return all && !node.outputs.empty();
+}
+
+void Engine::unknown_operator(const Scope& scope, const Node& node) {
+    const std::string domain = node.domain.empty() ? "ai.onnx" : node.domain;
+    std::string known_in;
+    for (const OperatorRow& row : state_.registry.rows())
+        if (row.name == node.op_type)
+            known_in = row.domain.empty() ? "ai.onnx" : row.domain;
+    state_.scope = &scope;
+    state_.report(node, FindingKind::unknown_operator, Severity::error,
+                  "operator " + domain + "." + node.op_type + " (opset " + std::to_string(node.opset) +
+                      ") is not in the operator table",
+                  known_in.empty() ? "register a row for it, or accept incomplete totals with --allow-unknown"
+                                   : "an operator of that name exists in domain " + known_in +
+                                         "; correct the node's domain, or accept incomplete totals with "
+                                         "--allow-unknown");
+}
+
+} // namespace archsim

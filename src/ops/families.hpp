@@ -1,0 +1,32 @@
+#pragma once
+// The tables of the operator families; each is one source file.
+
+#include "archsim/ops/registry.hpp"
+
+#include <array>
+#include <span>
+
+namespace archsim {
+
+std::span<const OperatorRow> unary_rows();
+std::span<const OperatorRow> binary_rows();
+std::span<const OperatorRow> generator_rows();
+std::span<const OperatorRow> convolution_rows();
+std::span<const OperatorRow> pooling_rows();
+std::span<const OperatorRow> matmul_rows();
+std::span<const OperatorRow> einsum_rows();
+std::span<const OperatorRow> normalization_rows();
+std::span<const OperatorRow> reduction_rows();
+std::span<const OperatorRow> shape_rows();
+std::span<const OperatorRow> movement_rows();
+std::span<const OperatorRow> indexing_rows();
+std::span<const OperatorRow> control_flow_rows();
+std::span<const OperatorRow> quantization_rows();
+
+inline constexpr std::array kFamilies = {
+    &unary_rows,    &binary_rows,        &generator_rows, &convolution_rows, &pooling_rows,
+    &matmul_rows, &einsum_rows,   &normalization_rows, &reduction_rows, &shape_rows,       &movement_rows,
+    &indexing_rows, &control_flow_rows,  &quantization_rows,
+};
+
+} // namespace archsim

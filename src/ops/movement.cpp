@@ -1,0 +1,386 @@
+// Operators that move or copy elements without computing: transpose, concat, slice, pad, tile...
+
+#include "ops/families.hpp"
+#include "ops/folding.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace archsim {
+
+namespace {
+
+// --- Transpose
+
+std::vector<std::size_t> permutation_of(const NodeContext& c) {
+    const std::size_t rank = c.shape(0).size();
+    std::vector<std::size_t> perm(rank);
+    if (const auto* given = c.integers("perm")) {
+        if (given->size() != rank)
+            malformed("the permutation does not fit rank " + std::to_string(rank));
+        std::vector<bool> seen(rank, false);
+        for (std::size_t i = 0; i < rank; ++i) {
+            perm[i] = normalized_axis((*given)[i], rank);
+            if (seen[perm[i]])
+                malformed("the permutation names an axis twice");
+            seen[perm[i]] = true;
+        }
+    } else {
+        for (std::size_t i = 0; i < rank; ++i)
+            perm[i] = rank - 1 - i;
+    }
+    return perm;
+}
+
+void infer_transpose(NodeContext& c) {
+    const auto perm = permutation_of(c);
+    const Shape& in = c.shape(0);
+    Shape out(perm.size());
+    for (std::size_t i = 0; i < perm.size(); ++i)
+        out[i] = in[perm[i]];
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+/// Free when only dimensions of size 1 change place.
+void work_transpose(NodeContext& c) {
+    const auto perm = permutation_of(c);
+    const Shape& in = c.shape(0);
+    std::size_t last = 0;
+    bool ordered = true;
+    for (const std::size_t axis : perm) {
+        if (in[axis] == 1)
+            continue;
+        ordered = ordered && axis >= last;
+        last = axis;
+    }
+    if (ordered)
+        make_free(c);
+}
+
+void fold_transpose(NodeContext& c) {
+    const auto perm = permutation_of(c);
+    const Constant& from = *c.value(0);
+    Constant to = blank_value(c, 0);
+    std::vector<std::size_t> strides(perm.size(), 1);
+    for (std::size_t i = perm.size(); i-- > 1;)
+        strides[i - 1] = strides[i] * static_cast<std::size_t>(from.shape[i]);
+    const std::size_t count = value_count(from);
+    for (std::size_t flat = 0; flat < count; ++flat) {
+        std::size_t rest = flat, index = 0;
+        for (std::size_t i = perm.size(); i-- > 0;) {
+            const auto d = static_cast<std::size_t>(to.shape[i]);
+            index += rest % d * strides[perm[i]];
+            rest /= d;
+        }
+        append_from(to, from, index);
+    }
+    c.set_value(0, std::move(to));
+}
+
+// --- Concat
+
+void infer_concat(NodeContext& c) {
+    Shape out = c.shape(0);
+    const std::size_t axis = normalized_axis(c.integer("axis", 1), out.size());
+    for (std::size_t i = 1; i < c.input_count(); ++i) {
+        const Shape& in = c.shape(i);
+        if (in.size() != out.size())
+            malformed("the inputs differ in rank");
+        for (std::size_t d = 0; d < out.size(); ++d)
+            if (d != axis && in[d] != out[d])
+                throw NodeProblem{FindingKind::shape_conflict,
+                                  "the inputs differ in axis " + std::to_string(d) + " (" + std::to_string(out[d]) +
+                                      " and " + std::to_string(in[d]) + ")",
+                                  "check the sizes given for the inputs"};
+        out[axis] += in[axis];
+    }
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void work_concat(NodeContext& c) {
+    std::size_t filled = 0;
+    for (std::size_t i = 0; i < c.input_count(); ++i)
+        filled += c.elements(i) > 0;
+    if (filled <= 1)
+        make_free(c);
+}
+
+void fold_concat(NodeContext& c) {
+    Constant to = blank_value(c, 0);
+    const std::size_t axis = normalized_axis(c.integer("axis", 1), to.shape.size());
+    const auto outer = static_cast<std::size_t>(product(std::span(to.shape).first(axis)));
+    for (std::size_t o = 0; o < outer; ++o)
+        for (std::size_t i = 0; i < c.input_count(); ++i) {
+            const Constant& from = *c.value(i);
+            const auto block = static_cast<std::size_t>(product(std::span(from.shape).subspan(axis)));
+            for (std::size_t k = 0; k < block; ++k)
+                append_from(to, from, o * block + k);
+        }
+    c.set_value(0, std::move(to));
+}
+
+// --- Slice
+
+struct SliceRange {
+    std::int64_t start = 0, step = 1, count = 0;
+};
+
+SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t size) {
+    if (step == 0)
+        malformed("a step of 0");
+    if (size == 0)
+        return {0, step, 0};
+    const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
+    const auto place = [&](std::int64_t x) { return std::clamp(x < 0 ? x + size : x, low, high); };
+    // The clamp of a negative `end` with a negative step stops before the first element.
+    const std::int64_t first = std::clamp<std::int64_t>(start < 0 ? start + size : start, 0, step > 0 ? size : size - 1);
+    const std::int64_t last = place(end);
+    const std::int64_t distance = step > 0 ? last - first : first - last;
+    const std::int64_t stride = step > 0 ? step : (step == std::numeric_limits<std::int64_t>::min() ? 1 : -step);
+    if (distance <= 0)
+        return {0, step, 0};
+    return {first, step, (distance - 1) / stride + 1};
+}
+
+std::vector<SliceRange> slice_ranges(const NodeContext& c) {
+    const Shape& in = c.shape(0);
+    std::vector<SliceRange> ranges;
+    for (const std::int64_t d : in)
+        ranges.push_back({0, 1, d});
+    const std::vector<std::int64_t>*starts = nullptr, *ends = nullptr;
+    if (c.has_input(1)) {
+        starts = &c.ints(1);
+        ends = &c.ints(2);
+    } else {
+        starts = c.integers("starts");
+        ends = c.integers("ends");
+    }
+    if (!starts || !ends || starts->size() != ends->size())
+        malformed("starts and ends do not fit each other");
+    const auto given = axes_of(c, 3);
+    const std::vector<std::int64_t>* steps = c.has_input(4) ? &c.ints(4) : nullptr;
+    if ((given && given->size() != starts->size()) || (steps && steps->size() != starts->size()))
+        malformed("starts, ends, axes and steps differ in length");
+    for (std::size_t i = 0; i < starts->size(); ++i) {
+        const std::size_t axis = normalized_axis(given ? (*given)[i] : static_cast<std::int64_t>(i), in.size());
+        ranges[axis] = slice_range((*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1, in[axis]);
+    }
+    return ranges;
+}
+
+void infer_slice(NodeContext& c) {
+    Shape out;
+    for (const SliceRange& range : slice_ranges(c))
+        out.push_back(range.count);
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+/// Reads only what it keeps; the whole of its input is the input itself.
+void work_slice(NodeContext& c) {
+    const double kept = c.output(0).elements();
+    if (c.output(0).shape == c.shape(0))
+        make_free(c);
+    else
+        c.work().partial_reads = {{std::uint16_t{0}, kept}};
+}
+
+void fold_slice(NodeContext& c) {
+    const auto ranges = slice_ranges(c);
+    const Constant& from = *c.value(0);
+    Constant to = blank_value(c, 0);
+    std::vector<std::int64_t> strides(ranges.size(), 1);
+    for (std::size_t i = ranges.size(); i-- > 1;)
+        strides[i - 1] = strides[i] * from.shape[i];
+    const auto count = static_cast<std::int64_t>(product(to.shape));
+    for (std::int64_t flat = 0; flat < count; ++flat) {
+        std::int64_t rest = flat, index = 0;
+        for (std::size_t i = ranges.size(); i-- > 0;) {
+            index += (ranges[i].start + rest % to.shape[i] * ranges[i].step) * strides[i];
+            rest /= to.shape[i];
+        }
+        append_from(to, from, static_cast<std::size_t>(index));
+    }
+    c.set_value(0, std::move(to));
+}
+
+// --- Split
+
+void infer_split(NodeContext& c) {
+    const Shape in = c.shape(0);
+    const std::size_t axis = normalized_axis(c.integer("axis", 0), in.size());
+    const std::vector<std::int64_t>* sizes = c.has_input(1) ? &c.ints(1) : c.integers("split");
+    const auto parts = static_cast<std::int64_t>(c.output_count());
+    if (sizes && sizes->size() < c.output_count())
+        malformed("fewer split sizes than outputs");
+    // Equal parts, the last one smaller where the size does not divide (opset 18).
+    const std::int64_t number = std::max<std::int64_t>(c.integer("num_outputs", parts), 1);
+    const std::int64_t chunk = in[axis] / number + (in[axis] % number != 0);
+    std::int64_t left = in[axis];
+    for (std::size_t i = 0; i < c.output_count(); ++i) {
+        Shape out = in;
+        out[axis] = sizes ? (*sizes)[i] : std::min(chunk, left);
+        left -= out[axis];
+        c.set_output(i, c.type(0), std::move(out));
+    }
+    if (left < 0)
+        malformed("the split sizes exceed the dimension");
+}
+
+void fold_split(NodeContext& c) {
+    const Constant& from = *c.value(0);
+    const std::size_t axis = normalized_axis(c.integer("axis", 0), from.shape.size());
+    const auto outer = static_cast<std::size_t>(product(std::span(from.shape).first(axis)));
+    const auto row = static_cast<std::size_t>(product(std::span(from.shape).subspan(axis)));
+    std::size_t offset = 0;
+    for (std::size_t i = 0; i < c.output_count(); ++i) {
+        if (!c.has_output(i))
+            return;
+        Constant to = blank_value(c, i);
+        const auto block = static_cast<std::size_t>(product(std::span(to.shape).subspan(axis)));
+        for (std::size_t o = 0; o < outer; ++o)
+            for (std::size_t k = 0; k < block; ++k)
+                append_from(to, from, o * row + offset + k);
+        offset += block;
+        c.set_value(i, std::move(to));
+    }
+}
+
+// --- Expand, Tile
+
+void infer_expand(NodeContext& c) { c.set_output(0, c.type(0), broadcast(c.shape(0), c.ints(1))); }
+
+void fold_expand(NodeContext& c) {
+    const Constant& from = *c.value(0);
+    Constant to = blank_value(c, 0);
+    const BroadcastIndex index(from.shape, to.shape);
+    const auto count = static_cast<std::size_t>(product(to.shape));
+    for (std::size_t i = 0; i < count; ++i)
+        append_from(to, from, index(i));
+    c.set_value(0, std::move(to));
+}
+
+void infer_tile(NodeContext& c) {
+    Shape out = c.shape(0);
+    if (c.opset() < 6 && c.has_input(2)) { // tiles and axis as scalars
+        std::int64_t& d = out[normalized_axis(c.scalar_int(2), out.size())];
+        if (__builtin_mul_overflow(d, c.scalar_int(1), &d))
+            throw NodeProblem{FindingKind::too_large, "the repeats overflow", "check the repeats"};
+        c.set_output(0, c.type(0), std::move(out));
+        return;
+    }
+    const auto& repeats = c.ints(1);
+    if (repeats.size() != out.size())
+        malformed("one repeat per dimension is needed");
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (__builtin_mul_overflow(out[i], repeats[i], &out[i]))
+            throw NodeProblem{FindingKind::too_large, "the repeats overflow", "check the repeats"};
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void fold_tile(NodeContext& c) {
+    const Constant& from = *c.value(0);
+    Constant to = blank_value(c, 0);
+    if (from.shape.size() != to.shape.size())
+        return;
+    const auto count = static_cast<std::size_t>(product(to.shape));
+    for (std::size_t flat = 0; flat < count; ++flat) {
+        std::size_t rest = flat, index = 0, stride = 1;
+        for (std::size_t i = to.shape.size(); i-- > 0;) {
+            const auto d = static_cast<std::size_t>(to.shape[i]), s = static_cast<std::size_t>(from.shape[i]);
+            index += rest % d % s * stride;
+            stride *= s;
+            rest /= d;
+        }
+        append_from(to, from, index);
+    }
+    c.set_value(0, std::move(to));
+}
+
+void work_copy(NodeContext& c) {
+    if (c.output(0).shape == c.shape(0))
+        make_free(c);
+}
+
+// --- Pad
+
+void infer_pad(NodeContext& c) {
+    Shape out = c.shape(0);
+    const std::vector<std::int64_t>* pads = nullptr;
+    if (c.has_input(1))
+        pads = &c.ints(1);
+    else
+        pads = c.integers("pads") ? c.integers("pads") : c.integers("paddings");
+    if (!pads)
+        malformed("the pads are missing");
+    std::vector<std::int64_t> axes(out.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    if (c.has_input(3))
+        axes = c.ints(3);
+    if (pads->size() != 2 * axes.size())
+        malformed("two pads per axis are needed");
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        std::int64_t& d = out[normalized_axis(axes[i], out.size())];
+        if (__builtin_add_overflow(d, (*pads)[i], &d) || __builtin_add_overflow(d, (*pads)[i + axes.size()], &d))
+            throw NodeProblem{FindingKind::too_large, "the pads overflow", "check the pads"};
+    }
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void infer_center_crop_pad(NodeContext& c) {
+    Shape out = c.shape(0);
+    const auto& target = c.ints(1);
+    std::vector<std::int64_t> axes(out.size());
+    std::iota(axes.begin(), axes.end(), 0);
+    if (const auto* given = c.integers("axes"))
+        axes = *given;
+    if (axes.size() != target.size())
+        malformed("one size per axis is needed");
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        out[normalized_axis(axes[i], out.size())] = target[i];
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+// --- Blocks, triangles, sequences
+
+void infer_depth_to_space(NodeContext& c) {
+    const std::int64_t block = c.integer("blocksize", 1);
+    if (block < 1 || block > (std::int64_t{1} << 20) || c.rank(0) != 4 || c.dim(0, 1) % (block * block) != 0)
+        malformed("the channels do not divide by the block");
+    const Shape& in = c.shape(0);
+    c.set_output(0, c.type(0), {in[0], in[1] / (block * block), in[2] * block, in[3] * block});
+}
+
+void infer_space_to_depth(NodeContext& c) {
+    const std::int64_t block = c.integer("blocksize", 1);
+    if (block < 1 || block > (std::int64_t{1} << 20) || c.rank(0) != 4)
+        malformed("an image of rank 4 and a positive block are needed");
+    const Shape& in = c.shape(0);
+    c.set_output(0, c.type(0), {in[0], in[1] * block * block, in[2] / block, in[3] / block});
+}
+
+constexpr OperatorRow moving(std::string_view name, int since, NodeFunction infer, NodeFunction work,
+                             NodeFunction fold, std::string_view doc) {
+    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective, {}, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    moving("Transpose", 1, infer_transpose, work_transpose, fold_transpose,
+           "permutes axes; free when only axes of size 1 move"),
+    moving("Concat", 1, infer_concat, work_concat, fold_concat, "joins tensors along an axis"),
+    moving("Slice", 1, infer_slice, work_slice, fold_slice, "a part of a tensor; reads only that part"),
+    moving("Split", 1, infer_split, work_movement, fold_split, "parts of a tensor along an axis"),
+    moving("Expand", 8, infer_expand, work_copy, fold_expand, "broadcasts to a shape"),
+    moving("Tile", 1, infer_tile, work_copy, fold_tile, "repeats a tensor"),
+    moving("Pad", 1, infer_pad, work_copy, nullptr, "adds a border; negative pads crop"),
+    moving("CenterCropPad", 18, infer_center_crop_pad, work_copy, nullptr, "crops or pads around the centre"),
+    moving("DepthToSpace", 1, infer_depth_to_space, work_movement, nullptr, "channels to pixels"),
+    moving("SpaceToDepth", 1, infer_space_to_depth, work_movement, nullptr, "pixels to channels"),
+    moving("Trilu", 14, infer_same, work_movement, nullptr, "upper or lower triangle, the rest zero"),
+    moving("ReverseSequence", 10, infer_same, work_movement, nullptr, "reverses sequences of given lengths"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> movement_rows() { return kRows; }
+
+} // namespace archsim

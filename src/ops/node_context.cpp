@@ -1,0 +1,223 @@
+#include "archsim/ops/node_context.hpp"
+
+#include "ops/bind_state.hpp"
+
+namespace archsim {
+
+namespace {
+
+[[noreturn]] void wrong_attribute(std::string_view key) {
+    throw NodeProblem{FindingKind::malformed_node, "attribute '" + std::string(key) + "' has the wrong type",
+                      "export the model again"};
+}
+
+template <typename T>
+const T* typed(const AttributeValue* value, std::string_view key) {
+    if (!value)
+        return nullptr;
+    const T* result = std::get_if<T>(value);
+    if (!result)
+        wrong_attribute(key);
+    return result;
+}
+
+} // namespace
+
+NodeContext::NodeContext(BindState& state, const Node& node, const OperatorRow& row, Operator& op)
+    : state_(state), node_(node), row_(row), op_(op) {}
+
+const ShapedTensor& NodeContext::input(std::size_t i) const {
+    if (!has_input(i))
+        throw NodeProblem{FindingKind::malformed_node, "input " + std::to_string(i) + " is missing",
+                          "export the model again"};
+    return state_.graph.tensors[op_.inputs[i]];
+}
+
+std::int64_t NodeContext::dim(std::size_t i, std::int64_t axis) const {
+    const Shape& s = shape(i);
+    const auto r = static_cast<std::int64_t>(s.size());
+    if (axis < 0)
+        axis += r;
+    if (axis < 0 || axis >= r)
+        throw NodeProblem{FindingKind::malformed_node,
+                          "input " + std::to_string(i) + " has rank " + std::to_string(r) +
+                              ", too low for this operator",
+                          "check the shapes of the inputs"};
+    return s[static_cast<std::size_t>(axis)];
+}
+
+void NodeContext::mark_learned(std::size_t i, bool learned) {
+    // Folded weights (transposed, dequantised) stand for an initializer that counts already.
+    if (has_input(i) && state_.graph.tensors[op_.inputs[i]].role == TensorRole::initializer)
+        state_.graph.tensors[op_.inputs[i]].learned = learned;
+}
+
+void NodeContext::mark_packed(std::size_t i, double values_per_element) {
+    if (has_input(i))
+        state_.graph.tensors[op_.inputs[i]].packing = values_per_element;
+}
+
+void NodeContext::mark_kv_cache_input(std::size_t i) {
+    if (has_input(i))
+        state_.graph.tensors[op_.inputs[i]].kv_cache = true;
+}
+
+void NodeContext::mark_kv_cache_output(std::size_t i) {
+    if (has_output(i))
+        state_.graph.tensors[op_.outputs[i]].kv_cache = true;
+}
+
+const Constant* NodeContext::value(std::size_t i) const {
+    return has_input(i) ? state_.values[op_.inputs[i]] : nullptr;
+}
+
+const std::vector<std::int64_t>& NodeContext::ints(std::size_t i) const {
+    const Constant* constant = value(i);
+    if (!constant) {
+        const std::string& name = input(i).name;
+        throw NodeProblem{FindingKind::unresolved_dimension,
+                          "the output shape depends on the value of '" + name + "', which is only known at run time",
+                          "give the value with --input " + name + "=..."};
+    }
+    return constant->ints;
+}
+
+std::int64_t NodeContext::scalar_int(std::size_t i) const {
+    const auto& values = ints(i);
+    if (values.empty())
+        throw NodeProblem{FindingKind::malformed_node, "input " + std::to_string(i) + " must hold an integer",
+                          "export the model again"};
+    return values[0];
+}
+
+std::optional<double> NodeContext::scalar(std::size_t i) const {
+    const Constant* constant = value(i);
+    if (!constant)
+        return std::nullopt;
+    if (constant->reals.size() == 1)
+        return constant->reals[0];
+    if (constant->ints.size() == 1)
+        return static_cast<double>(constant->ints[0]);
+    return std::nullopt;
+}
+
+std::int64_t NodeContext::integer(std::string_view key, std::int64_t fallback) const {
+    const auto* v = typed<std::int64_t>(attribute(key), key);
+    return v ? *v : fallback;
+}
+
+double NodeContext::real(std::string_view key, double fallback) const {
+    const auto* v = typed<double>(attribute(key), key);
+    return v ? *v : fallback;
+}
+
+std::string_view NodeContext::text(std::string_view key, std::string_view fallback) const {
+    const auto* v = typed<std::string>(attribute(key), key);
+    return v ? std::string_view(*v) : fallback;
+}
+
+const std::vector<std::int64_t>* NodeContext::integers(std::string_view key) const {
+    return typed<std::vector<std::int64_t>>(attribute(key), key);
+}
+
+const std::vector<double>* NodeContext::reals(std::string_view key) const {
+    return typed<std::vector<double>>(attribute(key), key);
+}
+
+const std::vector<std::string>* NodeContext::texts(std::string_view key) const {
+    return typed<std::vector<std::string>>(attribute(key), key);
+}
+
+const Constant* NodeContext::tensor(std::string_view key) const {
+    const auto* v = typed<std::shared_ptr<const Constant>>(attribute(key), key);
+    return v ? v->get() : nullptr;
+}
+
+ShapedTensor& NodeContext::output(std::size_t i) {
+    return has_output(i) ? state_.graph.tensors[op_.outputs[i]] : scratch_;
+}
+
+void NodeContext::set_output(std::size_t i, DataType type, Shape shape) {
+    if (!has_output(i))
+        return;
+    if (auto problem = shape_problem(shape))
+        throw NodeProblem(std::move(*problem));
+    ShapedTensor& out = state_.graph.tensors[op_.outputs[i]];
+    out.type = type;
+    out.shape = std::move(shape);
+    out.known = true;
+}
+
+void NodeContext::set_value(std::size_t i, Constant value) {
+    double elements = 1;
+    for (const std::int64_t d : value.shape)
+        elements *= static_cast<double>(d);
+    // A value that does not fill its shape (a malformed constant behind it) is as good as unknown.
+    const std::size_t count = value.ints.size() + value.reals.size() + value.strings.size();
+    if (has_output(i) && static_cast<double>(count) == elements)
+        state_.values[op_.outputs[i]] = &state_.arena.emplace_back(std::move(value));
+}
+
+void NodeContext::share_value(std::size_t i, const Constant* value) {
+    if (has_output(i))
+        state_.values[op_.outputs[i]] = value;
+}
+
+std::int64_t NodeContext::data_dependent_dim(std::size_t output_index, std::size_t axis, std::int64_t upper_bound,
+                                             std::string_view bound_text) {
+    if (!has_output(output_index))
+        return upper_bound;
+    output(output_index).data_dependent = true;
+    std::string symbol = state_.scope->prefix + node_.name;
+    const TensorId local = node_.outputs[output_index];
+    if (state_.scope->graph && local < state_.scope->graph->tensors.size()) {
+        const auto& declared = state_.scope->graph->tensors[local].shape;
+        if (declared && axis < declared->size()) {
+            const Dimension& d = (*declared)[axis];
+            if (!d.symbol.empty())
+                symbol = d.symbol;
+        }
+    }
+    for (const std::string& name : {symbol, state_.scope->prefix + node_.name}) {
+        const auto given = state_.bindings.dims.find(name);
+        if (given == state_.bindings.dims.end())
+            continue;
+        state_.graph.dims[name] = given->second;
+        note(FindingKind::data_dependent_shape, Severity::note,
+             "dimension '" + name + "' depends on the data; the given size " + std::to_string(given->second) +
+                 " is used",
+             "change it with --dim " + name + "=N");
+        return given->second;
+    }
+    note(FindingKind::data_dependent_shape, Severity::note,
+         "the output size depends on the data; its upper bound " + std::to_string(upper_bound) + " (" +
+             std::string(bound_text) + ") is used",
+         "give the expected size with --dim " + symbol + "=N");
+    return upper_bound;
+}
+
+void NodeContext::note(FindingKind kind, Severity severity, std::string message, std::string mend) const {
+    state_.report(node_, kind, severity, std::move(message), std::move(mend));
+}
+
+const SequenceElements* NodeContext::sequence(std::size_t i) const {
+    if (!has_input(i))
+        return nullptr;
+    const auto it = state_.sequences.find(op_.inputs[i]);
+    return it == state_.sequences.end() ? nullptr : it->second.get();
+}
+
+void NodeContext::set_sequence(std::size_t i, SequenceElements elements) {
+    if (!has_output(i))
+        return;
+    ShapedTensor& out = state_.graph.tensors[op_.outputs[i]];
+    out.kind = ValueKind::sequence;
+    out.known = true;
+    if (!elements.empty()) {
+        out.type = elements.front().type;
+        out.shape = elements.front().shape;
+    }
+    state_.sequences[op_.outputs[i]] = std::make_shared<const SequenceElements>(std::move(elements));
+}
+
+} // namespace archsim

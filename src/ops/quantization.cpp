@@ -1,0 +1,66 @@
+// Quantisation of tensors. Between quantised operators these cost nothing; passes/quantization decides that.
+
+#include "ops/families.hpp"
+#include "ops/common.hpp"
+
+namespace archsim {
+
+namespace {
+
+void mark_scales(NodeContext& c) {
+    c.mark_learned(1, false);
+    c.mark_learned(2, false);
+}
+
+/// The zero point's type, attribute output_dtype (opset 21), else uint8.
+void infer_quantize(NodeContext& c) {
+    DataType type = data_type_attribute(c, "output_dtype", DataType::undefined);
+    if (c.has_input(2))
+        type = c.type(2);
+    c.set_output(0, type == DataType::undefined ? DataType::uint8 : type, c.shape(0));
+    mark_scales(c);
+}
+
+/// The scale's type unless output_dtype (opset 23) says otherwise.
+void infer_dequantize(NodeContext& c) {
+    c.set_output(0, data_type_attribute(c, "output_dtype", c.type(1)), c.shape(0));
+    mark_scales(c);
+}
+
+void infer_dynamic_quantize(NodeContext& c) {
+    c.set_output(0, DataType::uint8, c.shape(0));
+    c.set_output(1, DataType::float32, {});
+    c.set_output(2, DataType::uint8, {});
+}
+
+void work_dynamic_quantize(NodeContext& c) {
+    work_per_input(c);
+    c.work().special_ops += 1;
+    c.work().passes = 2;
+}
+
+constexpr OperatorRow quantizing(std::string_view name, std::string_view domain, int since, NodeFunction infer,
+                                 ElementCost cost, std::string_view doc) {
+    return {name, domain, since, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::elementwise,
+            cost, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    quantizing("QuantizeLinear", kOnnxDomain, 10, infer_quantize, {4, 0},
+               "scale, round, add the zero point, clip; free after an operator that runs quantised"),
+    quantizing("QuantizeLinear", kMicrosoftDomain, 1, infer_quantize, {4, 0},
+               "scale, round, add the zero point, clip; free after an operator that runs quantised"),
+    quantizing("DequantizeLinear", kOnnxDomain, 10, infer_dequantize, {2, 0},
+               "subtract the zero point and scale; free before an operator that runs quantised"),
+    quantizing("DequantizeLinear", kMicrosoftDomain, 1, infer_dequantize, {2, 0},
+               "subtract the zero point and scale; free before an operator that runs quantised"),
+    {"DynamicQuantizeLinear", kOnnxDomain, 11, infer_dynamic_quantize, work_dynamic_quantize, nullptr,
+     OpKind::reduction, FusionClass::reduction, {6, 0},
+     "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"},
+};
+
+} // namespace
+
+std::span<const OperatorRow> quantization_rows() { return kRows; }
+
+} // namespace archsim

@@ -1,0 +1,199 @@
+// Elementwise operators of one tensor: activations, rounding, trigonometry, casts.
+
+#include "ops/families.hpp"
+#include "ops/folding.hpp"
+
+namespace archsim {
+
+namespace {
+
+bool abs_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+    return !__builtin_sub_overflow(a < 0 ? 0 : a, a < 0 ? a : 0, &r);
+}
+bool neg_int(std::int64_t a, std::int64_t, std::int64_t& r) { return !__builtin_sub_overflow(0, a, &r); }
+bool same_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = a, true; }
+bool relu_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = a > 0 ? a : 0, true; }
+bool sign_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = (a > 0) - (a < 0), true; }
+bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = a == 0, true; }
+
+double abs_real(double a, double) { return std::fabs(a); }
+double neg_real(double a, double) { return -a; }
+double ceil_real(double a, double) { return std::ceil(a); }
+double floor_real(double a, double) { return std::floor(a); }
+double round_real(double a, double) { return std::nearbyint(a); }
+double sqrt_real(double a, double) { return std::sqrt(a); }
+double exp_real(double a, double) { return std::exp(a); }
+double log_real(double a, double) { return std::log(a); }
+double reciprocal_real(double a, double) { return 1.0 / a; }
+double relu_real(double a, double) { return a > 0 ? a : 0; }
+double sign_real(double a, double) { return static_cast<double>((a > 0) - (a < 0)); }
+
+void infer_boolean(NodeContext& c) { c.set_output(0, DataType::boolean, c.shape(0)); }
+
+void infer_cast(NodeContext& c) {
+    // Before opset 6 the target type was written as text; such files name it in upper case ("FLOAT").
+    DataType type = DataType::undefined;
+    if (const auto* to = c.attribute("to"); to && std::holds_alternative<std::string>(*to)) {
+        const std::string& name = std::get<std::string>(*to);
+        constexpr std::pair<std::string_view, DataType> kNames[] = {
+            {"FLOAT", DataType::float32},   {"DOUBLE", DataType::float64}, {"FLOAT16", DataType::float16},
+            {"INT64", DataType::int64},     {"INT32", DataType::int32},    {"INT16", DataType::int16},
+            {"INT8", DataType::int8},       {"UINT8", DataType::uint8},    {"UINT16", DataType::uint16},
+            {"UINT32", DataType::uint32},   {"UINT64", DataType::uint64},  {"BOOL", DataType::boolean},
+            {"STRING", DataType::string}};
+        for (const auto& [text, candidate] : kNames)
+            if (text == name)
+                type = candidate;
+    } else {
+        type = data_type_attribute(c, "to", DataType::undefined);
+    }
+    if (type == DataType::undefined)
+        malformed("attribute 'to' names no data type");
+    c.set_output(0, type, c.shape(0));
+}
+
+void infer_cast_like(NodeContext& c) { c.set_output(0, c.type(1), c.shape(0)); }
+
+void fold_cast(NodeContext& c) {
+    const Constant& from = *c.value(0);
+    Constant to = blank_value(c, 0);
+    if (!from.strings.empty() || to.type == DataType::string)
+        return;
+    const std::size_t count = value_count(from);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (is_floating(to.type))
+            to.reals.push_back(rounded_to(to.type, number_at(from, i)));
+        else if (to.type == DataType::boolean)
+            to.ints.push_back(number_at(from, i) != 0.0);
+        else
+            to.ints.push_back(i < from.ints.size() ? from.ints[i] : saturated_int(from.reals[i]));
+    }
+    c.set_value(0, std::move(to));
+}
+
+void work_cast(NodeContext& c) {
+    if (c.type(0) == c.output(0).type)
+        make_free(c);
+    else
+        work_per_output(c);
+}
+
+/// Same bits, another type; the last dimension keeps its size because the widths agree (opset 26).
+void infer_bit_cast(NodeContext& c) {
+    infer_cast(c);
+    const int from = bits_of(c.type(0)), to = bits_of(c.output(0).type);
+    if (from != to)
+        malformed("BitCast needs types of equal width");
+}
+
+void infer_dropout(NodeContext& c) {
+    c.set_output(0, c.type(0), c.shape(0));
+    if (c.has_output(1))
+        c.set_output(1, c.opset() >= 10 ? DataType::boolean : c.type(0), c.shape(0));
+}
+
+/// Dropout does nothing in inference; training draws a random number, compares and scales.
+void work_dropout(NodeContext& c) {
+    const Constant* training = c.value(2);
+    const bool trains = c.opset() >= 12 && c.has_input(2) && (!training || number_at(*training, 0) != 0.0);
+    if (!trains)
+        make_free(c);
+    else
+        work_per_output(c);
+}
+
+void fold_identity(NodeContext& c) { c.share_value(0, c.value(0)); }
+
+void infer_identity(NodeContext& c) {
+    ShapedTensor& out = c.output(0);
+    out.kind = c.input(0).kind;
+    out.type = c.type(0);
+    out.shape = c.shape(0);
+    out.known = c.input(0).known;
+    if (const auto* elements = c.sequence(0))
+        c.set_sequence(0, *elements);
+}
+
+constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, std::string_view doc,
+                            NodeFunction fold = nullptr) {
+    return {name, kOnnxDomain, since, infer_same, work_per_output, fold, OpKind::elementwise,
+            FusionClass::elementwise, cost, doc};
+}
+
+constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::string_view doc) {
+    OperatorRow row = unary(name, 1, cost, doc);
+    row.domain = kMicrosoftDomain;
+    return row;
+}
+
+constexpr OperatorRow kRows[] = {
+    unary("Abs", 1, {1, 0}, "|x|", fold_unary<abs_int, abs_real>),
+    unary("Acos", 7, {0, 1}, "arc cosine"),
+    unary("Acosh", 9, {0, 1}, "inverse hyperbolic cosine"),
+    unary("Asin", 7, {0, 1}, "arc sine"),
+    unary("Asinh", 9, {0, 1}, "inverse hyperbolic sine"),
+    unary("Atan", 7, {0, 1}, "arc tangent"),
+    unary("Atanh", 9, {0, 1}, "inverse hyperbolic tangent"),
+    unary("BitwiseNot", 18, {1, 0}, "bitwise complement"),
+    unary("Ceil", 1, {1, 0}, "rounds up", fold_unary<nullptr, ceil_real>),
+    unary("Celu", 12, {4, 2}, "max(0,x) + min(0, a(exp(x/a)-1)): exp and a division"),
+    unary("Clip", 1, {2, 0}, "limits to [min, max]: two comparisons"),
+    unary("Cos", 7, {0, 1}, "cosine"),
+    unary("Cosh", 9, {0, 1}, "hyperbolic cosine"),
+    unary("Elu", 1, {3, 1}, "x or a(exp(x)-1)"),
+    unary("Erf", 9, {0, 1}, "error function"),
+    unary("Exp", 1, {0, 1}, "exponential", fold_unary<nullptr, exp_real>),
+    unary("Floor", 1, {1, 0}, "rounds down", fold_unary<nullptr, floor_real>),
+    unary("Gelu", 20, {4, 1}, "0.5 x (1 + erf(x/sqrt 2)), or the tanh form"),
+    unary("HardSigmoid", 1, {4, 0}, "clip(a x + b, 0, 1)"),
+    unary("HardSwish", 14, {5, 0}, "x clip(x/6 + 0.5, 0, 1)"),
+    unary("ImageScaler", 1, {2, 0}, "scales an image and adds a bias per channel (withdrawn operator)"),
+    unary("Affine", 1, {2, 0}, "a x + b (withdrawn operator)"),
+    unary("ParametricSoftplus", 1, {3, 2}, "a ln(exp(b x) + 1) (withdrawn operator)"),
+    unary("ScaledTanh", 1, {2, 1}, "a tanh(b x) (withdrawn operator)"),
+    unary("LeakyRelu", 1, {2, 0}, "x or a x"),
+    unary("Log", 1, {0, 1}, "natural logarithm", fold_unary<nullptr, log_real>),
+    unary("Mish", 18, {2, 3}, "x tanh(ln(1 + exp x))"),
+    unary("Neg", 1, {1, 0}, "-x", fold_unary<neg_int, neg_real>),
+    unary("Not", 1, {1, 0}, "logical complement", fold_unary<not_int, nullptr>),
+    unary("PRelu", 1, {2, 0}, "x or slope x, slope per channel"),
+    unary("Reciprocal", 1, {0, 1}, "1/x", fold_unary<nullptr, reciprocal_real>),
+    unary("Relu", 1, {1, 0}, "max(x, 0)", fold_unary<relu_int, relu_real>),
+    unary("Round", 11, {1, 0}, "rounds half to even", fold_unary<same_int, round_real>),
+    unary("Selu", 1, {4, 1}, "scaled exponential linear unit"),
+    unary("Shrink", 9, {4, 0}, "shrinks values towards zero"),
+    unary("Sigmoid", 1, {2, 2}, "1/(1 + exp -x): exp and a division"),
+    unary("Sign", 9, {2, 0}, "sign", fold_unary<sign_int, sign_real>),
+    unary("Sin", 7, {0, 1}, "sine"),
+    unary("Sinh", 9, {0, 1}, "hyperbolic sine"),
+    unary("Softplus", 1, {1, 2}, "ln(1 + exp x)"),
+    unary("Softsign", 1, {2, 1}, "x/(1 + |x|)"),
+    unary("Sqrt", 1, {0, 1}, "square root", fold_unary<nullptr, sqrt_real>),
+    unary("Swish", 24, {3, 2}, "x sigmoid(a x)"),
+    unary("Tan", 7, {0, 1}, "tangent"),
+    unary("Tanh", 1, {0, 1}, "hyperbolic tangent"),
+    unary("ThresholdedRelu", 10, {2, 0}, "x where x > a, else 0"),
+    {"IsInf", kOnnxDomain, 10, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
+     FusionClass::elementwise, {1, 0}, "tests for infinity"},
+    {"IsNaN", kOnnxDomain, 9, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
+     FusionClass::elementwise, {1, 0}, "tests for not-a-number"},
+    {"Cast", kOnnxDomain, 1, infer_cast, work_cast, fold_cast, OpKind::elementwise, FusionClass::elementwise,
+     {1, 0}, "converts the element type; free when it is the same"},
+    {"CastLike", kOnnxDomain, 15, infer_cast_like, work_cast, fold_cast, OpKind::elementwise,
+     FusionClass::elementwise, {1, 0}, "converts to the type of the second input"},
+    {"BitCast", kOnnxDomain, 26, infer_bit_cast, work_free, nullptr, OpKind::free, FusionClass::transparent,
+     {0, 0}, "reads the same bits as another type"},
+    {"Dropout", kOnnxDomain, 1, infer_dropout, work_dropout, nullptr, OpKind::elementwise,
+     FusionClass::elementwise, {3, 0}, "nothing in inference; in training a random number, comparison and scaling"},
+    {"Identity", kOnnxDomain, 1, infer_identity, work_free, fold_identity, OpKind::free,
+     FusionClass::transparent, {0, 0}, "the input itself", true},
+    contrib("Gelu", {4, 1}, "0.5 x (1 + erf(x/sqrt 2))"),
+    contrib("QuickGelu", {3, 2}, "x sigmoid(1.702 x)"),
+    contrib("Silu", {2, 2}, "x sigmoid(x)"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> unary_rows() { return kRows; }
+
+} // namespace archsim

@@ -1,0 +1,93 @@
+#include "partition/attention_pattern.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace archsim {
+
+namespace {
+
+bool is_activation_product(const Operator& op) {
+    return op.work.kind == OpKind::matmul && op.work.contractions.size() == 1 &&
+           !op.work.contractions.front().weights_constant;
+}
+
+/// Elementwise operators between a product and the softmax: scale, mask, clipping.
+constexpr int kLongestScoreChain = 8;
+
+/// The tensor of full score size that flows into `i`.
+std::optional<TensorId> main_input(const FusionGraph& graph, std::uint32_t i) {
+    const double size = graph.tensor(graph.op(i).outputs.front()).elements();
+    for (TensorId in : graph.op(i).inputs)
+        if (in != kNoTensor && !graph.is_constant(in) && graph.tensor(in).elements() == size)
+            return graph.root(in);
+    return std::nullopt;
+}
+
+void absorb_transposes(const FusionGraph& graph, std::uint32_t product, std::vector<std::uint32_t>& members) {
+    for (TensorId in : graph.activation_inputs(product)) {
+        const std::uint32_t source = graph.producer(in);
+        if (source != kNoOperator && graph.op(source).type == "Transpose" && graph.readers(in).size() == 1)
+            members.push_back(source);
+    }
+}
+
+} // namespace
+
+std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
+    std::vector<AttentionRegion> regions;
+    const auto& operators = graph.graph().operators;
+    for (std::uint32_t s = 0; s < operators.size(); ++s) {
+        if (graph.is_view(s) || operators[s].work.kind != OpKind::softmax)
+            continue;
+        std::vector<std::uint32_t> members{s};
+        // Back to the score product.
+        std::optional<std::uint32_t> scores;
+        std::uint32_t current = s;
+        for (int step = 0; step < kLongestScoreChain; ++step) {
+            const auto in = main_input(graph, current);
+            if (!in || graph.producer(*in) == kNoOperator || graph.readers(*in).size() != 1)
+                break;
+            current = graph.producer(*in);
+            members.push_back(current);
+            if (is_activation_product(operators[current])) {
+                scores = current;
+                break;
+            }
+            if (operators[current].work.kind != OpKind::elementwise)
+                break;
+        }
+        if (!scores)
+            continue;
+        // Forward to the value product.
+        std::optional<std::uint32_t> values;
+        current = s;
+        for (int step = 0; step < kLongestScoreChain; ++step) {
+            const TensorId out = operators[current].outputs.front();
+            if (graph.is_pinned(out) || graph.readers(out).size() != 1)
+                break;
+            current = graph.readers(out).front();
+            members.push_back(current);
+            if (is_activation_product(operators[current])) {
+                values = current;
+                break;
+            }
+            if (operators[current].work.kind != OpKind::elementwise)
+                break;
+        }
+        if (!values)
+            continue;
+        absorb_transposes(graph, *scores, members);
+        absorb_transposes(graph, *values, members);
+        const TensorId out = operators[*values].outputs.front();
+        if (!graph.is_pinned(out) && graph.readers(out).size() == 1 &&
+            operators[graph.readers(out).front()].type == "Transpose")
+            members.push_back(graph.readers(out).front());
+        std::sort(members.begin(), members.end());
+        members.erase(std::unique(members.begin(), members.end()), members.end());
+        regions.push_back({*scores, *values, std::move(members)});
+    }
+    return regions;
+}
+
+} // namespace archsim

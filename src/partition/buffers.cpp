@@ -1,0 +1,63 @@
+#include "partition/buffers.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace archsim {
+
+namespace {
+
+/// Storage that holds each root tensor: itself, or the result of the outermost in-place concatenation it is part of.
+class Storage {
+  public:
+    explicit Storage(const FusionGraph& fusion) : fusion_(fusion) {
+        for (std::uint32_t i = 0; i < fusion.graph().operators.size(); ++i)
+            if (fusion.is_in_place_join(i))
+                for (TensorId part : fusion.activation_inputs(i))
+                    host_.try_emplace(part, fusion.op(i).outputs.front());
+    }
+    TensorId of(TensorId tensor) const {
+        TensorId t = fusion_.root(tensor);
+        for (auto at = host_.find(t); at != host_.end(); at = host_.find(t))
+            t = at->second; // a concatenation is never part of itself: the graph is acyclic
+        return t;
+    }
+
+  private:
+    const FusionGraph& fusion_;
+    std::unordered_map<TensorId, TensorId> host_;
+};
+
+} // namespace
+
+std::vector<Buffer> find_buffers(const FusionGraph& fusion, const std::vector<Subgraph>& subgraphs) {
+    const Storage storage(fusion);
+    std::unordered_map<TensorId, std::size_t> index;
+    std::vector<Buffer> buffers;
+    const auto touch = [&](TensorId tensor, std::uint32_t step) -> Buffer& {
+        const TensorId home = storage.of(tensor);
+        const auto [at, fresh] = index.try_emplace(home, buffers.size());
+        if (fresh)
+            buffers.push_back({home, step, step, fusion.tensor(home).kv_cache});
+        Buffer& buffer = buffers[at->second];
+        buffer.first = std::min(buffer.first, step);
+        buffer.last = std::max(buffer.last, step);
+        return buffer;
+    };
+    for (TensorId in : fusion.graph().inputs)
+        if (in != kNoTensor && !fusion.is_constant(in))
+            touch(in, 0);
+    for (std::uint32_t step = 0; step < subgraphs.size(); ++step) {
+        for (TensorId in : subgraphs[step].inputs)
+            touch(in, step);
+        for (TensorId out : subgraphs[step].outputs)
+            touch(out, step);
+    }
+    const auto last = static_cast<std::uint32_t>(subgraphs.empty() ? 0 : subgraphs.size() - 1);
+    for (TensorId out : fusion.graph().outputs)
+        if (out != kNoTensor && !fusion.is_constant(out))
+            touch(out, last);
+    return buffers;
+}
+
+} // namespace archsim

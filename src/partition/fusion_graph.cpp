@@ -1,0 +1,102 @@
+#include "partition/fusion_graph.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+/// Operators a fused kernel can reasonably hold between a tensor and the point where its uses meet again
+/// (a decomposed GELU has 5, a decomposed LayerNorm 9).
+constexpr std::size_t kLargestRegion = 24;
+
+bool is_split(const Operator& op) {
+    return op.type == "Split" || op.type == "Slice";
+}
+
+} // namespace
+
+FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
+    : graph_(graph), view_(graph.operators.size(), 0), join_(graph.operators.size(), 0),
+      pinned_(graph.tensors.size(), 0), root_(graph.tensors.size()), producer_(graph.tensors.size(), kNoOperator),
+      readers_(graph.tensors.size()) {
+    std::iota(root_.begin(), root_.end(), TensorId{0});
+    for (std::uint32_t i = 0; i < graph.operators.size(); ++i) {
+        const Operator& op = graph.operators[i];
+        const bool view = op.folded || op.work.kind == OpKind::free ||
+                          (policy.concat_in_place && op.work.kind == OpKind::data_movement && is_split(op));
+        join_[i] = !view && policy.concat_in_place && op.type == "Concat";
+        view_[i] = view || join_[i];
+        if (view) {
+            TensorId source = kNoTensor;
+            for (TensorId in : op.inputs)
+                if (in != kNoTensor && !is_constant(in)) {
+                    source = root_[in];
+                    break;
+                }
+            if (source != kNoTensor)
+                for (TensorId out : op.outputs)
+                    if (out != kNoTensor && !is_constant(out))
+                        root_[out] = source;
+            continue;
+        }
+        for (TensorId in : op.inputs) {
+            if (in == kNoTensor || is_constant(in))
+                continue;
+            const TensorId r = root_[in];
+            if (join_[i])
+                pinned_[r] = 1;
+            else if (readers_[r].empty() || readers_[r].back() != i)
+                readers_[r].push_back(i);
+        }
+        if (!join_[i])
+            for (TensorId out : op.outputs)
+                if (out != kNoTensor)
+                    producer_[out] = i;
+    }
+    for (TensorId out : graph.outputs)
+        if (out != kNoTensor)
+            pinned_[root_[out]] = 1;
+}
+
+std::vector<TensorId> FusionGraph::activation_inputs(std::uint32_t i) const {
+    std::vector<TensorId> result;
+    for (TensorId in : op(i).inputs) {
+        if (in == kNoTensor || is_constant(in))
+            continue;
+        const TensorId r = root_[in];
+        if (std::find(result.begin(), result.end(), r) == result.end())
+            result.push_back(r);
+    }
+    return result;
+}
+
+std::optional<std::uint32_t> FusionGraph::closing_operator(TensorId root, bool through_reductions) const {
+    if (pinned_[root] || readers_[root].empty())
+        return std::nullopt;
+    if (readers_[root].size() == 1)
+        return readers_[root].front();
+    // Visit in topological order; the region closes at the operator that leaves no other open path.
+    std::set<std::uint32_t> open(readers_[root].begin(), readers_[root].end());
+    for (std::size_t visited = 0; visited < kLargestRegion; ++visited) {
+        const std::uint32_t current = *open.begin();
+        open.erase(open.begin());
+        if (open.empty())
+            return current;
+        const OpKind kind = op(current).work.kind;
+        if (kind != OpKind::elementwise && !(through_reductions && kind == OpKind::reduction))
+            return std::nullopt;
+        for (TensorId out : op(current).outputs) {
+            if (out == kNoTensor)
+                continue;
+            if (pinned_[out] || readers_[out].empty())
+                return std::nullopt;
+            open.insert(readers_[out].begin(), readers_[out].end());
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace archsim

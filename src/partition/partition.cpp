@@ -1,0 +1,393 @@
+// Greedy fusion by operator class along the topological order. An operator joins the kernel that produces its
+// input when all uses of that input meet again inside the kernel (local post-dominator, after TVM, Chen et al.
+// OSDI 2018, section 3); the runtime's policy decides which classes may join.
+
+#include "archsim/partition/partition.hpp"
+
+#include "partition/attention_pattern.hpp"
+#include "partition/buffers.hpp"
+#include "partition/fusion_graph.hpp"
+#include "partition/group_order.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace archsim {
+
+std::string_view describe(FusionReason reason) {
+    switch (reason) {
+    case FusionReason::starts_subgraph: return "starts a kernel of its own";
+    case FusionReason::batch_norm_folded: return "scale and shift folded into the weights";
+    case FusionReason::bias_added: return "constant added in the epilogue";
+    case FusionReason::activation_fused: return "activation applied in the epilogue";
+    case FusionReason::gated_activation_fused: return "gated activation applied in the epilogue";
+    case FusionReason::residual_fused: return "second tensor added in the epilogue";
+    case FusionReason::elementwise_chained: return "elementwise work on the same elements";
+    case FusionReason::pattern_attention: return "scores stay on chip between the two products";
+    case FusionReason::pattern_normalization: return "part of one normalisation over the same tensor";
+    case FusionReason::transparent: return "no work at run time";
+    case FusionReason::in_place: return "producers write their part of the result directly";
+    case FusionReason::cut_several_readers: return "cut: the input is also needed elsewhere";
+    case FusionReason::cut_policy: return "cut: the runtime does not fuse this";
+    case FusionReason::cut_shape: return "cut: no input has the size of the output";
+    case FusionReason::cut_second_residual: return "cut: the kernel already reads a second tensor";
+    }
+    return "";
+}
+
+namespace {
+
+constexpr std::uint32_t kNoGroup = 0xFFFFFFFFu;
+
+struct Group {
+    std::uint32_t anchor = 0;
+    OpKind kind = OpKind::free;
+    std::vector<SubgraphMember> members;
+    std::vector<TensorId> reads; ///< roots read from outside
+    bool residual = false;
+    bool attention = false;
+};
+
+bool is_epilogue_anchor(OpKind kind) {
+    return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
+           kind == OpKind::recurrent;
+}
+
+class Partitioner {
+  public:
+    Partitioner(const ShapedGraph& graph, const FusionPolicy& policy)
+        : policy_(policy), fusion_(graph, policy), group_of_(graph.operators.size(), kNoGroup) {}
+
+    Partition run() {
+        const auto& operators = fusion_.graph().operators;
+        if (policy_.attention)
+            for (auto& region : find_attention(fusion_))
+                add_attention(region);
+        for (std::uint32_t i = 0; i < operators.size(); ++i)
+            if (!fusion_.is_view(i) && group_of_[i] == kNoGroup)
+                place(i);
+        for (std::uint32_t i = 0; i < operators.size(); ++i)
+            if (fusion_.is_view(i))
+                attach_view(i);
+        return finish();
+    }
+
+  private:
+    void add_attention(const AttentionRegion& region) {
+        for (std::uint32_t member : region.members)
+            if (group_of_[member] != kNoGroup)
+                return; // shared transposes belong to the region found first
+        Group group;
+        group.anchor = region.score_product;
+        group.kind = OpKind::attention;
+        group.attention = true;
+        const auto id = static_cast<std::uint32_t>(groups_.size());
+        for (std::uint32_t member : region.members) {
+            group.members.push_back({member, member == region.score_product ? FusionReason::starts_subgraph
+                                                                            : FusionReason::pattern_attention});
+            group_of_[member] = id;
+        }
+        groups_.push_back(std::move(group));
+    }
+
+    void start_group(std::uint32_t i, FusionReason reason) {
+        Group group;
+        group.anchor = i;
+        group.kind = fusion_.op(i).work.kind;
+        group.members.push_back({i, reason});
+        group.reads = fusion_.activation_inputs(i);
+        group_of_[i] = static_cast<std::uint32_t>(groups_.size());
+        groups_.push_back(std::move(group));
+    }
+
+    void join(std::uint32_t i, std::uint32_t group, FusionReason reason) {
+        groups_[group].members.push_back({i, reason});
+        group_of_[i] = group;
+        for (TensorId in : fusion_.activation_inputs(i))
+            if (group_of(in) != group && !reads(group, in))
+                groups_[group].reads.push_back(in);
+    }
+
+    std::uint32_t group_of(TensorId root) const {
+        const std::uint32_t producer = fusion_.producer(root);
+        return producer == kNoOperator ? kNoGroup : group_of_[producer];
+    }
+    bool reads(std::uint32_t group, TensorId root) const {
+        const auto& r = groups_[group].reads;
+        return std::find(r.begin(), r.end(), root) != r.end();
+    }
+
+    void place(std::uint32_t i) {
+        const OpKind kind = fusion_.op(i).work.kind;
+        if (kind == OpKind::elementwise)
+            place_elementwise(i);
+        else if (kind == OpKind::reduction || kind == OpKind::normalization || kind == OpKind::softmax ||
+                 kind == OpKind::pooling)
+            place_reduction(i);
+        else
+            start_group(i, FusionReason::starts_subgraph);
+    }
+
+    /// Whether all earlier readers of `input` are already in `group`, and all uses meet inside one kernel.
+    bool closes(TensorId input, std::uint32_t i, std::uint32_t group) const {
+        for (std::uint32_t reader : fusion_.readers(input))
+            if (reader < i && group_of_[reader] != group)
+                return false;
+        return fusion_.closing_operator(input, groups_[group].kind == OpKind::reduction).has_value();
+    }
+
+    void place_elementwise(std::uint32_t i) {
+        const auto inputs = fusion_.activation_inputs(i);
+        FusionReason refusal = FusionReason::starts_subgraph;
+        std::uint32_t best = kNoGroup;
+        FusionReason best_reason{};
+        for (TensorId in : inputs) {
+            const std::uint32_t group = group_of(in);
+            if (group == kNoGroup || group == best)
+                continue;
+            FusionReason reason{};
+            if (!may_join(i, in, group, inputs, reason)) {
+                refusal = reason;
+                continue;
+            }
+            // The later kernel hosts the operator, the earlier one's result is its second tensor.
+            if (best == kNoGroup || groups_[group].members.back().op > groups_[best].members.back().op) {
+                best = group;
+                best_reason = reason;
+            }
+        }
+        if (best == kNoGroup) {
+            start_group(i, refusal);
+            return;
+        }
+        for (TensorId in : inputs)
+            if (is_residual(i, in, best))
+                groups_[best].residual = true;
+        join(i, best, best_reason);
+    }
+
+    double output_elements(std::uint32_t i) const {
+        return fusion_.tensor(fusion_.op(i).outputs.front()).elements();
+    }
+    bool is_residual(std::uint32_t i, TensorId in, std::uint32_t group) const {
+        return group_of(in) != group && !reads(group, in) && fusion_.tensor(in).elements() >= output_elements(i);
+    }
+
+    bool may_join(std::uint32_t i, TensorId in, std::uint32_t group, const std::vector<TensorId>& inputs,
+                  FusionReason& reason) const {
+        const Group& g = groups_[group];
+        int residuals = 0;
+        bool covered = true; // every other input is inside the kernel or already read by it
+        for (TensorId other : inputs) {
+            covered = covered && (group_of(other) == group || reads(group, other));
+            residuals += is_residual(i, other, group);
+        }
+        const bool same_size = fusion_.tensor(in).elements() == output_elements(i);
+        const bool normalizes = g.kind == OpKind::reduction && policy_.normalization && covered;
+        if (!same_size && !normalizes)
+            return reason = FusionReason::cut_shape, false;
+        if (!closes(in, i, group))
+            return reason = FusionReason::cut_several_readers, false;
+        if (normalizes)
+            return reason = FusionReason::pattern_normalization, true;
+        if (residuals > 0) {
+            if (is_epilogue_anchor(g.kind) ? !policy_.residual_add : !policy_.elementwise_chain)
+                return reason = FusionReason::cut_policy, false;
+            if (is_epilogue_anchor(g.kind) && (g.residual || residuals > 1))
+                return reason = FusionReason::cut_second_residual, false;
+            return reason = FusionReason::residual_fused, true;
+        }
+        if (!is_epilogue_anchor(g.kind)) {
+            reason = policy_.elementwise_chain ? FusionReason::elementwise_chained : FusionReason::cut_policy;
+            return policy_.elementwise_chain && g.kind != OpKind::sorting;
+        }
+        return may_join_epilogue(i, in, inputs, reason);
+    }
+
+    bool may_join_epilogue(std::uint32_t i, TensorId in, const std::vector<TensorId>& inputs,
+                           FusionReason& reason) const {
+        if (fusion_.op(i).type == "BatchNormalization") {
+            reason = policy_.batch_norm ? FusionReason::batch_norm_folded : FusionReason::cut_policy;
+            return policy_.batch_norm;
+        }
+        const bool gate = inputs.size() > 1 || fusion_.readers(in).size() > 1;
+        if (gate) { // x * g(x): both uses of the producer's result meet here
+            reason = policy_.gated_activation ? FusionReason::gated_activation_fused : FusionReason::cut_policy;
+            return policy_.gated_activation;
+        }
+        const bool constant_operand = fusion_.op(i).inputs.size() > 1 && fusion_.op(i).work.special_ops == 0;
+        reason = constant_operand ? FusionReason::bias_added : FusionReason::activation_fused;
+        if (!constant_operand && !policy_.activation)
+            return reason = FusionReason::cut_policy, false;
+        return true;
+    }
+
+    void place_reduction(std::uint32_t i) {
+        const auto inputs = fusion_.activation_inputs(i);
+        if (!inputs.empty()) {
+            const TensorId in = inputs.front();
+            const std::uint32_t group = group_of(in);
+            if (group != kNoGroup && closes(in, i, group)) {
+                Group& g = groups_[group];
+                // The variance after the mean of one normalisation; or elementwise work feeding a reduction.
+                const bool continues = policy_.normalization && g.kind == OpKind::reduction &&
+                                       fusion_.op(i).work.kind == OpKind::reduction;
+                const bool prologue = policy_.reduction_prologue && g.kind == OpKind::elementwise;
+                if (continues || prologue) {
+                    join(i, group, FusionReason::pattern_normalization);
+                    if (prologue) {
+                        g.anchor = i;
+                        g.kind = fusion_.op(i).work.kind;
+                    }
+                    return;
+                }
+            }
+        }
+        start_group(i, FusionReason::starts_subgraph);
+    }
+
+    void attach_view(std::uint32_t i) {
+        const Operator& op = fusion_.op(i);
+        if (op.folded)
+            return;
+        const FusionReason reason =
+            fusion_.is_in_place_join(i) ? FusionReason::in_place : FusionReason::transparent;
+        for (TensorId in : op.inputs) {
+            if (in == kNoTensor || group_of(fusion_.root(in)) == kNoGroup)
+                continue;
+            groups_[group_of(fusion_.root(in))].members.push_back({i, reason});
+            return;
+        }
+    }
+
+    Partition finish() {
+        Partition result;
+        result.policy = policy_;
+        std::vector<Subgraph> subgraphs(groups_.size());
+        for (std::size_t g = 0; g < groups_.size(); ++g)
+            subgraphs[g] = describe_group(static_cast<std::uint32_t>(g));
+        const auto order = topological_group_order(subgraphs);
+        if (order.size() != subgraphs.size())
+            return {}; // joins through several outputs closed a cycle
+        std::vector<std::uint32_t> position(order.size());
+        for (std::uint32_t p = 0; p < order.size(); ++p)
+            position[order[p]] = p;
+        for (std::uint32_t g : order) {
+            for (auto& predecessor : subgraphs[g].predecessors)
+                predecessor = position[predecessor];
+            std::sort(subgraphs[g].predecessors.begin(), subgraphs[g].predecessors.end());
+            result.subgraphs.push_back(std::move(subgraphs[g]));
+        }
+        result.critical_path = longest_chain(result.subgraphs);
+        result.buffers = find_buffers(fusion_, result.subgraphs);
+        return result;
+    }
+
+    Subgraph describe_group(std::uint32_t id) {
+        Group& group = groups_[id];
+        std::sort(group.members.begin(), group.members.end(),
+                  [](const SubgraphMember& a, const SubgraphMember& b) { return a.op < b.op; });
+        Subgraph s;
+        s.anchor = group.anchor;
+        s.kind = group.kind;
+        s.name = fusion_.op(group.anchor).name;
+        s.repeat = fusion_.op(group.anchor).repeat;
+        const auto add_once = [](auto& list, auto value) {
+            if (std::find(list.begin(), list.end(), value) == list.end())
+                list.push_back(value);
+        };
+        for (const auto& member : group.members) {
+            if (fusion_.is_view(member.op))
+                continue;
+            const Operator& op = fusion_.op(member.op);
+            for (TensorId in : op.inputs) {
+                if (in == kNoTensor)
+                    continue;
+                if (fusion_.is_constant(in)) {
+                    add_once(s.weights, in);
+                } else if (group_of(fusion_.root(in)) != id) {
+                    add_once(s.inputs, in);
+                    add_predecessors(in, id, s.predecessors);
+                }
+            }
+            for (TensorId out : op.outputs)
+                if (out != kNoTensor && leaves(out, id))
+                    add_once(s.outputs, out);
+        }
+        order_inputs(s);
+        return s;
+    }
+
+    bool leaves(TensorId out, std::uint32_t id) const {
+        if (fusion_.is_pinned(out))
+            return true;
+        for (std::uint32_t reader : fusion_.readers(out))
+            if (group_of_[reader] != id)
+                return true;
+        return false;
+    }
+
+    /// Kernels that write `tensor`, looking through in-place concatenations.
+    void add_predecessors(TensorId tensor, std::uint32_t self, std::vector<std::uint32_t>& list) {
+        std::vector<TensorId> pending{fusion_.root(tensor)};
+        std::vector<TensorId> seen;
+        while (!pending.empty()) {
+            const TensorId t = pending.back();
+            pending.pop_back();
+            if (std::find(seen.begin(), seen.end(), t) != seen.end())
+                continue;
+            seen.push_back(t);
+            const std::uint32_t group = group_of(t);
+            if (group != kNoGroup) {
+                if (group != self && std::find(list.begin(), list.end(), group) == list.end())
+                    list.push_back(group);
+            } else if (auto parts = join_parts().find(t); parts != join_parts().end()) {
+                pending.insert(pending.end(), parts->second.begin(), parts->second.end());
+            }
+        }
+    }
+
+    const std::unordered_map<TensorId, std::vector<TensorId>>& join_parts() {
+        if (parts_.empty() && !parts_ready_) {
+            parts_ready_ = true;
+            for (std::uint32_t i = 0; i < fusion_.graph().operators.size(); ++i)
+                if (fusion_.is_in_place_join(i))
+                    parts_[fusion_.op(i).outputs.front()] = fusion_.activation_inputs(i);
+        }
+        return parts_;
+    }
+
+    /// The anchor's first input leads: it is the operand a kernel streams.
+    void order_inputs(Subgraph& s) const {
+        for (TensorId in : fusion_.op(s.anchor).inputs) {
+            const auto at = std::find(s.inputs.begin(), s.inputs.end(), in);
+            if (in != kNoTensor && at != s.inputs.end()) {
+                std::rotate(s.inputs.begin(), at, at + 1);
+                return;
+            }
+        }
+    }
+
+    const FusionPolicy policy_;
+    const FusionGraph fusion_;
+    std::vector<std::uint32_t> group_of_;
+    std::vector<Group> groups_;
+    std::unordered_map<TensorId, std::vector<TensorId>> parts_;
+    bool parts_ready_ = false;
+};
+
+} // namespace
+
+Partition partition(const ShapedGraph& graph, const FusionPolicy& policy) {
+    Partition result = Partitioner(graph, policy).run();
+    if (result.subgraphs.empty()) {
+        // Kernels that wait for each other cannot run: fall back to one kernel per operator.
+        FusionPolicy unfused{.batch_norm = false, .activation = false, .gated_activation = false,
+                             .residual_add = false, .elementwise_chain = false, .attention = false,
+                             .concat_in_place = false, .normalization = false, .reduction_prologue = false};
+        result = Partitioner(graph, unfused).run();
+    }
+    return result;
+}
+
+} // namespace archsim

@@ -1,0 +1,52 @@
+// The tables of a report as CSV (RFC 4180), keys as headings, SI numbers where the cell has one. Tables with the same
+// columns continue each other; a different one starts after an empty line.
+
+#include "report/renderers.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+std::string quoted(std::string_view text) {
+    if (text.find_first_of(",\"\n") == std::string_view::npos)
+        return std::string(text);
+    std::string out = "\"";
+    for (const char c : text) {
+        if (c == '"')
+            out += '"';
+        out += c;
+    }
+    return out + "\"";
+}
+
+std::string header_of(const Table& table) {
+    std::string line;
+    for (const Column& column : table.columns)
+        line += (line.empty() ? "" : ",") + quoted(column.key.empty() ? column.heading : column.key);
+    return line;
+}
+
+} // namespace
+
+std::string render_csv(const Report& report) {
+    std::string out, last;
+    for (const Block& block : report.blocks) {
+        const Table* table = std::get_if<Table>(&block);
+        if (!table)
+            continue;
+        const std::string header = header_of(*table);
+        if (header != last)
+            out += (out.empty() ? "" : "\n") + header + "\n";
+        last = header;
+        for (const auto& row : table->rows) {
+            for (std::size_t c = 0; c < row.size(); ++c)
+                out += (c == 0 ? "" : ",") + (row[c].value ? fmt::format("{}", *row[c].value) : quoted(row[c].text));
+            out += "\n";
+        }
+    }
+    return out;
+}
+
+} // namespace archsim

@@ -1,0 +1,81 @@
+#include "archsim/core/finding.hpp"
+#include "archsim/report/report.hpp"
+#include "report/renderers.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <unistd.h>
+
+namespace archsim {
+
+namespace {
+
+struct FormatInfo {
+    Format format;
+    std::string_view name, extension;
+};
+
+constexpr std::array kFormats = {FormatInfo{Format::text, "text", ".txt"},
+                                 FormatInfo{Format::markdown, "markdown", ".md"},
+                                 FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
+                                 FormatInfo{Format::html, "html", ".html"}};
+
+} // namespace
+
+std::string_view name_of(Format format) {
+    for (const FormatInfo& info : kFormats)
+        if (info.format == format)
+            return info.name;
+    return "";
+}
+
+std::optional<Format> parse_format(std::string_view name) {
+    for (const FormatInfo& info : kFormats)
+        if (info.name == name)
+            return info.format;
+    return std::nullopt;
+}
+
+std::optional<Format> format_of_file(std::string_view file) {
+    for (const FormatInfo& info : kFormats)
+        if (file.ends_with(info.extension))
+            return info.format;
+    return std::nullopt;
+}
+
+std::string render(const Report& report, Format format, const RenderOptions& options) {
+    switch (format) {
+    case Format::text: return render_text(report, options);
+    case Format::markdown: return render_markdown(report);
+    case Format::csv: return render_csv(report);
+    case Format::html: return render_html(report);
+    case Format::json: break;
+    }
+    throw UsageError("a report has no generic JSON form; use the JSON function of its result");
+}
+
+void write_file(const std::string& file, std::string_view content) {
+    const std::string temporary = fmt::format("{}.tmp-{}", file, getpid());
+    const auto fail = [&](const char* step) {
+        const std::string why = std::strerror(errno);
+        std::remove(temporary.c_str());
+        throw InputError(fmt::format("{}: {}: {}; the old file, if any, is unchanged", file, step, why));
+    };
+    std::FILE* stream = std::fopen(temporary.c_str(), "wb");
+    if (!stream)
+        fail("cannot be created");
+    const bool written = std::fwrite(content.data(), 1, content.size(), stream) == content.size() &&
+                         std::fflush(stream) == 0 && fsync(fileno(stream)) == 0;
+    const bool closed = std::fclose(stream) == 0;
+    if (!written || !closed)
+        fail("cannot be written");
+    if (std::rename(temporary.c_str(), file.c_str()) != 0)
+        fail("cannot be put in place");
+}
+
+} // namespace archsim

@@ -1,0 +1,95 @@
+#include "report/result_text.hpp"
+
+#include "report/number_format.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+std::string hardware_label(const Result& result) {
+    if (!result.device)
+        return result.hardware;
+    return result.power_mode.empty() ? result.device->id
+                                     : fmt::format("{}@{}", result.device->id, result.power_mode);
+}
+
+std::string family_label(const Result& result) {
+    return result.device ? std::string(title_of(result.device->family)) : "?";
+}
+
+std::string precision_name(const PrecisionConfig& c) {
+    if (c == PrecisionConfig::uniform(c.compute))
+        return std::string(name_of(c.compute));
+    if (c.weights != c.activations && is_integer(c.weights))
+        return fmt::format("w{}a{}", bits_of(c.weights), bits_of(c.activations));
+    if (c.weights == c.activations)
+        return fmt::format("{} ({} stored)", name_of(c.compute), name_of(c.weights));
+    return fmt::format("{} ({} weights, {} activations)", name_of(c.compute), name_of(c.weights),
+                       name_of(c.activations));
+}
+
+std::string precision_label(const Result& result) {
+    const std::string runs = precision_name(result.estimate.executed);
+    const std::string asked = precision_name(result.requested);
+    return runs == asked ? runs : fmt::format("{}*", runs);
+}
+
+std::string with_interval(double value, const Interval& interval, double unit) {
+    if (interval.low == interval.high)
+        return format_number(value / unit);
+    return fmt::format("{} ({}-{})", format_number(value / unit), format_number(interval.low / unit),
+                       format_number(interval.high / unit));
+}
+
+std::map<std::string, int> operator_mix(const ModelFacts& model) {
+    std::map<std::string, int> mix;
+    for (const Operator& op : model.graph->operators)
+        if (!op.folded && op.work.kind != OpKind::free)
+            ++mix[std::string(name_of(op.work.kind))];
+    return mix;
+}
+
+Facts device_facts(const Result& result) {
+    const Device& d = *result.device;
+    Facts facts;
+    facts.items.push_back({"Architecture", d.codename.empty() ? d.generation : d.codename});
+    if (result.machine && !d.engines.empty())
+        facts.items.push_back({"Units", fmt::format("{} {} at {} GHz", format_number(result.machine->units),
+                                                    d.engines.front().unit,
+                                                    format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
+    if (d.dram)
+        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value), d.dram->type,
+                                                     format_bytes(d.dram->bandwidth.value))});
+    if (result.machine && result.machine->power_limit_w > 0)
+        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
+                               format_power(result.machine->power_limit_w)});
+    facts.items.push_back({"Runtime", result.runtime ? result.runtime->id : "-"});
+    return facts;
+}
+
+Facts performance_facts(const Result& result) {
+    const Estimate& e = result.estimate;
+    Facts facts;
+    facts.items.push_back({"Performance", ""});
+    facts.items.push_back({"Latency", with_interval(e.latency_s, e.latency_interval, 1e-3) + " ms", 1});
+    facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " FPS", 1});
+    facts.items.push_back({"Power", format_power(e.power_w) + (e.power_limited ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio)) : ""), 1});
+    facts.items.push_back({"Efficiency", format_number(e.throughput_per_s / e.power_w) + " FPS/W", 1});
+    facts.items.push_back({"Energy/inf", format_energy(e.energy_per_inference_j, false), 1});
+    facts.items.push_back({"Utilization", ""});
+    facts.items.push_back({"Average", format_percent(e.utilization), 1});
+    facts.items.push_back({"Min", format_percent(e.utilization_min), 1});
+    facts.items.push_back({"Max", format_percent(e.utilization_max), 1});
+    const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
+    facts.items.push_back({"Bottleneck distribution", ""});
+    facts.items.push_back({"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
+    facts.items.push_back({"Memory-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.memory_bound / total), 1});
+    facts.items.push_back({"Overhead-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.overhead_bound / total), 1});
+    facts.items.push_back({"Memory", ""});
+    facts.items.push_back({"Peak", format_bytes(e.memory.peak_bytes), 1});
+    facts.items.push_back({"Weights", format_bytes(e.memory.weight_bytes), 1});
+    facts.items.push_back({"Activations", format_bytes(e.memory.activation_bytes), 1});
+    return facts;
+}
+
+} // namespace archsim

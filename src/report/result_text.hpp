@@ -1,0 +1,28 @@
+#pragma once
+// Words and cells for one result, shared by all reports.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/report/report.hpp"
+
+#include <string>
+
+namespace archsim {
+
+/// "Jetson-Orin-Nano@15W": the device with its power mode, when it has modes.
+std::string hardware_label(const Result& result);
+/// "GPU".
+std::string family_label(const Result& result);
+/// "fp16", "fp16 (asked fp32)" where the device runs something else.
+std::string precision_label(const Result& result);
+/// Name of a format combination: "fp16", "int8", "w4a16".
+std::string precision_name(const PrecisionConfig& config);
+/// "0.91 (0.74-1.12)" in the given unit.
+std::string with_interval(double value, const Interval& interval, double unit);
+/// Share of contraction, vector and data-movement operators, for the characteristics block.
+std::map<std::string, int> operator_mix(const ModelFacts& model);
+/// Memory, clocks, units and power limit of the device as run.
+Facts device_facts(const Result& result);
+/// Latency, throughput, power, energy, utilisation, bottlenecks of one estimate.
+Facts performance_facts(const Result& result);
+
+} // namespace archsim

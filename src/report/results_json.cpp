@@ -1,0 +1,83 @@
+#include "report/results_json.hpp"
+
+#include "report/result_text.hpp"
+
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(bool known, double value) {
+    return known && std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+} // namespace
+
+Json model_json(const ModelFacts& model, const Partition* partition) {
+    Json mix = Json::object();
+    for (const auto& [kind, count] : operator_mix(model))
+        mix[kind] = count;
+    Json dims = Json::object();
+    for (const auto& [name, size] : model.dims)
+        dims[name] = size;
+    double weight_bytes = 0;
+    for (const ShapedTensor& tensor : model.graph->tensors)
+        if (tensor.role == TensorRole::initializer && tensor.known)
+            weight_bytes += tensor.elements() * bits_of(tensor.type) / 8;
+    return {{"name", model.name},
+            {"source", model.source},
+            {"parameters", model.parameters},
+            {"macs", model.macs},
+            {"operations", model.operations},
+            {"operators", model.operators},
+            {"subgraphs", partition ? Json(partition->subgraphs.size()) : Json(nullptr)},
+            {"weight_bytes", weight_bytes},
+            {"dims", dims},
+            {"operator_mix", mix}};
+}
+
+Json result_json(const Result& r, double batch_size, int place) {
+    const Estimate& e = r.estimate;
+    const bool ok = r.ok();
+    const bool sized = ok || e.status == Status::does_not_fit;
+    Json row = {{"model", r.model->name},
+                {"hardware", r.device ? r.device->id : r.hardware},
+                {"family", r.device ? Json(name_of(r.device->family)) : Json(nullptr)},
+                {"runtime", r.runtime ? Json(r.runtime->id) : Json(nullptr)},
+                {"power_mode", r.power_mode.empty() ? Json(nullptr) : Json(r.power_mode)},
+                {"precision", precision_name(r.requested)},
+                {"executed_precision", ok ? Json(precision_name(e.executed)) : Json(nullptr)},
+                {"batch_size", batch_size},
+                {"status", name_of(e.status)},
+                {"reason", e.reason.empty() ? e.precision_note : e.reason},
+                {"latency_s", number(ok, e.latency_s)},
+                {"latency_low_s", number(ok, e.latency_interval.low)},
+                {"latency_high_s", number(ok, e.latency_interval.high)},
+                {"throughput_per_s", number(ok, e.throughput_per_s)},
+                {"throughput_low_per_s", number(ok, e.throughput_interval.low)},
+                {"throughput_high_per_s", number(ok, e.throughput_interval.high)},
+                {"power_w", number(ok, e.power_w)},
+                {"peak_power_w", number(ok, e.peak_power_w)},
+                {"power_limited", ok ? Json(e.power_limited) : Json(nullptr)},
+                {"energy_per_inference_j", number(ok, e.energy_per_inference_j)},
+                {"energy_low_j", number(ok, e.energy_interval.low)},
+                {"energy_high_j", number(ok, e.energy_interval.high)},
+                {"efficiency_per_w", number(ok, e.throughput_per_s / e.power_w)},
+                {"utilization", number(ok, e.utilization)},
+                {"utilization_min", number(ok, e.utilization_min)},
+                {"utilization_max", number(ok, e.utilization_max)},
+                {"peak_memory_bytes", number(sized, e.memory.peak_bytes)},
+                {"weight_bytes", number(sized, e.memory.weight_bytes)},
+                {"activation_bytes", number(sized, e.memory.activation_bytes)},
+                {"subgraphs", r.partition ? Json(r.partition->subgraphs.size()) : Json(nullptr)},
+                {"compute_bound_subgraphs", ok ? Json(e.compute_bound) : Json(nullptr)},
+                {"memory_bound_subgraphs", ok ? Json(e.memory_bound) : Json(nullptr)},
+                {"overhead_bound_subgraphs", ok ? Json(e.overhead_bound) : Json(nullptr)},
+                {"rank", place > 0 ? Json(place) : Json(nullptr)}};
+    return row;
+}
+
+} // namespace archsim

@@ -1,0 +1,13 @@
+#pragma once
+#include "archsim/compare/result.hpp"
+#include "archsim/report/report.hpp"
+
+namespace archsim {
+
+/// One row per fused subgraph: allocation, time of each lane, what binds, utilisation, energy.
+Table subgraph_table(const Result& result);
+
+/// "54 of 108 SM, 0.50 waves, tile 128x64, implicit GEMM".
+std::string allocation_text(const Allocation& allocation, std::string_view unit);
+
+} // namespace archsim

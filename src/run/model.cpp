@@ -1,0 +1,51 @@
+#include "archsim/run/model.hpp"
+
+namespace archsim {
+
+namespace {
+
+ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
+    ModelFacts facts;
+    facts.name = info.name;
+    facts.title = info.title;
+    facts.source = info.source;
+    facts.parameters = graph->parameters();
+    facts.macs = graph->macs();
+    facts.operations = graph->operations();
+    facts.dims = graph->dims;
+    facts.findings = graph->findings;
+    for (const Operator& op : graph->operators)
+        facts.operators += !op.folded && op.work.kind != OpKind::free;
+    facts.graph = std::move(graph);
+    return facts;
+}
+
+} // namespace
+
+BoundModel::BoundModel(Model model, const Bindings& bindings)
+    : model_(std::move(model)),
+      graph_(std::make_shared<const ShapedGraph>(archsim::bind(*model_.graph, bindings, model_.info.dims))),
+      facts_(std::make_shared<const ModelFacts>(describe(model_.info, graph_))) {}
+
+std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& known : partitions_)
+        if (known->policy == policy)
+            return known;
+    partitions_.push_back(std::make_shared<const Partition>(archsim::partition(*graph_, policy)));
+    return partitions_.back();
+}
+
+std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy, const PrecisionConfig& precision,
+                                                    const std::vector<std::string>& unsupported) const {
+    const auto fused = partition(policy);
+    const std::lock_guard lock(mutex_);
+    for (const WorkEntry& known : works_)
+        if (known.policy == policy && known.precision == precision && known.unsupported == unsupported)
+            return known.work;
+    auto work = std::make_shared<const NetworkWork>(make_network_work(*graph_, *fused, precision, unsupported));
+    works_.push_back({policy, precision, unsupported, work});
+    return work;
+}
+
+} // namespace archsim

@@ -1,0 +1,121 @@
+#include "archsim/run/session.hpp"
+
+#include "archsim/core/data_dir.hpp"
+#include "archsim/import/import.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <fnmatch.h>
+
+namespace archsim {
+
+namespace {
+
+bool looks_like_path(std::string_view name) {
+    return name.find('/') != std::string_view::npos || name.ends_with(".onnx");
+}
+
+/// Symbol of the batch dimension: "batch" when the graph has it, else the leading symbol of the first input.
+std::string batch_symbol(const Graph& graph) {
+    std::string leading;
+    for (TensorId input : graph.inputs) {
+        const Tensor& tensor = graph.tensors[input];
+        if (!tensor.shape || tensor.shape->empty())
+            continue;
+        for (const Dimension& dimension : *tensor.shape)
+            if (dimension.symbol == "batch")
+                return "batch";
+        if (leading.empty())
+            leading = tensor.shape->front().symbol;
+    }
+    return leading;
+}
+
+/// The catalogue knows which initialisers training does not learn; the file does not say.
+void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
+    for (Tensor& tensor : graph.tensors)
+        if (tensor.role == TensorRole::initializer)
+            for (const std::string& pattern : patterns)
+                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+}
+
+} // namespace
+
+Session::Session(const SessionOptions& options) {
+    const auto root = options.data.empty() ? data_dir() : options.data;
+    hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
+    catalogue_ = std::make_unique<Catalogue>(root / "models");
+    energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
+    uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");
+}
+
+Model Session::load(std::string_view name_or_path) const {
+    if (const CatalogueEntry* entry = catalogue_->find(name_or_path)) {
+        Graph graph = import_onnx(entry->file);
+        mark_buffers(graph, entry->buffers);
+        return {*entry, std::make_shared<const Graph>(std::move(graph))};
+    }
+    const std::filesystem::path path(name_or_path);
+    if (looks_like_path(name_or_path) || std::filesystem::exists(path)) {
+        CatalogueEntry own;
+        own.name = own.title = path.stem().string();
+        own.file = path;
+        own.source = path.string();
+        return {own, std::make_shared<const Graph>(import_onnx(path))};
+    }
+    throw InputError(fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the path of "
+                                 "an .onnx file",
+                                 name_or_path, fmt::join(catalogue_->nearest(name_or_path), ", ")));
+}
+
+std::shared_ptr<const BoundModel> Session::bind(const Model& model, std::int64_t batch,
+                                                const Bindings& bindings) const {
+    Bindings all = bindings;
+    if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
+        all.dims.try_emplace(symbol, batch);
+    return std::make_shared<const BoundModel>(model, all);
+}
+
+std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const RunOptions& options) const {
+    const DeviceChoice choice = hardware_->device(hardware);
+    MachineOptions machine_options;
+    machine_options.scenario = options.scenario;
+    machine_options.scope = options.scope;
+    machine_options.chips = options.chips;
+    machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
+    machine_options.uncertainty = uncertainty_;
+    return std::make_shared<const Machine>(make_machine(choice.device, choice.power_mode,
+                                                        hardware_->runtime_for(*choice.device, options.runtime),
+                                                        machine_options));
+}
+
+Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
+                    const RunOptions& options) const {
+    Result result;
+    result.model = model->facts();
+    result.hardware = hardware;
+    result.requested = options.precision;
+    try {
+        result.machine = machine(hardware, options);
+        const Machine& machine = *result.machine;
+        result.device = machine.device;
+        result.runtime = machine.runtime;
+        result.power_mode = machine.mode ? machine.mode->name : "";
+        const ExecutedPrecision executed = resolve_precision(*machine.device, *machine.runtime, options.precision);
+        if (!executed.supported) {
+            result.estimate.status = Status::unsupported;
+            result.estimate.reason = executed.note;
+            return result;
+        }
+        result.partition = model->partition(machine.runtime->fusion);
+        result.work = model->work(machine.runtime->fusion, executed.config, machine.runtime->unsupported_operators);
+        result.estimate = estimate(*result.work, machine, {options.allow_unknown, options.keep_subgraphs});
+        result.estimate.precision_note = executed.note;
+    } catch (const Error& problem) {
+        result.estimate.status = Status::unsupported;
+        result.estimate.reason = problem.what();
+    }
+    return result;
+}
+
+} // namespace archsim

@@ -1,0 +1,87 @@
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/temporary_database.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+using namespace archsim::test;
+
+TEST_CASE("a software stack is read and resolved against a device", "[hardware]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-1"));
+    auto other = small_device("Acme-2");
+    other["generation"] = "acme-2";
+    other["fitted"] = nlohmann::json::parse(R"({
+      "matrix_efficiency": {"value": 0.5, "unit": "1", "source": "S3", "n": 9, "error": 0.1},
+      "stack": {"kernel_overhead": {"value": 7, "unit": "us", "source": "S3", "n": 9, "error": 0.1}},
+      "elsewhere": {"matrix_efficiency": {"value": 0.1, "unit": "1", "source": "S3", "n": 9, "error": 0.1}}
+    })");
+    files.add_device(other);
+    files.add_runtime(small_runtime("stack"));
+    const HardwareDatabase database(files.root());
+    const auto first = database.device("Acme-1").device;
+    const auto runtime = database.runtime_for(*first);
+    CHECK(runtime->id == "stack");
+    CHECK_FALSE(runtime->fusion.attention);
+    CHECK(runtime->fusion.activation);
+    CHECK(runtime->combine_exponent.value == 4);
+    CHECK(runtime->graph_capture);
+    CHECK(runtime->fallback == Fallback::host);
+    CHECK(runtime->findings.empty());
+
+    const ParameterSet set = resolve_parameters(*first, *runtime);
+    CHECK(set.fact(Parameter::kernel_overhead).value == Approx(3e-6)); // its generation's
+    CHECK(set.fact(Parameter::kernel_overhead).source->cite == "a study");
+    CHECK(set.get(Parameter::matrix_efficiency, 1) == 0.8);
+    CHECK(set.get(Parameter::depthwise_efficiency, 0.25) == 0.25); // no such mechanism here
+
+    const auto second = database.device("Acme-2").device;
+    const ParameterSet fitted = resolve_parameters(*second, *runtime);
+    CHECK(fitted.get(Parameter::matrix_efficiency, 1) == 0.5);        // the device's own fit
+    CHECK(fitted.get(Parameter::kernel_overhead, 1) == Approx(7e-6)); // of this stack
+}
+
+TEST_CASE("which stack serves which device", "[hardware]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-1"));
+    files.add_runtime(small_runtime("stack"));
+    auto foreign = small_runtime("foreign");
+    foreign["vendors"] = {"Other"};
+    foreign["aliases"] = {"strange"};
+    files.add_runtime(foreign);
+    const HardwareDatabase database(files.root());
+    const auto device = database.device("Acme-1").device;
+    CHECK(database.runtime("stack")->serves(*device));
+    CHECK_FALSE(database.runtime("STRANGE")->serves(*device));
+    CHECK_THROWS_WITH(database.runtime_for(*device, "foreign"), Catch::Contains("does not run on Acme-1"));
+    CHECK_THROWS_WITH(database.runtime("stak"), Catch::Contains("is stack meant?"));
+    CHECK(database.runtime_ids() == std::vector<std::string>{"foreign", "stack"});
+}
+
+TEST_CASE("a stack's mistakes are findings", "[hardware]") {
+    TemporaryDatabase files;
+    auto wrong = small_runtime("wrong");
+    wrong["parameters"]["kernel_overhed"] = wrong["parameters"]["kernel_overhead"];
+    files.add_runtime(wrong);
+    auto worse = small_runtime("worse");
+    worse["parameters"]["matrix_efficiency"]["value"] = 3;
+    files.add_runtime(worse);
+    const HardwareDatabase database(files.root());
+    const auto runtime = database.runtime("wrong");
+    REQUIRE(runtime->findings.size() == 1);
+    CHECK(runtime->findings[0].where == "/parameters/kernel_overhed");
+    CHECK_THAT(runtime->findings[0].mend, Catch::Contains("kernel_overhead"));
+    CHECK_THROWS_WITH(database.runtime("worse"), Catch::Contains("/parameters/matrix_efficiency/value"));
+}
+
+TEST_CASE("deployments are listed and looked up", "[hardware]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-1"));
+    files.write("deployments.json", R"({"deployments": [
+      {"id": "edge", "title": "Edge box", "description": "under 25 W", "hardware": ["Acme-1@25W"]}]})");
+    const HardwareDatabase database(files.root());
+    CHECK(database.deployment("EDGE").hardware == std::vector<std::string>{"Acme-1@25W"});
+    CHECK_THROWS_WITH(database.deployment("egde"), Catch::Contains("is edge meant?"));
+    CHECK(database.device_ids() == std::vector<std::string>{"Acme-1"});
+}

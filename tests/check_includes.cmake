@@ -24,7 +24,7 @@ set("allowed_onnx/" import)
 set("allowed_google/" import)
 set("allowed_nlohmann/" hardware report run)
 set("allowed_valijson/" hardware)
-set("allowed_boost/" graph)
+set("allowed_boost/" graph partition)
 set("allowed_Eigen/" map estimate run)
 set("allowed_CLI/" cli)
 

@@ -24,6 +24,8 @@ class Entry:
     aliases: List[str] = field(default_factory=list)
     outputs: Tuple[str, ...] = ("output",)
     not_exported: Optional[Dict] = None  # {"pattern": module name pattern, "reason": ...}
+    # Name patterns of float tensors that are constants of the architecture, beside the batch-norm statistics.
+    buffers: Tuple[str, ...] = ()
     # Largest accepted relative distance of the MACs from the published figure.
     tolerance: float = 0.002
 
@@ -32,6 +34,9 @@ class Entry:
         batch = {"input": {0: "batch"}}
         spatial = {"input": {2: "height", 3: "width"}}
         return {"traced": (IMAGE_AXES, {}), "named": (batch, spatial), "fixed": (batch, {})}[self.spatial]
+
+    def buffer_patterns(self):
+        return BATCH_NORM_BUFFERS + (FOLDED_TABLES,) + self.buffers
 
     def dims(self):
         dims = {"batch": 1}

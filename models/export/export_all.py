@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Export the vision models, check them against the published figures, write the catalogue.
 
 Usage: export_all.py [NAME...]     without names: every model; with names: those files only
@@ -12,15 +12,15 @@ import sys
 
 import torch
 
+import export_networks
 import export_torchvision
 import exporter
 import static_eval
 import strip
-from entry import BATCH_NORM_BUFFERS, FOLDED_TABLES
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.dirname(HERE)
-TABLES = (export_torchvision,)
+TABLES = (export_torchvision, export_networks)
 
 
 def published_figures():
@@ -44,55 +44,66 @@ def export(entry):
     strip.save(model, path_of(entry))
 
 
-def counted_parameters(model):
-    patterns = BATCH_NORM_BUFFERS + (FOLDED_TABLES,)
+def counted_parameters(entry, model):
     return sum(strip.elements(t) for t in model.graph.initializer
                if t.data_type == strip.TensorProto.FLOAT and
-               not any(fnmatch.fnmatchcase(t.name, p) for p in patterns))
+               not any(fnmatch.fnmatchcase(t.name, p) for p in entry.buffer_patterns()))
 
 
 def check_parameters(entry, module, model):
     """The file holds every parameter of the module, save those the entry declares as not exported."""
     left_out = entry.not_exported["pattern"] if entry.not_exported else ""
     expected = sum(p.numel() for n, p in module.named_parameters() if not fnmatch.fnmatchcase(n, left_out))
-    if counted_parameters(model) != expected:
-        raise SystemExit(f"{entry.name}: {counted_parameters(model)} parameters in the file, {expected} in torch")
+    counted = counted_parameters(entry, model)
+    if counted != expected:
+        raise SystemExit(f"{entry.name}: {counted} parameters in the file, {expected} in torch")
+
+
+def tolerance_of(entry, figure):
+    """The entry's tolerance, or half a unit of the last digit that was published, if that is coarser."""
+    decimals = len(figure.partition(".")[2])
+    return max(entry.tolerance, round(0.5 * 10 ** -decimals / float(figure), 6))
 
 
 def check_published(entry, model, row):
-    parameters = counted_parameters(model)
+    parameters = counted_parameters(entry, model)
     gmacs = static_eval.macs(model, entry.dims()) / 1e9
     line = f"{entry.name}: {parameters} parameters, {gmacs:.4f} GMACs"
     if row is None:
-        print(line + ", nothing published")
+        print(line + ", nothing published", flush=True)
         return
-    missing = int(row["parameters"]) - parameters if row["parameters"] else 0
-    if missing and not entry.not_exported:
-        raise SystemExit(f"{line}; published {row['parameters']} parameters")
-    if row["gmacs"]:
-        distance = gmacs / float(row["gmacs"]) - 1
-        line += f" ({100 * distance:+.2f} % of published)"
-        if abs(gmacs - float(row["gmacs"])) > max(entry.tolerance * float(row["gmacs"]), 0.0006):
-            raise SystemExit(line + f": more than {100 * entry.tolerance} % off")
-    print(line + (f", {missing} not exported" if missing else ""), flush=True)
+    if row["parameters"] and int(row["parameters"]) != parameters and not entry.not_exported:
+        raise SystemExit(f"{line}; published are {row['parameters']} parameters")
+    for counted, key in ((parameters / 1e6, "parameters_millions"), (gmacs, "gmacs")):
+        if row[key]:
+            distance = counted / float(row[key]) - 1
+            line += f", {key} {100 * distance:+.2f} % of published"
+            if abs(distance) > tolerance_of(entry, row[key]):
+                raise SystemExit(f"{line}: more than {100 * tolerance_of(entry, row[key]):.2f} %")
+    print(line, flush=True)
+
+
+def published_entry(entry, row):
+    item = {"dims": entry.dims(), "input": int(row["input"]), "source": row["source"]}
+    if row["parameters"]:
+        item["parameters"] = int(row["parameters"])
+    for key in ("parameters_millions", "gmacs"):
+        if row[key]:
+            item[key] = float(row[key])
+            item[key + "_tolerance"] = tolerance_of(entry, row[key])
+    return item
 
 
 def catalogue_entry(entry, model, row):
     names = [t.name for t in model.graph.initializer]
-    buffers = [p for p in BATCH_NORM_BUFFERS + (FOLDED_TABLES,) if fnmatch.filter(names, p)]
     item = {"name": entry.name, "file": f"onnx/{entry.name}.onnx", "family": entry.family, "task": entry.task,
-            "aliases": entry.aliases, "title": entry.title, "dims": entry.dims(), "buffers": buffers,
-            "source": entry.source}
-    if row is None:
-        return item
-    item["published"] = {"input": int(row["input"]), "source": row["source"]}
-    if row["parameters"]:
-        item["published"]["parameters"] = int(row["parameters"])
-    if row["gmacs"]:
-        item["published"]["gmacs"] = float(row["gmacs"])
+            "aliases": entry.aliases, "title": entry.title, "dims": entry.dims(),
+            "buffers": [p for p in entry.buffer_patterns() if fnmatch.filter(names, p)], "source": entry.source}
+    if row is not None:
+        item["published"] = published_entry(entry, row)
     if entry.not_exported:
-        item["not_exported_parameters"] = {"count": int(row["parameters"]) - counted_parameters(model),
-                                           **entry.not_exported}
+        count = int(row["parameters"]) - counted_parameters(entry, model)
+        item["not_exported_parameters"] = {"count": count, **entry.not_exported}
     return item
 
 

@@ -5,7 +5,7 @@ import torchvision
 
 from entry import Entry
 
-CLASSIFICATION = "image classification"
+CLASSIFICATION = "image-classification"
 
 # name: (title, family, default size, how the size is symbolic)
 CLASSIFIERS = {
@@ -73,7 +73,7 @@ ARGUMENTS = {
     "googlenet": {"init_weights": False, "aux_logits": False},
     "inception_v3": {"init_weights": False},
 }
-ALIASES = {"vit_b_16": ["vit-base", "vit_base_patch16_224"], "wide_resnet50_2": ["wide-resnet-50"]}
+ALIASES = {"vit_b_16": ["vit_base_patch16_224"], "wide_resnet50_2": ["wide-resnet-50"]}
 NOT_EXPORTED = {
     "inception_v3": {"pattern": "AuxLogits.*", "reason": "the auxiliary head runs in training only"},
 }
@@ -95,7 +95,7 @@ def entries():
     rows.append(Entry("vit_b_16_384", "ViT-B/16 384", "vit", CLASSIFICATION,
                       f"torchvision {version} vit_b_16 with image_size=384",
                       lambda: torchvision.models.vit_b_16(weights=None, image_size=384), (384, 384), "fixed"))
-    rows.append(Entry("deeplabv3_resnet50", "DeepLabV3 ResNet-50", "deeplab", "semantic segmentation",
+    rows.append(Entry("deeplabv3_resnet50", "DeepLabV3 ResNet-50", "deeplab", "semantic-segmentation",
                       f"torchvision {version} deeplabv3_resnet50", deeplabv3_resnet50, (520, 520),
                       outputs=("out", "aux")))
     return rows

@@ -132,7 +132,7 @@ class StaticEvaluation:
         inputs, constants = [], []
         for name in dict.fromkeys(n for n in node.input if n):
             value = self.values.get(name)
-            if value is not None and value.dtype.kind in "iub" and value.size <= strip.SMALL:
+            if value is not None and value.size <= strip.SMALL:
                 constants.append(numpy_helper.from_array(np.asarray(value, order="C"), name))
             else:
                 inputs.append(helper.make_tensor_value_info(name, self.types[name], self.shapes[name]))

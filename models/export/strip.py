@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Strip the weights from an ONNX model and keep everything an estimate needs.
 
 Kept: every operator, every name, the type and dims of every initialiser, the payload of the small

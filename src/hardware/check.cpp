@@ -51,6 +51,8 @@ class Checker {
         std::vector<Finding> own;
         const auto document = files_.document(entry, own);
         if (document) {
+            if (const auto name = document->find("generation"); name != document->end() && name->is_string())
+                generations_.insert(lower_case(name->get<std::string>()));
             const auto read = read_device(*document, entry.file, own);
             append_schema_findings(schema_.validate(*document, entry.file), own);
             if (read != nullptr) {
@@ -160,15 +162,12 @@ class Checker {
 
     /// A misspelt generation in a stack would silently fall back to the default.
     void generations() {
-        std::set<std::string> known;
-        for (const auto& device : devices_)
-            known.insert(lower_case(device->generation));
         for (const auto& runtime : runtimes_) {
             const auto check = [&](const std::string& name, std::string where) {
-                if (!known.contains(lower_case(name)))
+                if (!generations_.contains(lower_case(name)))
                     append({finding(FindingKind::unknown_name, runtime->file, std::move(where),
                                     fmt::format("no device is of the generation \"{}\"", name),
-                                    nearest_mend(name, {known.begin(), known.end()}))});
+                                    nearest_mend(name, {generations_.begin(), generations_.end()}))});
             };
             for (std::size_t i = 0; i < runtime->generations.size(); ++i)
                 check(runtime->generations[i], fmt::format("/generations/{}", i));
@@ -229,6 +228,7 @@ class Checker {
     SchemaCheck schema_, runtime_schema_;
     std::vector<std::shared_ptr<const Device>> devices_;
     std::vector<std::shared_ptr<const Runtime>> runtimes_;
+    std::set<std::string> generations_; ///< of every device, usable or not
 };
 
 /// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.
@@ -240,13 +240,10 @@ fs::path database_around(const fs::path& path) {
 } // namespace
 
 std::vector<Finding> check_hardware(const fs::path& file_or_folder) {
-    if (fs::exists(file_or_folder / "schema.json")) {
-        Checker checker(file_or_folder, {});
-        checker.run(0);
-        return checker.take();
-    }
-    Checker checker(database_around(file_or_folder), {file_or_folder});
-    checker.run(1);
+    const bool database = fs::exists(file_or_folder / "schema.json");
+    Checker checker = database ? Checker(file_or_folder, {})
+                               : Checker(database_around(file_or_folder), {file_or_folder});
+    checker.run(database ? 0 : 1);
     return checker.take();
 }
 

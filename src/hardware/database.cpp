@@ -2,6 +2,7 @@
 
 #include "hardware/device_files.hpp"
 #include "hardware/runtime_reader.hpp"
+#include "hardware/stated_facts.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -200,6 +201,25 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
     finding.message = fmt::format("{} names no software stack", device.id);
     finding.mend = R"(add "runtimes" and "default_runtime", or choose one with --runtime)";
     throw InputError(finding);
+}
+
+std::vector<StatedFact> HardwareDatabase::device_facts(std::string_view name) const {
+    const std::optional<DatabaseEntry> entry = state_->find(name.substr(0, name.rfind('@')));
+    if (!entry)
+        unknown_name("device", name, device_ids());
+    std::vector<Finding> findings;
+    const auto document = state_->files.document(*entry, findings);
+    if (!document)
+        unusable("device", name, std::move(findings));
+    return stated_facts(*document);
+}
+
+std::vector<StatedFact> HardwareDatabase::runtime_facts(std::string_view name) const {
+    std::vector<Finding> findings;
+    const auto document = parse_json_file(runtime(name)->file, findings);
+    if (!document)
+        unusable("software stack", name, std::move(findings));
+    return stated_facts(*document);
 }
 
 std::vector<Deployment> HardwareDatabase::deployments() const {

@@ -82,6 +82,8 @@ void read_mode(ObjectReader& entry, Device& device) {
     mode.measured_bandwidth = entry.quantity("measured_bandwidth", D::bandwidth, kBandwidth);
     mode.limit = entry.quantity("limit", D::power, kPower);
     mode.uncapped = entry.flag("uncapped", false);
+    mode.active_idle = entry.quantity("active_idle", D::power, kPower);
+    mode.aliases = entry.texts("aliases");
     mode.cpu_cores = entry.quantity("cpu_cores", D::one, {0, 4096});
     mode.cpu_clock = entry.quantity("cpu_clock", D::frequency, kClock);
     device.power_modes.push_back(std::move(mode));
@@ -115,8 +117,7 @@ void read_fitted(ObjectReader& block, const std::string& runtime, Device& device
             report_unknown_parameter(block.context(), key, place);
             return;
         }
-        const ParameterInfo& info = info_of(*parameter);
-        const Fact fact = block.quantity(key, find_unit(info.unit)->dimension, {info.low, info.high});
+        const Fact fact = read_parameter_value(block, key, *parameter);
         if (fact.known())
             device.fitted.push_back({std::string(key), fact, runtime});
     });
@@ -188,6 +189,7 @@ void read_rest(ObjectReader& document, Device& device) {
     document.object("dispatch", [&](ObjectReader& dispatch) {
         device.dispatch_kernel = dispatch.quantity("kernel", D::time, {0, 1});
         device.dispatch_graph_kernel = dispatch.quantity("graph_kernel", D::time, {0, 1});
+        device.dispatch_inference = dispatch.quantity("inference", D::time, {0, 1});
     });
     document.object("power", [&](ObjectReader& power) {
         device.tdp = power.quantity("tdp", D::power, kPower);

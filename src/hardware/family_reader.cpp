@@ -37,6 +37,7 @@ void read_cpu(ObjectReader& block, CpuFacts& cpu) {
 void read_gpu(ObjectReader& block, GpuFacts& gpu) {
     gpu.sm_count = block.quantity("sm_count", D::one, {1, 4096});
     gpu.fabric_bytes_per_clock = block.quantity("fabric_bytes_per_clock", D::bytes_per_clock, {1, 1e6});
+    gpu.fabric_efficiency = block.quantity("fabric_efficiency", D::one, {0.01, 1});
     gpu.warp_size = block.quantity("warp_size", D::one, {1, 1024});
 }
 

@@ -1,5 +1,6 @@
 #include "hardware/lints.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <utility>
@@ -39,10 +40,7 @@ class Lints {
 
     void peaks() {
         for (const StatedPeak& peak : device_.peaks) {
-            double product = 0;
-            for (const Engine& engine : device_.engines)
-                if (engine.kind == peak.kind && engine.supports(peak.precision))
-                    product += engine.count * engine.rate(peak.precision).value * engine.clock.value;
+            const double product = device_.peak(peak.kind, peak.precision);
             const std::string where =
                 fmt::format("/peaks/{}/{}/value", name_of(peak.kind), name_of(peak.precision));
             const double stated = peak.ops_per_second.value;
@@ -85,8 +83,6 @@ class Lints {
     void clocks() {
         constexpr double kMega = 1e6;
         ordered(device_.clock_base, device_.clock_boost, "/clocks/base", "base", "boost", kMega, "MHz");
-        ordered(device_.clock_sustained, device_.clock_boost, "/clocks/sustained", "sustained", "boost", kMega,
-                "MHz");
     }
 
     void power() {
@@ -94,8 +90,12 @@ class Lints {
         ordered(device_.active_idle, device_.tdp, "/power/active_idle", "active_idle", "tdp", 1, "W");
         ordered(device_.idle, device_.active_idle, "/power/idle", "idle", "active_idle", 1, "W");
         double units = 0;
-        for (const Engine& engine : device_.engines)
-            units = std::max(units, engine.count);
+        for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector}) {
+            double of_class = 0;
+            for (const Engine& engine : device_.engines)
+                of_class += engine.kind == kind ? engine.count : 0;
+            units = std::max(units, of_class);
+        }
         for (std::size_t i = 0; i < device_.power_modes.size(); ++i) {
             const PowerMode& mode = device_.power_modes[i];
             const std::string at = fmt::format("/power_modes/{}", i);
@@ -107,9 +107,9 @@ class Lints {
                         "memory_bandwidth", "dram bandwidth", 1e9, "GB/s");
             if (mode.active_units.known() && mode.active_units.value > units)
                 add(FindingKind::inconsistent, at + "/active_units",
-                    fmt::format("{:g} active units, but the largest engine has {:g}", mode.active_units.value,
+                    fmt::format("{:g} active units, but the engines have {:g}", mode.active_units.value,
                                 units),
-                    "check the count of the engine");
+                    "check the counts of the engines");
         }
     }
 

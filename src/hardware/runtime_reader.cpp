@@ -35,21 +35,18 @@ void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime)
         report_unknown_parameter(block.context(), key, block.place_of(key));
         return;
     }
-    const ParameterInfo& info = info_of(*parameter);
-    const Dimension dimension = find_unit(info.unit)->dimension;
-    const Bounds bounds{info.low, info.high};
     ParameterEntry entry;
     entry.parameter = *parameter;
     const json& value = *block.member(key);
     if (!value.is_object() || value.contains("value") || !value.contains("by_generation"))
-        entry.value = block.quantity(key, dimension, bounds);
+        entry.value = read_parameter_value(block, key, *parameter);
     if (value.is_object() && value.contains("by_generation"))
         block.object(key, [&](ObjectReader& inner) {
             for (const std::string_view known : {"value", "unit", "n", "error", "date"})
                 inner.member(known);
             inner.object("by_generation", [&](ObjectReader& table) {
                 table.members([&](std::string_view generation, const JsonPlace&) {
-                    const Fact fact = table.quantity(generation, dimension, bounds);
+                    const Fact fact = read_parameter_value(table, generation, *parameter);
                     if (fact.known())
                         entry.by_generation.emplace_back(generation, fact);
                 });
@@ -151,6 +148,14 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
 }
 
 } // namespace
+
+Fact read_parameter_value(ObjectReader& block, std::string_view key, Parameter parameter) {
+    const ParameterInfo& info = info_of(parameter);
+    const Unit& unit = *find_unit(info.unit);
+    Fact fact = block.quantity(key, unit.dimension, {info.low * unit.factor, info.high * unit.factor});
+    fact.value /= unit.factor;
+    return fact;
+}
 
 void report_unknown_parameter(ReadContext& context, std::string_view key, const JsonPlace& place) {
     std::vector<std::string> known;

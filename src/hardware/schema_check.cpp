@@ -88,7 +88,10 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
                                                                          : FindingKind::malformed_file;
         finding.file = file;
         finding.where = pointer_of(error.context);
-        finding.message = fmt::format("the schema is violated: {}", error.description);
+        std::string_view description = error.description;
+        if (description.ends_with('.'))
+            description.remove_suffix(1);
+        finding.message = fmt::format("the schema is violated: {}", description);
         finding.mend = "see the description of this field in the schema";
         findings.push_back(std::move(finding));
     }

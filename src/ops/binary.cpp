@@ -9,9 +9,15 @@ namespace {
 
 using Int = std::int64_t;
 
-bool add_int(Int a, Int b, Int& r) { return !__builtin_add_overflow(a, b, &r); }
-bool sub_int(Int a, Int b, Int& r) { return !__builtin_sub_overflow(a, b, &r); }
-bool mul_int(Int a, Int b, Int& r) { return !__builtin_mul_overflow(a, b, &r); }
+bool add_int(Int a, Int b, Int& r) {
+    return !__builtin_add_overflow(a, b, &r);
+}
+bool sub_int(Int a, Int b, Int& r) {
+    return !__builtin_sub_overflow(a, b, &r);
+}
+bool mul_int(Int a, Int b, Int& r) {
+    return !__builtin_mul_overflow(a, b, &r);
+}
 bool div_int(Int a, Int b, Int& r) {
     if (b == 0 || (b == -1 && a == std::numeric_limits<Int>::min()))
         return false;
@@ -33,33 +39,85 @@ bool pow_int(Int a, Int b, Int& r) {
             return false;
     return b >= 0;
 }
-bool max_int(Int a, Int b, Int& r) { return r = a > b ? a : b, true; }
-bool min_int(Int a, Int b, Int& r) { return r = a < b ? a : b, true; }
-bool equal_int(Int a, Int b, Int& r) { return r = a == b, true; }
-bool greater_int(Int a, Int b, Int& r) { return r = a > b, true; }
-bool greater_equal_int(Int a, Int b, Int& r) { return r = a >= b, true; }
-bool less_int(Int a, Int b, Int& r) { return r = a < b, true; }
-bool less_equal_int(Int a, Int b, Int& r) { return r = a <= b, true; }
-bool and_int(Int a, Int b, Int& r) { return r = a && b, true; }
-bool or_int(Int a, Int b, Int& r) { return r = a || b, true; }
-bool xor_int(Int a, Int b, Int& r) { return r = (a != 0) != (b != 0), true; }
-bool bit_and_int(Int a, Int b, Int& r) { return r = a & b, true; }
-bool bit_or_int(Int a, Int b, Int& r) { return r = a | b, true; }
-bool bit_xor_int(Int a, Int b, Int& r) { return r = a ^ b, true; }
+bool max_int(Int a, Int b, Int& r) {
+    return r = a > b ? a : b, true;
+}
+bool min_int(Int a, Int b, Int& r) {
+    return r = a < b ? a : b, true;
+}
+bool equal_int(Int a, Int b, Int& r) {
+    return r = a == b, true;
+}
+bool greater_int(Int a, Int b, Int& r) {
+    return r = a > b, true;
+}
+bool greater_equal_int(Int a, Int b, Int& r) {
+    return r = a >= b, true;
+}
+bool less_int(Int a, Int b, Int& r) {
+    return r = a < b, true;
+}
+bool less_equal_int(Int a, Int b, Int& r) {
+    return r = a <= b, true;
+}
+bool and_int(Int a, Int b, Int& r) {
+    return r = a && b, true;
+}
+bool or_int(Int a, Int b, Int& r) {
+    return r = a || b, true;
+}
+bool xor_int(Int a, Int b, Int& r) {
+    return r = (a != 0) != (b != 0), true;
+}
+bool bit_and_int(Int a, Int b, Int& r) {
+    return r = a & b, true;
+}
+bool bit_or_int(Int a, Int b, Int& r) {
+    return r = a | b, true;
+}
+bool bit_xor_int(Int a, Int b, Int& r) {
+    return r = a ^ b, true;
+}
 
-double add_real(double a, double b) { return a + b; }
-double sub_real(double a, double b) { return a - b; }
-double mul_real(double a, double b) { return a * b; }
-double div_real(double a, double b) { return a / b; }
-double mod_real(double a, double b) { return std::fmod(a, b); }
-double pow_real(double a, double b) { return std::pow(a, b); }
-double max_real(double a, double b) { return a > b ? a : b; }
-double min_real(double a, double b) { return a < b ? a : b; }
-double equal_real(double a, double b) { return a == b; }
-double greater_real(double a, double b) { return a > b; }
-double greater_equal_real(double a, double b) { return a >= b; }
-double less_real(double a, double b) { return a < b; }
-double less_equal_real(double a, double b) { return a <= b; }
+double add_real(double a, double b) {
+    return a + b;
+}
+double sub_real(double a, double b) {
+    return a - b;
+}
+double mul_real(double a, double b) {
+    return a * b;
+}
+double div_real(double a, double b) {
+    return a / b;
+}
+double mod_real(double a, double b) {
+    return std::fmod(a, b);
+}
+double pow_real(double a, double b) {
+    return std::pow(a, b);
+}
+double max_real(double a, double b) {
+    return a > b ? a : b;
+}
+double min_real(double a, double b) {
+    return a < b ? a : b;
+}
+double equal_real(double a, double b) {
+    return a == b;
+}
+double greater_real(double a, double b) {
+    return a > b;
+}
+double greater_equal_real(double a, double b) {
+    return a >= b;
+}
+double less_real(double a, double b) {
+    return a < b;
+}
+double less_equal_real(double a, double b) {
+    return a <= b;
+}
 
 /// Division by a constant is a multiplication by its reciprocal.
 void work_div(NodeContext& c) {
@@ -95,7 +153,8 @@ void infer_where(NodeContext& c) {
 void fold_where(NodeContext& c) {
     const Constant &condition = *c.value(0), &a = *c.value(1), &b = *c.value(2);
     Constant result = blank_value(c, 0);
-    const BroadcastIndex ic(condition.shape, result.shape), ia(a.shape, result.shape), ib(b.shape, result.shape);
+    const BroadcastIndex ic(condition.shape, result.shape), ia(a.shape, result.shape),
+        ib(b.shape, result.shape);
     const auto count = static_cast<std::size_t>(product(result.shape));
     for (std::size_t i = 0; i < count; ++i) {
         const bool taken = number_at(condition, ic(i)) != 0.0;
@@ -105,9 +164,18 @@ void fold_where(NodeContext& c) {
         c.set_value(0, std::move(result));
 }
 
-constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc, NodeFunction fold = nullptr) {
-    return {name, kOnnxDomain, since, infer_broadcast, work_per_output, fold, OpKind::elementwise,
-            FusionClass::elementwise, {1, 0}, doc};
+constexpr OperatorRow binary(std::string_view name, int since, std::string_view doc,
+                             NodeFunction fold = nullptr) {
+    return {name,
+            kOnnxDomain,
+            since,
+            infer_broadcast,
+            work_per_output,
+            fold,
+            OpKind::elementwise,
+            FusionClass::elementwise,
+            {1, 0},
+            doc};
 }
 
 constexpr OperatorRow comparison(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
@@ -116,7 +184,8 @@ constexpr OperatorRow comparison(std::string_view name, int since, std::string_v
     return row;
 }
 
-constexpr OperatorRow variadic(std::string_view name, ElementCost cost, std::string_view doc, NodeFunction fold) {
+constexpr OperatorRow variadic(std::string_view name, ElementCost cost, std::string_view doc,
+                               NodeFunction fold) {
     OperatorRow row = binary(name, 1, doc, fold);
     row.work = work_variadic;
     row.cost = cost;
@@ -135,10 +204,26 @@ constexpr OperatorRow kRows[] = {
     binary("Add", 1, "a + b", fold_binary<add_int, add_real>),
     binary("Sub", 1, "a - b", fold_binary<sub_int, sub_real>),
     binary("Mul", 1, "a b", fold_binary<mul_int, mul_real>),
-    {"Div", kOnnxDomain, 1, infer_broadcast, work_div, fold_binary<div_int, div_real>, OpKind::elementwise,
-     FusionClass::elementwise, {0, 1}, "a / b; a multiplication where b is constant"},
-    {"Pow", kOnnxDomain, 1, infer_broadcast, work_pow, fold_binary<pow_int, pow_real>, OpKind::elementwise,
-     FusionClass::elementwise, {0, 2}, "a to the b: multiplications for small whole exponents, else exp(b log a)"},
+    {"Div",
+     kOnnxDomain,
+     1,
+     infer_broadcast,
+     work_div,
+     fold_binary<div_int, div_real>,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {0, 1},
+     "a / b; a multiplication where b is constant"},
+    {"Pow",
+     kOnnxDomain,
+     1,
+     infer_broadcast,
+     work_pow,
+     fold_binary<pow_int, pow_real>,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {0, 2},
+     "a to the b: multiplications for small whole exponents, else exp(b log a)"},
     binary("Mod", 10, "remainder", fold_binary<mod_int, mod_real>),
     binary("BitShift", 11, "bit shift"),
     binary("BitwiseAnd", 18, "bitwise and", fold_binary<bit_and_int, nullptr>),
@@ -156,8 +241,16 @@ constexpr OperatorRow kRows[] = {
     variadic("Min", {0, 0}, "smallest of the inputs", fold_binary<min_int, min_real>),
     variadic("Sum", {0, 0}, "sum of the inputs", fold_binary<add_int, add_real>),
     variadic("Mean", {1, 0}, "mean of the inputs", nullptr),
-    {"Where", kOnnxDomain, 9, infer_where, work_per_output, fold_where, OpKind::elementwise,
-     FusionClass::elementwise, {1, 0}, "selects by a condition"},
+    {"Where",
+     kOnnxDomain,
+     9,
+     infer_where,
+     work_per_output,
+     fold_where,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {1, 0},
+     "selects by a condition"},
     contrib("BiasAdd", {2, 0}, "x + bias + skip (image generation models)"),
     contrib("BiasGelu", {5, 1}, "gelu(x + bias)"),
     contrib("FastGelu", {8, 1}, "tanh form of gelu, with an optional bias"),
@@ -165,6 +258,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> binary_rows() { return kRows; }
+std::span<const OperatorRow> binary_rows() {
+    return kRows;
+}
 
 } // namespace archsim

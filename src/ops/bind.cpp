@@ -28,7 +28,8 @@ class InputBinder {
     void bind(TensorId id, const Tensor& tensor) {
         ShapedTensor& out = state_.graph.tensors[id];
         const auto whole = state_.bindings.input_shapes.find(tensor.name);
-        const bool overridden = whole != state_.bindings.input_shapes.end() && tensor.role == TensorRole::input;
+        const bool overridden =
+            whole != state_.bindings.input_shapes.end() && tensor.role == TensorRole::input;
         if (overridden) {
             remember_symbols(tensor, whole->second);
             out.shape = whole->second;
@@ -133,7 +134,8 @@ class InputBinder {
 void attach_value(BindState& state, TensorId id) {
     const ShapedTensor& tensor = state.graph.tensors[id];
     Constant constant;
-    if (const auto it = state.bindings.input_values.find(tensor.name); it != state.bindings.input_values.end()) {
+    if (const auto it = state.bindings.input_values.find(tensor.name);
+        it != state.bindings.input_values.end()) {
         if (is_floating(tensor.type))
             constant.reals.assign(it->second.begin(), it->second.end());
         else
@@ -185,7 +187,8 @@ void add_tensors(const Graph& graph, BindState& state) {
         // A constant whose values do not fill the declared shape is as good as unknown.
         if (const Constant* value = tensor.value.get();
             value && out.known && value->shape == out.shape &&
-            static_cast<double>(value->ints.size() + value->reals.size() + value->strings.size()) == out.elements())
+            static_cast<double>(value->ints.size() + value->reals.size() + value->strings.size()) ==
+                out.elements())
             state.values[i] = value;
         if (tensor.role == TensorRole::initializer) {
             out.constant = true;
@@ -198,8 +201,8 @@ void add_tensors(const Graph& graph, BindState& state) {
 
 } // namespace
 
-ShapedGraph bind(const Graph& graph, const Bindings& bindings, const std::map<std::string, std::int64_t>& defaults,
-                 const OperatorRegistry& registry) {
+ShapedGraph bind(const Graph& graph, const Bindings& bindings,
+                 const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry) {
     BindState state(bindings, defaults, registry);
     state.graph.name = graph.name;
     state.graph.inputs = graph.inputs;
@@ -215,8 +218,9 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings, const std::map<st
         Finding finding;
         finding.kind = FindingKind::unresolved_dimension;
         finding.severity = Severity::warning;
-        finding.message = std::to_string(engine.skipped()) +
-                          " operators have no shapes because an earlier operator or input could not be resolved";
+        finding.message =
+            std::to_string(engine.skipped()) +
+            " operators have no shapes because an earlier operator or input could not be resolved";
         finding.mend = "mend the findings before this one";
         state.report(std::move(finding));
     }

@@ -34,7 +34,8 @@ std::optional<NodeProblem> shape_problem(const Shape& shape) {
     double product = 1;
     for (const std::int64_t d : shape) {
         if (d < 0)
-            return NodeProblem{FindingKind::malformed_node, "a dimension would be negative (" + std::to_string(d) + ")",
+            return NodeProblem{FindingKind::malformed_node,
+                               "a dimension would be negative (" + std::to_string(d) + ")",
                                "check the sizes given for the inputs"};
         // Zero-sized tensors are legal, but may not hide an absurd partner dimension.
         product *= static_cast<double>(d > 0 ? d : 1);

@@ -7,7 +7,8 @@
 namespace archsim {
 
 void malformed(std::string message) {
-    throw NodeProblem{FindingKind::malformed_node, std::move(message), "correct the node or export the model again"};
+    throw NodeProblem{FindingKind::malformed_node, std::move(message),
+                      "correct the node or export the model again"};
 }
 
 namespace {
@@ -122,7 +123,9 @@ std::int64_t saturated_int(double value) {
     return static_cast<std::int64_t>(value);
 }
 
-void infer_same(NodeContext& c) { c.set_output(0, c.type(0), c.shape(0)); }
+void infer_same(NodeContext& c) {
+    c.set_output(0, c.type(0), c.shape(0));
+}
 
 namespace {
 
@@ -140,9 +143,13 @@ Shape broadcast_inputs(NodeContext& c) {
 
 } // namespace
 
-void infer_broadcast(NodeContext& c) { c.set_output(0, c.type(0), broadcast_inputs(c)); }
+void infer_broadcast(NodeContext& c) {
+    c.set_output(0, c.type(0), broadcast_inputs(c));
+}
 
-void infer_comparison(NodeContext& c) { c.set_output(0, DataType::boolean, broadcast_inputs(c)); }
+void infer_comparison(NodeContext& c) {
+    c.set_output(0, DataType::boolean, broadcast_inputs(c));
+}
 
 void work_per_output(NodeContext& c) {
     const double n = c.output(0).elements();
@@ -158,7 +165,9 @@ void work_per_input(NodeContext& c) {
 
 void work_movement(NodeContext&) {}
 
-void work_free(NodeContext& c) { make_free(c); }
+void work_free(NodeContext& c) {
+    make_free(c);
+}
 
 void make_free(NodeContext& c) {
     c.work().kind = OpKind::free;

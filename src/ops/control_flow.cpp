@@ -1,15 +1,131 @@
-// Control flow: bodies appear inline in the operator list, with their repeat count.
+// If: the taken branch appears inline. With a condition that only the data decides, the costlier branch is counted.
 
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
 
+#include <algorithm>
+
 namespace archsim {
 
-bool Engine::run_control_flow(const Scope&, const Node&, const OperatorRow&) { return false; }
-
 namespace {
-constexpr OperatorRow kRows[] = {{"If", kOnnxDomain, 1, nullptr, nullptr, nullptr}};
+
+struct Branch {
+    std::vector<TensorId> outputs;
+    std::size_t first = 0, last = 0; ///< operators
+    double macs = 0, operations = 0;
+};
+
+Branch run_branch(Engine& engine, const Scope& scope, const Node& node, std::string_view key) {
+    Branch branch;
+    const Graph& body = body_of(node, key);
+    branch.first = engine.graph().operators.size();
+    const Scope inner = engine.open(scope, body, scope.prefix + node.name + "/", scope.repeat);
+    engine.run(inner);
+    engine.state().scope = &scope;
+    branch.last = engine.graph().operators.size();
+    for (const TensorId id : body.outputs)
+        branch.outputs.push_back(inner.bound(id));
+    for (std::size_t i = branch.first; i < branch.last; ++i) {
+        const Operator& op = engine.graph().operators[i];
+        if (op.folded)
+            continue;
+        branch.macs += op.repeat * op.work.macs;
+        branch.operations += op.repeat * op.work.operations();
+    }
+    return branch;
 }
-std::span<const OperatorRow> control_flow_rows() { return std::span(kRows).first(0); }
+
+std::vector<TensorId> bound_outputs(const Scope& scope, const Node& node) {
+    std::vector<TensorId> ids;
+    for (const TensorId id : node.outputs)
+        ids.push_back(scope.bound(id));
+    return ids;
+}
+
+/// The known condition: its value, or the user's choice for the node's name.
+std::optional<bool> condition_of(Engine& engine, const Scope& scope, const Node& node) {
+    const TensorId id = node.inputs.empty() ? kNoTensor : scope.bound(node.inputs[0]);
+    if (id == kNoTensor)
+        throw NodeProblem{FindingKind::malformed_node, "the condition is missing", "export the model again"};
+    if (const Constant* value = engine.state().values[id]; value && !value->ints.empty())
+        return value->ints[0] != 0;
+    const auto& dims = engine.state().bindings.dims;
+    if (const auto it = dims.find(scope.prefix + node.name); it != dims.end())
+        return it->second != 0;
+    return std::nullopt;
+}
+
+void run_if(Engine& engine, const Scope& scope, const Node& node) {
+    const auto outputs = bound_outputs(scope, node);
+    const auto condition = condition_of(engine, scope, node);
+    if (condition) {
+        const Branch taken = run_branch(engine, scope, node, *condition ? "then_branch" : "else_branch");
+        for (std::size_t i = 0; i < std::min(outputs.size(), taken.outputs.size()); ++i)
+            engine.copy(taken.outputs[i], outputs[i], true);
+        engine.link(scope, node, taken.outputs, outputs);
+        return;
+    }
+    const Branch a = run_branch(engine, scope, node, "then_branch");
+    const Branch b = run_branch(engine, scope, node, "else_branch");
+    const bool first = a.macs != b.macs ? a.macs > b.macs : a.operations >= b.operations;
+    const Branch &kept = first ? a : b, &other = first ? b : a;
+    for (std::size_t i = 0; i < std::min({outputs.size(), a.outputs.size(), b.outputs.size()}); ++i) {
+        engine.copy(kept.outputs[i], outputs[i], false);
+        if (outputs[i] == kNoTensor || other.outputs[i] == kNoTensor)
+            continue;
+        ShapedTensor& out = engine.graph().tensors[outputs[i]];
+        const ShapedTensor& alternative = engine.graph().tensors[other.outputs[i]];
+        if (!out.known || !alternative.known || out.shape == alternative.shape)
+            continue;
+        out.data_dependent = true;
+        if (out.shape.size() == alternative.shape.size())
+            for (std::size_t d = 0; d < out.shape.size(); ++d)
+                out.shape[d] = std::max(out.shape[d], alternative.shape[d]);
+    }
+    engine.state().report(node, FindingKind::data_dependent_shape, Severity::note,
+                          std::string("the condition is only known at run time; the costlier branch (") +
+                              (first ? "then" : "else") + ") is counted",
+                          "choose with --dim " + scope.prefix + node.name + "=1 (then) or =0 (else)");
+    engine.drop_operators(other.first, other.last);
+    engine.link(scope, node, kept.outputs, outputs);
+}
+
+constexpr OperatorRow control(std::string_view name, int since, std::string_view doc) {
+    return {name, kOnnxDomain, since, nullptr, nullptr, nullptr, OpKind::free, FusionClass::transparent, {}, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    control("If", 1, "the taken branch appears inline; with a run-time condition the costlier one"),
+    control("Loop", 1, "the body appears inline, repeated; without a bound the trip count must be given"),
+    control("Scan", 8, "the body appears inline, repeated for each slice"),
+    control("SequenceMap", 17, "the body appears inline for each element"),
+};
+
+} // namespace
+
+bool run_control_flow(Engine& engine, const Scope& scope, const Node& node, const OperatorRow& row) {
+    using Function = void (*)(Engine&, const Scope&, const Node&);
+    Function function = nullptr;
+    if (row.name == "If")
+        function = run_if;
+    else if (row.name == "Loop")
+        function = run_loop;
+    else if (row.name == "Scan")
+        function = run_scan;
+    else if (row.name == "SequenceMap")
+        function = run_sequence_map;
+    if (!function)
+        return false;
+    try {
+        function(engine, scope, node);
+    } catch (const NodeProblem& problem) {
+        engine.state().scope = &scope;
+        engine.declare_outputs(scope, node);
+        engine.state().report(node, problem.kind, Severity::error, problem.message, problem.mend);
+    }
+    return true;
+}
+
+std::span<const OperatorRow> control_flow_rows() { return kRows; }
 
 } // namespace archsim

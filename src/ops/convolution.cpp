@@ -33,8 +33,8 @@ Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
     const auto* declared = c.integers("kernel_shape");
     std::vector<std::int64_t> kernel;
     // Layouts with channels last exist with either order of weights; the channel count tells which.
-    const bool weights_last =
-        at.channels_last && g.groups > 0 && w[1] != g.in_channels / g.groups && w.back() == g.in_channels / g.groups;
+    const bool weights_last = at.channels_last && g.groups > 0 && w[1] != g.in_channels / g.groups &&
+                              w.back() == g.in_channels / g.groups;
     if (declared && !declared->empty())
         kernel = *declared;
     else
@@ -44,8 +44,9 @@ Geometry geometry_of(const NodeContext& c, const ConvolutionInputs& at) {
     if (g.groups < 1 || g.in_channels % g.groups != 0 || g.out_channels % g.groups != 0 ||
         g.in_channels / g.groups != per_group)
         throw NodeProblem{FindingKind::shape_conflict,
-                          "the weights take " + std::to_string(per_group) + " channels per group, the input has " +
-                              std::to_string(g.in_channels) + " in " + std::to_string(g.groups) + " groups",
+                          "the weights take " + std::to_string(per_group) +
+                              " channels per group, the input has " + std::to_string(g.in_channels) + " in " +
+                              std::to_string(g.groups) + " groups",
                           "check the sizes given for the inputs"};
     return g;
 }
@@ -57,11 +58,17 @@ void add_bias(NodeContext& c, std::size_t bias) {
     }
 }
 
-void infer_conv(NodeContext& c) { c.set_output(0, c.type(0), convolution_shape(c, {})); }
+void infer_conv(NodeContext& c) {
+    c.set_output(0, c.type(0), convolution_shape(c, {}));
+}
 
-void work_conv(NodeContext& c) { convolution_work(c, {}); }
+void work_conv(NodeContext& c) {
+    convolution_work(c, {});
+}
 
-void infer_conv_integer(NodeContext& c) { c.set_output(0, DataType::int32, convolution_shape(c, {})); }
+void infer_conv_integer(NodeContext& c) {
+    c.set_output(0, DataType::int32, convolution_shape(c, {}));
+}
 
 void work_conv_integer(NodeContext& c) {
     convolution_work(c, {0, 1, c.input_count() + 1, false});
@@ -122,7 +129,8 @@ TransposedGeometry transposed_geometry(const NodeContext& c) {
     const auto* extra = c.integers("output_padding");
     const auto* wanted = c.integers("output_shape");
     const std::size_t rank = g.in.size();
-    if ((extra && !extra->empty() && extra->size() != rank) || (wanted && wanted->size() < rank && !wanted->empty()))
+    if ((extra && !extra->empty() && extra->size() != rank) ||
+        (wanted && wanted->size() < rank && !wanted->empty()))
         malformed("output_padding or output_shape does not fit the spatial axes");
     const bool same = g.attributes.auto_pad == "SAME_UPPER" || g.attributes.auto_pad == "SAME_LOWER";
     for (std::size_t i = 0; i < rank; ++i) {
@@ -133,9 +141,10 @@ TransposedGeometry transposed_geometry(const NodeContext& c) {
         else if (same)
             t.out.push_back(saturated_int(static_cast<double>(g.in[i]) * static_cast<double>(a.strides[i])));
         else
-            t.out.push_back(saturated_int(static_cast<double>(a.strides[i]) * (static_cast<double>(g.in[i]) - 1) +
-                                          static_cast<double>(extra && !extra->empty() ? (*extra)[i] : 0) +
-                                          static_cast<double>((a.kernel[i] - 1) * a.dilations[i] + 1 - pads)));
+            t.out.push_back(
+                saturated_int(static_cast<double>(a.strides[i]) * (static_cast<double>(g.in[i]) - 1) +
+                              static_cast<double>(extra && !extra->empty() ? (*extra)[i] : 0) +
+                              static_cast<double>((a.kernel[i] - 1) * a.dilations[i] + 1 - pads)));
     }
     return t;
 }
@@ -173,7 +182,9 @@ void work_conv_transpose(NodeContext& c) {
 
 // --- DeformConv: X, W, offset, bias, mask
 
-void infer_deform_conv(NodeContext& c) { c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 3, false})); }
+void infer_deform_conv(NodeContext& c) {
+    c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 3, false}));
+}
 
 /// Bilinear sampling of every tap takes 8 multiply-adds and 4 coordinate operations per sampled element.
 void work_deform_conv(NodeContext& c) {
@@ -198,21 +209,29 @@ void fused_work(NodeContext& c, const ConvolutionInputs& at) {
         c.work().vector_ops += n * (activation == "Relu" ? 1 : 2);
 }
 
-void work_fused_conv(NodeContext& c) { fused_work(c, {}); }
+void work_fused_conv(NodeContext& c) {
+    fused_work(c, {});
+}
 
-void infer_nhwc_conv(NodeContext& c) { c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 2, true})); }
+void infer_nhwc_conv(NodeContext& c) {
+    c.set_output(0, c.type(0), convolution_shape(c, {0, 1, 2, true}));
+}
 
-void work_nhwc_conv(NodeContext& c) { fused_work(c, {0, 1, 2, true}); }
+void work_nhwc_conv(NodeContext& c) {
+    fused_work(c, {0, 1, 2, true});
+}
 
-constexpr OperatorRow convolution(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                                  NodeFunction work, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::convolution, FusionClass::contraction, {}, doc};
+constexpr OperatorRow convolution(std::string_view name, std::string_view domain, int since,
+                                  NodeFunction infer, NodeFunction work, std::string_view doc) {
+    return {name, domain, since, infer, work, nullptr, OpKind::convolution, FusionClass::contraction,
+            {},   doc};
 }
 
 constexpr OperatorRow kRows[] = {
-    convolution("Conv", kOnnxDomain, 1, infer_conv, work_conv,
-                "convolution: output pixels x output channels x taps x input channels per group; bias adds one "
-                "operation per output"),
+    convolution(
+        "Conv", kOnnxDomain, 1, infer_conv, work_conv,
+        "convolution: output pixels x output channels x taps x input channels per group; bias adds one "
+        "operation per output"),
     convolution("ConvTranspose", kOnnxDomain, 1, infer_conv_transpose, work_conv_transpose,
                 "transposed convolution: input pixels x taps x channels, additions while writing"),
     convolution("ConvInteger", kOnnxDomain, 10, infer_conv_integer, work_conv_integer,
@@ -225,12 +244,17 @@ constexpr OperatorRow kRows[] = {
                 "convolution that samples at learned offsets: 12 operations per sampled element"),
     convolution("FusedConv", kMicrosoftDomain, 1, infer_conv, work_fused_conv,
                 "convolution with activation and residual sum"),
-    convolution("NhwcConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv, "convolution, channels last"),
+    convolution("NhwcConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv,
+                "convolution, channels last"),
     convolution("NhwcFusedConv", kMicrosoftDomain, 1, infer_nhwc_conv, work_nhwc_conv,
                 "convolution, channels last, with activation and residual sum"),
 };
 
 } // namespace
+
+std::span<const OperatorRow> convolution_rows() {
+    return kRows;
+}
 
 Shape convolution_shape(const NodeContext& c, const ConvolutionInputs& at) {
     const Geometry g = geometry_of(c, at);

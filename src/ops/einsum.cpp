@@ -1,7 +1,8 @@
-// Einsum: the equation is parsed into axes; the work is that of contracting the operands pairwise, left to right.
+// Einsum: the equation is parsed into axes; the work is that of contracting the operands pairwise, left to
+// right.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,8 @@ namespace archsim {
 
 namespace {
 
-/// Axes are single characters; broadcast axes under an ellipsis get the digits '0'..'9' counted from the right.
+/// Axes are single characters; broadcast axes under an ellipsis get the digits '0'..'9' counted from the
+/// right.
 struct Equation {
     std::vector<std::string> operands;
     std::string output;
@@ -41,8 +43,8 @@ Equation parse(const NodeContext& c) {
     std::size_t start = 0;
     for (std::size_t i = 0; i < c.input_count(); ++i) {
         const std::size_t comma = left.find(',', start);
-        e.operands.push_back(
-            expand_ellipsis(left.substr(start, comma == std::string::npos ? comma : comma - start), c.shape(i).size()));
+        e.operands.push_back(expand_ellipsis(
+            left.substr(start, comma == std::string::npos ? comma : comma - start), c.shape(i).size()));
         if (comma == std::string::npos && i + 1 < c.input_count())
             malformed("the equation has fewer terms than the node has inputs");
         start = comma == std::string::npos ? left.size() : comma + 1;
@@ -88,7 +90,8 @@ AxisSizes sizes_of(const NodeContext& c, const Equation& e) {
             if (size < 0 || size == 1)
                 size = shape[d];
             else if (shape[d] != 1 && shape[d] != size)
-                throw NodeProblem{FindingKind::shape_conflict, "the operands differ in an axis of the equation",
+                throw NodeProblem{FindingKind::shape_conflict,
+                                  "the operands differ in an axis of the equation",
                                   "check the sizes given for the inputs"};
         }
     }
@@ -108,10 +111,13 @@ void infer_einsum(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-bool has(const std::string& axes, char axis) { return axes.find(axis) != std::string::npos; }
+bool has(const std::string& axes, char axis) {
+    return axes.find(axis) != std::string::npos;
+}
 
 /// One pairwise step: axes of both that stay are groups, axes of both that vanish are contracted.
-Contraction step(const std::string& a, const std::string& b, const std::string& kept, const AxisSizes& sizes) {
+Contraction step(const std::string& a, const std::string& b, const std::string& kept,
+                 const AxisSizes& sizes) {
     Contraction result;
     std::string seen;
     for (const char axis : a + b) {
@@ -170,12 +176,22 @@ void work_einsum(NodeContext& c) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"Einsum", kOnnxDomain, 12, infer_einsum, work_einsum, nullptr, OpKind::matmul, FusionClass::contraction, {},
+    {"Einsum",
+     kOnnxDomain,
+     12,
+     infer_einsum,
+     work_einsum,
+     nullptr,
+     OpKind::matmul,
+     FusionClass::contraction,
+     {},
      "contraction by an equation, pairwise from the left; without a contracted axis an elementwise product"},
 };
 
 } // namespace
 
-std::span<const OperatorRow> einsum_rows() { return kRows; }
+std::span<const OperatorRow> einsum_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -6,7 +6,9 @@ namespace archsim {
 
 namespace {
 
-bool is_onnx_domain(const std::string& domain) { return domain.empty() || domain == "ai.onnx"; }
+bool is_onnx_domain(const std::string& domain) {
+    return domain.empty() || domain == "ai.onnx";
+}
 
 /// A tensor whose every dimension is 1 has no size for the data to decide.
 bool has_variable_size(const ShapedTensor& t) {
@@ -53,8 +55,9 @@ Operator Engine::make_operator(const Scope& scope, const Node& node, const Opera
 
 void Engine::run_node(const Scope& scope, const Node& node) {
     state_.scope = &scope;
+    ++steps_;
     const OperatorRow* row = lookup(node);
-    if (row && run_control_flow(scope, node, *row))
+    if (row && !row->infer && run_control_flow(*this, scope, node, *row))
         return;
     Operator& op = state_.graph.operators.emplace_back(make_operator(scope, node, row));
     if (!row) {
@@ -68,9 +71,9 @@ void Engine::run_node(const Scope& scope, const Node& node) {
 void Engine::resolve(const Scope& scope, const Node& node, const OperatorRow& row, Operator& op) {
     NodeContext context(state_, node, row, op);
     const auto& tensors = state_.graph.tensors;
-    const bool inputs_known = row.accepts_unknown || std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
-                                  return id == kNoTensor || tensors[id].known;
-                              });
+    const bool inputs_known =
+        row.accepts_unknown || std::all_of(op.inputs.begin(), op.inputs.end(),
+                                           [&](TensorId id) { return id == kNoTensor || tensors[id].known; });
     if (!inputs_known) {
         ++skipped_;
         declare_outputs(scope, node);

@@ -13,28 +13,52 @@ class Engine {
     /// Nodes whose inputs' shapes were unknown because of an earlier problem.
     std::size_t skipped() const { return skipped_; }
 
+    // For control flow (control_flow.cpp, loops.cpp).
+
+    BindState& state() { return state_; }
+    ShapedGraph& graph() { return state_.graph; }
+    /// A scope for a body: new tensors for its own names, the outer ones for captured names.
+    Scope open(const Scope& outer, const Graph& body, std::string prefix, double repeat);
+    Operator make_operator(const Scope& scope, const Node& node, const OperatorRow* row) const;
+    /// Adds an operator that costs nothing and stands for entering or leaving a body.
+    void link(const Scope& scope, const Node& node, std::vector<TensorId> inputs, std::vector<TensorId> outputs);
+    /// Copies what is known of one tensor to another; the value only on request.
+    void copy(TensorId from, TensorId to, bool with_value);
+    /// Whether the budget of nodes, which nested loops could blow up, is spent; reports it once.
+    bool exhausted(const Node& node);
+    /// Forgets operators and tensors added since a mark, for a second try at a body.
+    struct Mark {
+        std::size_t operators = 0, tensors = 0;
+    };
+    Mark mark() const { return {state_.graph.operators.size(), state_.graph.tensors.size()}; }
+    void rewind(const Mark& mark);
+    void drop_operators(std::size_t first, std::size_t last);
+    /// Shapes of the outputs as the file declares them; false when that does not resolve them all.
+    bool declare_outputs(const Scope& scope, const Node& node);
+    void note_skipped() { ++skipped_; }
+
   private:
     void run_node(const Scope& scope, const Node& node);
     const OperatorRow* lookup(const Node& node);
-    Operator make_operator(const Scope& scope, const Node& node, const OperatorRow* row) const;
     void resolve(const Scope& scope, const Node& node, const OperatorRow& row, Operator& op);
     void finish(NodeContext& context);
-    bool declare_outputs(const Scope& scope, const Node& node);
     void unknown_operator(const Scope& scope, const Node& node);
-
-    // Control flow (control_flow.cpp).
-    bool run_control_flow(const Scope& scope, const Node& node, const OperatorRow& row);
-    void run_if(const Scope& scope, const Node& node, const OperatorRow& row);
-    void run_loop(const Scope& scope, const Node& node, const OperatorRow& row);
-    void run_scan(const Scope& scope, const Node& node, const OperatorRow& row);
-    void run_sequence_map(const Scope& scope, const Node& node, const OperatorRow& row);
-    Scope open(const Scope& outer, const Graph& body, std::string prefix, double repeat);
-    void alias_outputs(const Scope& scope, const Node& node, const std::vector<TensorId>& sources);
-    bool too_many_operators(const Node& node);
 
     BindState& state_;
     std::unordered_map<std::string_view, const OperatorRow*> onnx_rows_; ///< rows of ai.onnx met so far
     std::size_t skipped_ = 0;
+    std::size_t steps_ = 0;
 };
+
+/// Runs If, Loop, Scan and SequenceMap; false for any other row.
+bool run_control_flow(Engine& engine, const Scope& scope, const Node& node, const OperatorRow& row);
+
+// One function per operator; they throw NodeProblem.
+void run_loop(Engine& engine, const Scope& scope, const Node& node);
+void run_scan(Engine& engine, const Scope& scope, const Node& node);
+void run_sequence_map(Engine& engine, const Scope& scope, const Node& node);
+
+/// A subgraph attribute; throws NodeProblem when it is missing.
+const Graph& body_of(const Node& node, std::string_view key);
 
 } // namespace archsim

@@ -22,11 +22,24 @@ std::span<const OperatorRow> movement_rows();
 std::span<const OperatorRow> indexing_rows();
 std::span<const OperatorRow> control_flow_rows();
 std::span<const OperatorRow> quantization_rows();
+std::span<const OperatorRow> attention_rows();
+std::span<const OperatorRow> contrib_attention_rows();
+std::span<const OperatorRow> contrib_norm_rows();
+std::span<const OperatorRow> contrib_quantized_rows();
+std::span<const OperatorRow> moe_rows();
+std::span<const OperatorRow> vision_rows();
 
 inline constexpr std::array kFamilies = {
-    &unary_rows,    &binary_rows,        &generator_rows, &convolution_rows, &pooling_rows,
-    &matmul_rows, &einsum_rows,   &normalization_rows, &reduction_rows, &shape_rows,       &movement_rows,
-    &indexing_rows, &control_flow_rows,  &quantization_rows,
+    &unary_rows,        &binary_rows,
+    &generator_rows,    &convolution_rows,
+    &pooling_rows,      &matmul_rows,
+    &einsum_rows,       &normalization_rows,
+    &reduction_rows,    &shape_rows,
+    &movement_rows,     &indexing_rows,
+    &control_flow_rows, &quantization_rows,
+    &attention_rows,    &contrib_attention_rows,
+    &contrib_norm_rows, &contrib_quantized_rows,
+    &moe_rows,          &vision_rows,
 };
 
 } // namespace archsim

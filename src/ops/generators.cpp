@@ -1,7 +1,7 @@
 // Operators that make tensors: constants, ranges, random numbers, windows.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <cmath>
 
@@ -80,7 +80,8 @@ void infer_range(NodeContext& c) {
         malformed("a step of 0");
     const double count = std::max(0.0, std::ceil((*limit - *start) / *delta));
     if (!(count <= 9007199254740992.0))
-        throw NodeProblem{FindingKind::too_large, "the range is longer than 2^53", "check start, limit and delta"};
+        throw NodeProblem{FindingKind::too_large, "the range is longer than 2^53",
+                          "check start, limit and delta"};
     c.set_output(0, c.type(0), {static_cast<std::int64_t>(count)});
     if (count > static_cast<double>(kMaxConstantElements))
         return;
@@ -95,7 +96,9 @@ void infer_range(NodeContext& c) {
     c.set_value(0, std::move(value));
 }
 
-void infer_eye_like(NodeContext& c) { c.set_output(0, data_type_attribute(c, "dtype", c.type(0)), c.shape(0)); }
+void infer_eye_like(NodeContext& c) {
+    c.set_output(0, data_type_attribute(c, "dtype", c.type(0)), c.shape(0));
+}
 
 void infer_random(NodeContext& c) {
     const auto* shape = c.integers("shape");
@@ -104,10 +107,13 @@ void infer_random(NodeContext& c) {
     c.set_output(0, data_type_attribute(c, "dtype", DataType::float32), *shape);
 }
 
-void infer_random_like(NodeContext& c) { infer_eye_like(c); }
+void infer_random_like(NodeContext& c) {
+    infer_eye_like(c);
+}
 
 void infer_multinomial(NodeContext& c) {
-    c.set_output(0, data_type_attribute(c, "dtype", DataType::int32), {c.dim(0, 0), c.integer("sample_size", 1)});
+    c.set_output(0, data_type_attribute(c, "dtype", DataType::int32),
+                 {c.dim(0, 0), c.integer("sample_size", 1)});
 }
 
 void infer_window(NodeContext& c) {
@@ -119,10 +125,18 @@ void infer_mel_weights(NodeContext& c) {
                  {c.scalar_int(1) / 2 + 1, c.scalar_int(0)});
 }
 
-constexpr OperatorRow generator(std::string_view name, int since, NodeFunction infer, OpKind kind, ElementCost cost,
-                                std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work_per_output, nullptr, kind,
-            kind == OpKind::elementwise ? FusionClass::elementwise : FusionClass::injective, cost, doc};
+constexpr OperatorRow generator(std::string_view name, int since, NodeFunction infer, OpKind kind,
+                                ElementCost cost, std::string_view doc) {
+    return {name,
+            kOnnxDomain,
+            since,
+            infer,
+            work_per_output,
+            nullptr,
+            kind,
+            kind == OpKind::elementwise ? FusionClass::elementwise : FusionClass::injective,
+            cost,
+            doc};
 }
 
 constexpr OperatorRow random(std::string_view name, int since, NodeFunction infer, ElementCost cost,
@@ -133,18 +147,31 @@ constexpr OperatorRow random(std::string_view name, int since, NodeFunction infe
 }
 
 constexpr OperatorRow kRows[] = {
-    {"Constant", kOnnxDomain, 1, infer_constant, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
+    {"Constant",
+     kOnnxDomain,
+     1,
+     infer_constant,
+     work_free,
+     nullptr,
+     OpKind::free,
+     FusionClass::transparent,
+     {},
      "a value stored in the file"},
-    generator("ConstantOfShape", 9, infer_constant_of_shape, OpKind::data_movement, {}, "a tensor of one value"),
+    generator("ConstantOfShape", 9, infer_constant_of_shape, OpKind::data_movement, {},
+              "a tensor of one value"),
     generator("Range", 11, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ..."),
     generator("EyeLike", 9, infer_eye_like, OpKind::data_movement, {}, "ones on a diagonal"),
-    // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per number.
+    // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per
+    // number.
     random("RandomNormal", 1, infer_random, {20, 3}, "normal random numbers: Philox rounds and Box-Muller"),
-    random("RandomNormalLike", 1, infer_random_like, {20, 3}, "normal random numbers of another tensor's shape"),
+    random("RandomNormalLike", 1, infer_random_like, {20, 3},
+           "normal random numbers of another tensor's shape"),
     random("RandomUniform", 1, infer_random, {20, 0}, "uniform random numbers: Philox rounds"),
-    random("RandomUniformLike", 1, infer_random_like, {20, 0}, "uniform random numbers of another tensor's shape"),
+    random("RandomUniformLike", 1, infer_random_like, {20, 0},
+           "uniform random numbers of another tensor's shape"),
     random("Bernoulli", 15, infer_random_like, {21, 0}, "draws 0 or 1 by the given probability"),
-    random("Multinomial", 7, infer_multinomial, {21, 1}, "draws class numbers by unnormalised log-probabilities"),
+    random("Multinomial", 7, infer_multinomial, {21, 1},
+           "draws class numbers by unnormalised log-probabilities"),
     generator("HannWindow", 17, infer_window, OpKind::elementwise, {2, 1}, "Hann window"),
     generator("HammingWindow", 17, infer_window, OpKind::elementwise, {2, 1}, "Hamming window"),
     generator("BlackmanWindow", 17, infer_window, OpKind::elementwise, {4, 2}, "Blackman window"),
@@ -153,6 +180,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> generator_rows() { return kRows; }
+std::span<const OperatorRow> generator_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -1,7 +1,7 @@
 // Operators that pick or place elements by index.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,9 @@ void infer_gather(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
-void work_gather(NodeContext& c) { read_part(c, c.output(0).elements()); }
+void work_gather(NodeContext& c) {
+    read_part(c, c.output(0).elements());
+}
 
 void fold_gather(NodeContext& c) {
     const Constant &data = *c.value(0), &indices = *c.value(1);
@@ -41,12 +43,16 @@ void fold_gather(NodeContext& c) {
             if (index < 0 || index >= size)
                 malformed("an index is outside the axis of size " + std::to_string(size));
             for (std::size_t i = 0; i < inner; ++i)
-                append_from(to, data, (o * static_cast<std::size_t>(size) + static_cast<std::size_t>(index)) * inner + i);
+                append_from(to, data,
+                            (o * static_cast<std::size_t>(size) + static_cast<std::size_t>(index)) * inner +
+                                i);
         }
     c.set_value(0, std::move(to));
 }
 
-void infer_gather_elements(NodeContext& c) { c.set_output(0, c.type(0), c.shape(1)); }
+void infer_gather_elements(NodeContext& c) {
+    c.set_output(0, c.type(0), c.shape(1));
+}
 
 void infer_gather_nd(NodeContext& c) {
     const Shape &data = c.shape(0), &indices = c.shape(1);
@@ -78,7 +84,8 @@ void fold_gather_nd(NodeContext& c) {
     c.set_value(0, std::move(to));
 }
 
-// --- Scatter: data, indices, updates. A runtime updates the data in place where it can, so the work is the updates.
+// --- Scatter: data, indices, updates. A runtime updates the data in place where it can, so the work is the
+// updates.
 
 void work_scatter(NodeContext& c) {
     const double updates = c.has_input(2) ? c.elements(2) : 0;
@@ -145,7 +152,8 @@ void infer_non_zero(NodeContext& c) {
         places = blank_value(c, 0);
         std::size_t below = count;
         for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
-            const auto d = value->shape.empty() ? std::size_t{1} : static_cast<std::size_t>(value->shape[axis]);
+            const auto d =
+                value->shape.empty() ? std::size_t{1} : static_cast<std::size_t>(value->shape[axis]);
             below = d > 0 ? below / d : 0;
             for (const std::size_t hit : hits)
                 places.ints.push_back(static_cast<std::int64_t>(hit / std::max<std::size_t>(below, 1) % d));
@@ -221,7 +229,8 @@ void infer_top_k(NodeContext& c) {
 
 /// A heap of k over n values: about log2(k) + 1 comparisons each.
 void work_top_k(NodeContext& c) {
-    const auto k = static_cast<double>(c.output(0).shape[normalized_axis(c.integer("axis", -1), c.shape(0).size())]);
+    const auto k =
+        static_cast<double>(c.output(0).shape[normalized_axis(c.integer("axis", -1), c.shape(0).size())]);
     c.work().vector_ops = c.elements(0) * (std::log2(std::max(k, 1.0)) + 1);
 }
 
@@ -241,14 +250,15 @@ void infer_nms(NodeContext& c) {
         per_class = 0;
     const double bound =
         static_cast<double>(batch) * static_cast<double>(classes) * static_cast<double>(per_class);
-    c.set_output(0, DataType::int64,
-                 {c.data_dependent_dim(0, 0, saturated_int(bound),
-                                       "batch x classes x the smaller of the boxes and max_output_boxes_per_class"),
-                  3});
+    c.set_output(
+        0, DataType::int64,
+        {c.data_dependent_dim(0, 0, saturated_int(bound),
+                              "batch x classes x the smaller of the boxes and max_output_boxes_per_class"),
+         3});
 }
 
-/// Per class: a sort by score, then each kept box meets every other: an intersection over union is 12 operations
-/// and a division.
+/// Per class: a sort by score, then each kept box meets every other: an intersection over union is 12
+/// operations and a division.
 void work_nms(NodeContext& c) {
     const auto lists = static_cast<double>(c.dim(1, 0)) * static_cast<double>(c.dim(1, 1));
     const auto boxes = static_cast<double>(c.dim(1, 2));
@@ -260,20 +270,25 @@ void work_nms(NodeContext& c) {
 
 constexpr OperatorRow picking(std::string_view name, int since, NodeFunction infer, NodeFunction work,
                               NodeFunction fold, std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective, {}, doc};
+    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective,
+            {},   doc};
 }
 
 constexpr OperatorRow sorting(std::string_view name, int since, NodeFunction infer, NodeFunction work,
                               std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work, nullptr, OpKind::sorting, FusionClass::opaque, {1, 0}, doc};
+    return {name,   kOnnxDomain, since, infer, work, nullptr, OpKind::sorting, FusionClass::opaque,
+            {1, 0}, doc};
 }
 
 constexpr OperatorRow kRows[] = {
     picking("Gather", 1, infer_gather, work_gather, fold_gather, "rows by index; reads only those rows"),
-    picking("GatherElements", 11, infer_gather_elements, work_gather, nullptr, "elements by index along an axis"),
+    picking("GatherElements", 11, infer_gather_elements, work_gather, nullptr,
+            "elements by index along an axis"),
     picking("GatherND", 11, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples"),
-    picking("Scatter", 9, infer_same, work_scatter, nullptr, "places elements by index (older ScatterElements)"),
-    picking("ScatterElements", 11, infer_same, work_scatter, nullptr, "places elements by index along an axis"),
+    picking("Scatter", 9, infer_same, work_scatter, nullptr,
+            "places elements by index (older ScatterElements)"),
+    picking("ScatterElements", 11, infer_same, work_scatter, nullptr,
+            "places elements by index along an axis"),
     picking("ScatterND", 11, infer_same, work_scatter, fold_scatter_nd, "places slices by index tuples"),
     picking("TensorScatter", 24, infer_same, work_tensor_scatter, nullptr,
             "writes new keys or values into a cache, in place"),
@@ -289,6 +304,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> indexing_rows() { return kRows; }
+std::span<const OperatorRow> indexing_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -35,9 +35,13 @@ MatrixView view_of(const MatMulOperand& operand, bool left) {
     return v;
 }
 
-void infer_matmul(NodeContext& c) { c.set_output(0, c.type(0), matmul_shape({c.shape(0)}, {c.shape(1)})); }
+void infer_matmul(NodeContext& c) {
+    c.set_output(0, c.type(0), matmul_shape({c.shape(0)}, {c.shape(1)}));
+}
 
-void work_matmul(NodeContext& c) { matmul_work(c, 0, 1); }
+void work_matmul(NodeContext& c) {
+    matmul_work(c, 0, 1);
+}
 
 void infer_gemm(NodeContext& c) {
     const bool ta = c.integer("transA", 0) != 0, tb = c.integer("transB", 0) != 0;
@@ -112,7 +116,8 @@ void work_dynamic_quantize_matmul(NodeContext& c) {
 
 // --- FusedMatMul and its kin: transA, transB, transBatchA, transBatchB
 
-MatMulOperand fused_operand(const NodeContext& c, std::size_t i, std::string_view trans, std::string_view batch) {
+MatMulOperand fused_operand(const NodeContext& c, std::size_t i, std::string_view trans,
+                            std::string_view batch) {
     MatMulOperand operand{c.shape(i), c.integer(trans, 0) != 0};
     // transBatch moves the leading axis to just before the last one.
     if (c.integer(batch, 0) != 0 && operand.shape.size() > 2)
@@ -130,8 +135,8 @@ void infer_fused_matmul(NodeContext& c) {
 
 void work_fused_matmul(NodeContext& c) {
     const Contraction product_of_inputs =
-        matmul_contraction(fused_operand(c, 0, "transA", "transBatchA"), fused_operand(c, 1, "transB", "transBatchB"),
-                           c.is_constant(0), c.is_constant(1));
+        matmul_contraction(fused_operand(c, 0, "transA", "transBatchA"),
+                           fused_operand(c, 1, "transB", "transBatchB"), c.is_constant(0), c.is_constant(1));
     c.work().macs = product_of_inputs.macs();
     c.work().contractions = {product_of_inputs};
     if (c.real("alpha", 1.0) != 1.0)
@@ -160,8 +165,9 @@ void work_gemm_fast_gelu(NodeContext& c) {
 
 void infer_gemm_float8(NodeContext& c) {
     const DataType type = data_type_attribute(c, "dtype", DataType::float32);
-    c.set_output(0, type,
-                 matmul_shape({c.shape(0), c.integer("transA", 0) != 0}, {c.shape(1), c.integer("transB", 0) != 0}));
+    c.set_output(
+        0, type,
+        matmul_shape({c.shape(0), c.integer("transA", 0) != 0}, {c.shape(1), c.integer("transB", 0) != 0}));
 }
 
 void work_gemm_float8(NodeContext& c) {
@@ -184,8 +190,8 @@ void work_det(NodeContext& c) {
     c.work().special_ops = c.output(0).elements() * n * n / 2;
 }
 
-constexpr OperatorRow product_row(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                                  NodeFunction work, std::string_view doc) {
+constexpr OperatorRow product_row(std::string_view name, std::string_view domain, int since,
+                                  NodeFunction infer, NodeFunction work, std::string_view doc) {
     return {name, domain, since, infer, work, nullptr, OpKind::matmul, FusionClass::contraction, {}, doc};
 }
 
@@ -200,32 +206,45 @@ constexpr OperatorRow kRows[] = {
     product_row("MatMulIntegerToFloat", kMicrosoftDomain, 1, infer_matmul_integer_to_float,
                 work_matmul_integer_to_float, "8-bit matrix product scaled to a floating result"),
     product_row("DynamicQuantizeMatMul", kMicrosoftDomain, 1, infer_dynamic_quantize_matmul,
-                work_dynamic_quantize_matmul, "quantises A on the fly (6 operations per element), 8-bit product"),
+                work_dynamic_quantize_matmul,
+                "quantises A on the fly (6 operations per element), 8-bit product"),
     product_row("MatMulInteger16", kMicrosoftDomain, 1, infer_matmul_integer, work_matmul,
                 "16-bit matrix product with 32-bit results"),
     product_row("FusedMatMul", kMicrosoftDomain, 1, infer_fused_matmul, work_fused_matmul,
                 "alpha A B with transposed operands"),
     product_row("TransposeMatMul", kMicrosoftDomain, 1, infer_fused_matmul, work_fused_matmul,
                 "older name of FusedMatMul"),
-    product_row("FusedMatMulActivation", kMicrosoftDomain, 1, infer_fused_matmul, work_fused_matmul_activation,
-                "FusedMatMul and an activation"),
+    product_row("FusedMatMulActivation", kMicrosoftDomain, 1, infer_fused_matmul,
+                work_fused_matmul_activation, "FusedMatMul and an activation"),
     product_row("FusedGemm", kMicrosoftDomain, 1, infer_gemm, work_fused_gemm, "Gemm and an activation"),
     product_row("GemmFastGelu", kMicrosoftDomain, 1, infer_matmul, work_gemm_fast_gelu,
                 "matrix product, bias and the tanh form of gelu"),
     product_row("GemmFloat8", kMicrosoftDomain, 1, infer_gemm_float8, work_gemm_float8,
                 "Gemm on 8-bit floating values"),
-    {"Det", kOnnxDomain, 11, infer_det, work_det, nullptr, OpKind::reduction, FusionClass::opaque, {},
+    {"Det",
+     kOnnxDomain,
+     11,
+     infer_det,
+     work_det,
+     nullptr,
+     OpKind::reduction,
+     FusionClass::opaque,
+     {},
      "determinant by LU decomposition: 2/3 n^3 operations"},
 };
 
 } // namespace
 
+std::span<const OperatorRow> matmul_rows() {
+    return kRows;
+}
+
 Shape matmul_shape(const MatMulOperand& left, const MatMulOperand& right) {
     const MatrixView a = view_of(left, true), b = view_of(right, false);
     if (a.columns != b.rows)
         throw NodeProblem{FindingKind::shape_conflict,
-                          "the inner dimensions " + std::to_string(a.columns) + " and " + std::to_string(b.rows) +
-                              " differ",
+                          "the inner dimensions " + std::to_string(a.columns) + " and " +
+                              std::to_string(b.rows) + " differ",
                           "check the sizes given for the inputs"};
     Shape out = broadcast(a.batch, b.batch);
     if (!a.vector)
@@ -261,8 +280,8 @@ Contraction matmul_contraction(const MatMulOperand& left, const MatMulOperand& r
 }
 
 void matmul_work(NodeContext& c, std::size_t a, std::size_t b, bool transpose_a, bool transpose_b) {
-    const Contraction contraction =
-        matmul_contraction({c.shape(a), transpose_a}, {c.shape(b), transpose_b}, c.is_constant(a), c.is_constant(b));
+    const Contraction contraction = matmul_contraction({c.shape(a), transpose_a}, {c.shape(b), transpose_b},
+                                                       c.is_constant(a), c.is_constant(b));
     c.work().macs = contraction.macs();
     c.work().contractions = {contraction};
     c.mark_learned(a);

@@ -89,8 +89,8 @@ void infer_concat(NodeContext& c) {
         for (std::size_t d = 0; d < out.size(); ++d)
             if (d != axis && in[d] != out[d])
                 throw NodeProblem{FindingKind::shape_conflict,
-                                  "the inputs differ in axis " + std::to_string(d) + " (" + std::to_string(out[d]) +
-                                      " and " + std::to_string(in[d]) + ")",
+                                  "the inputs differ in axis " + std::to_string(d) + " (" +
+                                      std::to_string(out[d]) + " and " + std::to_string(in[d]) + ")",
                                   "check the sizes given for the inputs"};
         out[axis] += in[axis];
     }
@@ -133,10 +133,12 @@ SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, 
     const std::int64_t low = step > 0 ? 0 : -1, high = step > 0 ? size : size - 1;
     const auto place = [&](std::int64_t x) { return std::clamp(x < 0 ? x + size : x, low, high); };
     // The clamp of a negative `end` with a negative step stops before the first element.
-    const std::int64_t first = std::clamp<std::int64_t>(start < 0 ? start + size : start, 0, step > 0 ? size : size - 1);
+    const std::int64_t first =
+        std::clamp<std::int64_t>(start < 0 ? start + size : start, 0, step > 0 ? size : size - 1);
     const std::int64_t last = place(end);
     const std::int64_t distance = step > 0 ? last - first : first - last;
-    const std::int64_t stride = step > 0 ? step : (step == std::numeric_limits<std::int64_t>::min() ? 1 : -step);
+    const std::int64_t stride =
+        step > 0 ? step : (step == std::numeric_limits<std::int64_t>::min() ? 1 : -step);
     if (distance <= 0)
         return {0, step, 0};
     return {first, step, (distance - 1) / stride + 1};
@@ -162,7 +164,8 @@ std::vector<SliceRange> slice_ranges(const NodeContext& c) {
     if ((given && given->size() != starts->size()) || (steps && steps->size() != starts->size()))
         malformed("starts, ends, axes and steps differ in length");
     for (std::size_t i = 0; i < starts->size(); ++i) {
-        const std::size_t axis = normalized_axis(given ? (*given)[i] : static_cast<std::int64_t>(i), in.size());
+        const std::size_t axis =
+            normalized_axis(given ? (*given)[i] : static_cast<std::int64_t>(i), in.size());
         ranges[axis] = slice_range((*starts)[i], (*ends)[i], steps ? (*steps)[i] : 1, in[axis]);
     }
     return ranges;
@@ -247,7 +250,9 @@ void fold_split(NodeContext& c) {
 
 // --- Expand, Tile
 
-void infer_expand(NodeContext& c) { c.set_output(0, c.type(0), broadcast(c.shape(0), c.ints(1))); }
+void infer_expand(NodeContext& c) {
+    c.set_output(0, c.type(0), broadcast(c.shape(0), c.ints(1)));
+}
 
 void fold_expand(NodeContext& c) {
     const Constant& from = *c.value(0);
@@ -320,7 +325,8 @@ void infer_pad(NodeContext& c) {
         malformed("two pads per axis are needed");
     for (std::size_t i = 0; i < axes.size(); ++i) {
         std::int64_t& d = out[normalized_axis(axes[i], out.size())];
-        if (__builtin_add_overflow(d, (*pads)[i], &d) || __builtin_add_overflow(d, (*pads)[i + axes.size()], &d))
+        if (__builtin_add_overflow(d, (*pads)[i], &d) ||
+            __builtin_add_overflow(d, (*pads)[i + axes.size()], &d))
             throw NodeProblem{FindingKind::too_large, "the pads overflow", "check the pads"};
     }
     c.set_output(0, c.type(0), std::move(out));
@@ -360,7 +366,8 @@ void infer_space_to_depth(NodeContext& c) {
 
 constexpr OperatorRow moving(std::string_view name, int since, NodeFunction infer, NodeFunction work,
                              NodeFunction fold, std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective, {}, doc};
+    return {name, kOnnxDomain, since, infer, work, fold, OpKind::data_movement, FusionClass::injective,
+            {},   doc};
 }
 
 constexpr OperatorRow kRows[] = {
@@ -381,6 +388,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> movement_rows() { return kRows; }
+std::span<const OperatorRow> movement_rows() {
+    return kRows;
+}
 
 } // namespace archsim

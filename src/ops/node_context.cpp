@@ -76,7 +76,8 @@ const std::vector<std::int64_t>& NodeContext::ints(std::size_t i) const {
     if (!constant) {
         const std::string& name = input(i).name;
         throw NodeProblem{FindingKind::unresolved_dimension,
-                          "the output shape depends on the value of '" + name + "', which is only known at run time",
+                          "the output shape depends on the value of '" + name +
+                              "', which is only known at run time",
                           "give the value with --input " + name + "=..."};
     }
     return constant->ints;
@@ -163,8 +164,8 @@ void NodeContext::share_value(std::size_t i, const Constant* value) {
         state_.values[op_.outputs[i]] = value;
 }
 
-std::int64_t NodeContext::data_dependent_dim(std::size_t output_index, std::size_t axis, std::int64_t upper_bound,
-                                             std::string_view bound_text) {
+std::int64_t NodeContext::data_dependent_dim(std::size_t output_index, std::size_t axis,
+                                             std::int64_t upper_bound, std::string_view bound_text) {
     if (!has_output(output_index))
         return upper_bound;
     output(output_index).data_dependent = true;

@@ -1,17 +1,21 @@
-// Normalisations and softmax. Costs per element of the input follow the plain formulas: a mean is 1 addition, a
-// variance 3 (subtract, square, add), scaling and shifting 2.
+// Normalisations and softmax. Costs per element of the input follow the plain formulas: a mean is 1 addition,
+// a variance 3 (subtract, square, add), scaling and shifting 2.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 namespace archsim {
 
 namespace {
 
 /// One reciprocal square root (root and division) for each normalised group of elements.
-void add_roots(NodeContext& c, double groups) { c.work().special_ops += 2 * groups; }
+void add_roots(NodeContext& c, double groups) {
+    c.work().special_ops += 2 * groups;
+}
 
-double elements_from(const Shape& shape, std::size_t axis) { return product(std::span(shape).subspan(axis)); }
+double elements_from(const Shape& shape, std::size_t axis) {
+    return product(std::span(shape).subspan(axis));
+}
 
 // --- BatchNormalization
 
@@ -130,12 +134,13 @@ void work_log_likelihood(NodeContext& c) {
 
 constexpr OperatorRow norm(std::string_view name, std::string_view domain, int since, NodeFunction infer,
                            NodeFunction work, ElementCost cost, std::string_view doc) {
-    return {name, domain, since, infer, work, nullptr, OpKind::normalization, FusionClass::reduction, cost, doc};
+    return {name, domain, since, infer, work, nullptr, OpKind::normalization, FusionClass::reduction,
+            cost, doc};
 }
 
 constexpr OperatorRow softmax(std::string_view name, ElementCost cost, std::string_view doc) {
-    return {name, kOnnxDomain, 1, infer_same, work_softmax, nullptr, OpKind::softmax, FusionClass::reduction, cost,
-            doc};
+    return {name, kOnnxDomain, 1, infer_same, work_softmax, nullptr, OpKind::softmax, FusionClass::reduction,
+            cost, doc};
 }
 
 constexpr OperatorRow kRows[] = {
@@ -158,18 +163,37 @@ constexpr OperatorRow kRows[] = {
     norm("MeanVarianceNormalization", kOnnxDomain, 9, infer_same, work_mean_variance, {5, 0},
          "mean and variance over given axes"),
     norm("LRN", kOnnxDomain, 1, infer_same, work_lrn, {6, 3}, "local response normalisation across channels"),
-    norm("LpNormalization", kOnnxDomain, 1, infer_same, work_lp_norm, {3, 0}, "divides by the Lp norm of an axis"),
+    norm("LpNormalization", kOnnxDomain, 1, infer_same, work_lp_norm, {3, 0},
+         "divides by the Lp norm of an axis"),
     softmax("Softmax", {4, 1}, "exp(x - max) / sum: maximum, subtraction, sum, scaling; exp"),
     softmax("LogSoftmax", {4, 1}, "x - max - log sum exp(x - max)"),
     softmax("Hardmax", {2, 0}, "one at the largest value, zero elsewhere"),
-    {"NegativeLogLikelihoodLoss", kOnnxDomain, 12, infer_loss, work_log_likelihood, nullptr, OpKind::reduction,
-     FusionClass::reduction, {}, "picks the log-probability of each label"},
-    {"SoftmaxCrossEntropyLoss", kOnnxDomain, 12, infer_loss, work_per_input, nullptr, OpKind::softmax,
-     FusionClass::reduction, {5, 1}, "log-softmax and the negative log-likelihood"},
+    {"NegativeLogLikelihoodLoss",
+     kOnnxDomain,
+     12,
+     infer_loss,
+     work_log_likelihood,
+     nullptr,
+     OpKind::reduction,
+     FusionClass::reduction,
+     {},
+     "picks the log-probability of each label"},
+    {"SoftmaxCrossEntropyLoss",
+     kOnnxDomain,
+     12,
+     infer_loss,
+     work_per_input,
+     nullptr,
+     OpKind::softmax,
+     FusionClass::reduction,
+     {5, 1},
+     "log-softmax and the negative log-likelihood"},
 };
 
 } // namespace
 
-std::span<const OperatorRow> normalization_rows() { return kRows; }
+std::span<const OperatorRow> normalization_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -35,8 +35,8 @@ void mark_kv_caches(ShapedGraph& graph) {
                 continue;
             ShapedTensor& in = graph.tensors[id];
             // Keys and values carry batch, heads, positions and head size.
-            if (in.role != TensorRole::input || in.shape.size() < 3 || in.shape.size() != grown.shape.size() ||
-                in.type != grown.type)
+            if (in.role != TensorRole::input || in.shape.size() < 3 ||
+                in.shape.size() != grown.shape.size() || in.type != grown.type)
                 continue;
             in.kv_cache = true;
             grown.kv_cache = true;
@@ -72,25 +72,35 @@ bool is_type(const Operator& op, std::string_view name) {
                                op.type.size() == kMicrosoftDomain.size() + 1 + name.size());
 }
 
-bool is_quantize(const Operator& op) { return is_type(op, "QuantizeLinear"); }
-bool is_dequantize(const Operator& op) { return is_type(op, "DequantizeLinear"); }
+bool is_quantize(const Operator& op) {
+    return is_type(op, "QuantizeLinear");
+}
+bool is_dequantize(const Operator& op) {
+    return is_type(op, "DequantizeLinear");
+}
 
 std::optional<Precision> precision_of(DataType type) {
     switch (type) {
     case DataType::int8:
-    case DataType::uint8: return Precision::int8;
+    case DataType::uint8:
+        return Precision::int8;
     case DataType::int16:
-    case DataType::uint16: return Precision::int16;
+    case DataType::uint16:
+        return Precision::int16;
     case DataType::int4:
     case DataType::uint4:
     case DataType::int2:
-    case DataType::uint2: return Precision::int4;
+    case DataType::uint2:
+        return Precision::int4;
     case DataType::float8e4m3fn:
     case DataType::float8e4m3fnuz:
     case DataType::float8e5m2:
-    case DataType::float8e5m2fnuz: return Precision::fp8;
-    case DataType::float4e2m1: return Precision::fp4;
-    default: return std::nullopt;
+    case DataType::float8e5m2fnuz:
+        return Precision::fp8;
+    case DataType::float4e2m1:
+        return Precision::fp4;
+    default:
+        return std::nullopt;
     }
 }
 
@@ -107,12 +117,14 @@ bool multiplies(const Operator& op) {
 /// For every tensor the quantised type that lies behind it, if a DequantizeLinear stands between.
 class QuantizedForms {
   public:
-    explicit QuantizedForms(ShapedGraph& graph) : graph_(graph), types_(graph.tensors.size(), DataType::undefined) {}
+    explicit QuantizedForms(ShapedGraph& graph)
+        : graph_(graph), types_(graph.tensors.size(), DataType::undefined) {}
 
     DataType of(TensorId id) const { return id == kNoTensor ? DataType::undefined : types_[id]; }
 
     void visit(Operator& op) {
-        if (op.inputs.empty() || op.outputs.empty() || op.inputs[0] == kNoTensor || op.outputs[0] == kNoTensor)
+        if (op.inputs.empty() || op.outputs.empty() || op.inputs[0] == kNoTensor ||
+            op.outputs[0] == kNoTensor)
             return;
         const ShapedTensor& from = graph_.tensors[op.inputs[0]];
         if (is_dequantize(op)) {
@@ -188,7 +200,8 @@ void mark_quantization(BindState& state) {
             op.native_precision = common_precision(first, forms.of(op.inputs[1]));
         else if (!multiplies(op) && first != DataType::undefined && feeds_only_quantizers(op) &&
                  std::all_of(op.inputs.begin(), op.inputs.end(), [&](TensorId id) {
-                     return id == kNoTensor || forms.of(id) != DataType::undefined || graph.tensors[id].constant;
+                     return id == kNoTensor || forms.of(id) != DataType::undefined ||
+                            graph.tensors[id].constant;
                  }))
             op.native_precision = precision_of(first);
     }
@@ -203,14 +216,17 @@ void mark_quantization(BindState& state) {
         // The quantised kernel writes its result in the quantised type.
         op.work = OperatorWork{};
         op.work.fusion = FusionClass::transparent;
-        if (readers[op.inputs[0]] == quantizers[op.inputs[0]] && !op.outputs.empty() && op.outputs[0] != kNoTensor)
+        if (readers[op.inputs[0]] == quantizers[op.inputs[0]] && !op.outputs.empty() &&
+            op.outputs[0] != kNoTensor)
             graph.tensors[op.inputs[0]].storage_bits = graph.tensors[op.outputs[0]].stored_bits();
     }
     std::vector<bool> read_as_float(graph.tensors.size(), false);
     for (std::size_t i = graph.operators.size(); i-- > 0;) {
         const Operator& op = graph.operators[i];
-        const bool passes_on = moves_only(op) && !op.folded && std::none_of(op.outputs.begin(), op.outputs.end(),
-                                                              [&](TensorId id) { return id != kNoTensor && read_as_float[id]; });
+        const bool passes_on = moves_only(op) && !op.folded &&
+                               std::none_of(op.outputs.begin(), op.outputs.end(), [&](TensorId id) {
+                                   return id != kNoTensor && read_as_float[id];
+                               });
         if (op.native_precision || passes_on || is_quantize(op))
             continue;
         for (const TensorId id : op.inputs)

@@ -5,12 +5,13 @@
 
 namespace archsim {
 
-/// Reads the precision that QuantizeLinear/DequantizeLinear pairs prescribe: an operator between them runs on the
-/// quantised type, the pairs themselves then cost nothing, and folded dequantised weights keep their packed size.
+/// Reads the precision that QuantizeLinear/DequantizeLinear pairs prescribe: an operator between them runs on
+/// the quantised type, the pairs themselves then cost nothing, and folded dequantised weights keep their
+/// packed size.
 void mark_quantization(BindState& state);
 
-/// Marks cache tensors of decomposed attention: a graph input that is extended (Concat, ScatterND...) into a graph
-/// output.
+/// Marks cache tensors of decomposed attention: a graph input that is extended (Concat, ScatterND...) into a
+/// graph output.
 void mark_kv_caches(ShapedGraph& graph);
 
 /// Folds operators whose results nothing at run time reads (a Transpose whose shape alone was wanted).

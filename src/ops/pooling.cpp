@@ -48,7 +48,8 @@ void work_pool(NodeContext& c) {
     const Window w = window_of(a, std::span(c.shape(0)).subspan(2), std::span(c.output(0).shape).subspan(2));
     const double outputs = c.output(0).elements();
     set_window(c, w);
-    c.work().vector_ops = outputs * (w.taps() * c.row().cost.vector + (c.node().op_type == "AveragePool" ? 1 : 0));
+    c.work().vector_ops =
+        outputs * (w.taps() * c.row().cost.vector + (c.node().op_type == "AveragePool" ? 1 : 0));
     c.work().special_ops = outputs * c.row().cost.special;
 }
 
@@ -102,15 +103,17 @@ void infer_roi_align(NodeContext& c) {
                  {c.dim(1, 0), c.dim(0, 1), c.integer("output_height", 1), c.integer("output_width", 1)});
 }
 
-/// Each sample is a bilinear interpolation of 4 pixels (8 operations) and one addition. An adaptive sampling ratio
-/// (0) takes ceil(region / output) samples per axis; the region is taken as the whole map, its upper bound.
+/// Each sample is a bilinear interpolation of 4 pixels (8 operations) and one addition. An adaptive sampling
+/// ratio (0) takes ceil(region / output) samples per axis; the region is taken as the whole map, its upper
+/// bound.
 void work_roi_align(NodeContext& c) {
     const auto ratio = static_cast<double>(c.integer("sampling_ratio", 0));
     const Shape& y = c.output(0).shape;
     const auto per_axis = [&](std::size_t axis) {
-        return ratio > 0 ? ratio
-                         : std::max(1.0, std::ceil(static_cast<double>(c.dim(0, static_cast<std::int64_t>(axis))) /
-                                                   static_cast<double>(std::max<std::int64_t>(y[axis], 1))));
+        return ratio > 0
+                   ? ratio
+                   : std::max(1.0, std::ceil(static_cast<double>(c.dim(0, static_cast<std::int64_t>(axis))) /
+                                             static_cast<double>(std::max<std::int64_t>(y[axis], 1))));
     };
     const double samples = c.output(0).elements() * per_axis(2) * per_axis(3);
     c.work().vector_ops = samples * 9;
@@ -136,22 +139,42 @@ constexpr OperatorRow kRows[] = {
     pooling("MaxPool", kOnnxDomain, 1, infer_pool, work_pool, {1, 0}, "largest value under a window"),
     pooling("AveragePool", kOnnxDomain, 1, infer_pool, work_pool, {1, 0}, "mean under a window"),
     pooling("LpPool", kOnnxDomain, 1, infer_pool, work_pool, {2, 1}, "Lp norm under a window"),
-    pooling("GlobalAveragePool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {1, 0}, "mean of each channel"),
+    pooling("GlobalAveragePool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {1, 0},
+            "mean of each channel"),
     pooling("GlobalMaxPool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {1, 0},
             "largest value of each channel"),
-    pooling("GlobalLpPool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {2, 1}, "Lp norm of each channel"),
+    pooling("GlobalLpPool", kOnnxDomain, 1, infer_global_pool, work_global_pool, {2, 1},
+            "Lp norm of each channel"),
     pooling("MaxRoiPool", kOnnxDomain, 1, infer_max_roi_pool, work_max_roi_pool, {1, 0},
             "largest value in cells of regions; each region is taken to cover the image"),
     pooling("RoiAlign", kOnnxDomain, 10, infer_roi_align, work_roi_align, {9, 0},
             "bilinear samples in cells of regions: 9 operations per sample"),
-    {"MaxUnpool", kOnnxDomain, 9, infer_max_unpool, work_movement, nullptr, OpKind::data_movement,
-     FusionClass::injective, {}, "puts pooled values back where they came from"},
-    {"Col2Im", kOnnxDomain, 18, infer_col2im, work_per_input, nullptr, OpKind::data_movement,
-     FusionClass::injective, {1, 0}, "adds overlapping blocks into an image"},
+    {"MaxUnpool",
+     kOnnxDomain,
+     9,
+     infer_max_unpool,
+     work_movement,
+     nullptr,
+     OpKind::data_movement,
+     FusionClass::injective,
+     {},
+     "puts pooled values back where they came from"},
+    {"Col2Im",
+     kOnnxDomain,
+     18,
+     infer_col2im,
+     work_per_input,
+     nullptr,
+     OpKind::data_movement,
+     FusionClass::injective,
+     {1, 0},
+     "adds overlapping blocks into an image"},
 };
 
 } // namespace
 
-std::span<const OperatorRow> pooling_rows() { return kRows; }
+std::span<const OperatorRow> pooling_rows() {
+    return kRows;
+}
 
 } // namespace archsim

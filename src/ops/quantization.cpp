@@ -1,7 +1,7 @@
 // Quantisation of tensors. Between quantised operators these cost nothing; passes/quantization decides that.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 namespace archsim {
 
@@ -39,10 +39,11 @@ void work_dynamic_quantize(NodeContext& c) {
     c.work().passes = 2;
 }
 
-constexpr OperatorRow quantizing(std::string_view name, std::string_view domain, int since, NodeFunction infer,
-                                 ElementCost cost, std::string_view doc) {
-    return {name, domain, since, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::elementwise,
-            cost, doc};
+constexpr OperatorRow quantizing(std::string_view name, std::string_view domain, int since,
+                                 NodeFunction infer, ElementCost cost, std::string_view doc) {
+    return {
+        name, domain, since, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::elementwise,
+        cost, doc};
 }
 
 constexpr OperatorRow kRows[] = {
@@ -54,13 +55,22 @@ constexpr OperatorRow kRows[] = {
                "subtract the zero point and scale; free before an operator that runs quantised"),
     quantizing("DequantizeLinear", kMicrosoftDomain, 1, infer_dequantize, {2, 0},
                "subtract the zero point and scale; free before an operator that runs quantised"),
-    {"DynamicQuantizeLinear", kOnnxDomain, 11, infer_dynamic_quantize, work_dynamic_quantize, nullptr,
-     OpKind::reduction, FusionClass::reduction, {6, 0},
+    {"DynamicQuantizeLinear",
+     kOnnxDomain,
+     11,
+     infer_dynamic_quantize,
+     work_dynamic_quantize,
+     nullptr,
+     OpKind::reduction,
+     FusionClass::reduction,
+     {6, 0},
      "finds minimum and maximum, then scales, rounds and clips: 6 operations per element"},
 };
 
 } // namespace
 
-std::span<const OperatorRow> quantization_rows() { return kRows; }
+std::span<const OperatorRow> quantization_rows() {
+    return kRows;
+}
 
 } // namespace archsim

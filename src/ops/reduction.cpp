@@ -1,7 +1,7 @@
 // Reductions over axes, argument searches and running sums.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -47,16 +47,25 @@ void work_reduce(NodeContext& c) {
     else if (type == "ReduceL2" || type == "ReduceLogSum" || type == "ReduceLogSumExp")
         c.work().special_ops += c.output(0).elements();
     if (c.output(0).elements() == c.elements(0) && c.integer("noop_with_empty_axes", 0) != 0 &&
-        c.output(0).shape == c.shape(0) && type != "ReduceSumSquare" && type != "ReduceL2" && type != "ReduceLogSum")
+        c.output(0).shape == c.shape(0) && type != "ReduceSumSquare" && type != "ReduceL2" &&
+        type != "ReduceLogSum")
         make_free(c);
 }
 
 using Combine = double (*)(double, double);
 
-double sum_of(double a, double b) { return a + b; }
-double product_of(double a, double b) { return a * b; }
-double largest_of(double a, double b) { return std::max(a, b); }
-double smallest_of(double a, double b) { return std::min(a, b); }
+double sum_of(double a, double b) {
+    return a + b;
+}
+double product_of(double a, double b) {
+    return a * b;
+}
+double largest_of(double a, double b) {
+    return std::max(a, b);
+}
+double smallest_of(double a, double b) {
+    return std::min(a, b);
+}
 
 /// Folds in double, which is exact for the sizes that shape arithmetic handles.
 template <Combine Function, bool Mean = false>
@@ -125,13 +134,14 @@ void fold_cumsum(NodeContext& c) {
 
 constexpr OperatorRow reduce(std::string_view name, ElementCost cost, std::string_view doc,
                              NodeFunction fold = nullptr) {
-    return {name, kOnnxDomain, 1, infer_reduce, work_reduce, fold, OpKind::reduction, FusionClass::reduction, cost,
-            doc};
+    return {name, kOnnxDomain, 1, infer_reduce, work_reduce, fold, OpKind::reduction, FusionClass::reduction,
+            cost, doc};
 }
 
 constexpr OperatorRow scan(std::string_view name, int since, std::string_view doc, NodeFunction fold) {
-    return {name, kOnnxDomain, since, infer_same, work_per_input, fold, OpKind::reduction, FusionClass::opaque,
-            {1, 0}, doc};
+    return {
+        name,   kOnnxDomain, since, infer_same, work_per_input, fold, OpKind::reduction, FusionClass::opaque,
+        {1, 0}, doc};
 }
 
 constexpr OperatorRow kRows[] = {
@@ -145,16 +155,34 @@ constexpr OperatorRow kRows[] = {
     reduce("ReduceSumSquare", {2, 0}, "sum of squares over axes"),
     reduce("ReduceLogSum", {1, 0}, "logarithm of the sum over axes"),
     reduce("ReduceLogSumExp", {3, 1}, "logarithm of the sum of exponentials over axes"),
-    {"ArgMax", kOnnxDomain, 1, infer_arg, work_per_input, nullptr, OpKind::reduction, FusionClass::reduction,
-     {1, 0}, "place of the largest value along an axis"},
-    {"ArgMin", kOnnxDomain, 1, infer_arg, work_per_input, nullptr, OpKind::reduction, FusionClass::reduction,
-     {1, 0}, "place of the smallest value along an axis"},
+    {"ArgMax",
+     kOnnxDomain,
+     1,
+     infer_arg,
+     work_per_input,
+     nullptr,
+     OpKind::reduction,
+     FusionClass::reduction,
+     {1, 0},
+     "place of the largest value along an axis"},
+    {"ArgMin",
+     kOnnxDomain,
+     1,
+     infer_arg,
+     work_per_input,
+     nullptr,
+     OpKind::reduction,
+     FusionClass::reduction,
+     {1, 0},
+     "place of the smallest value along an axis"},
     scan("CumSum", 11, "running sum along an axis", fold_cumsum),
     scan("CumProd", 26, "running product along an axis", nullptr),
 };
 
 } // namespace
 
-std::span<const OperatorRow> reduction_rows() { return kRows; }
+std::span<const OperatorRow> reduction_rows() {
+    return kRows;
+}
 
 } // namespace archsim

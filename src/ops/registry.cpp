@@ -9,7 +9,9 @@ namespace archsim {
 
 namespace {
 
-auto key_of(const OperatorRow& row) { return std::tie(row.name, row.domain); }
+auto key_of(const OperatorRow& row) {
+    return std::tie(row.name, row.domain);
+}
 
 } // namespace
 
@@ -31,8 +33,9 @@ void OperatorRegistry::add(const OperatorRow& row) {
 const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_view name) const {
     if (domain == "ai.onnx")
         domain = kOnnxDomain;
-    const auto it = std::lower_bound(rows_.begin(), rows_.end(), std::tie(name, domain),
-                                     [](const OperatorRow& row, const auto& key) { return key_of(row) < key; });
+    const auto it =
+        std::lower_bound(rows_.begin(), rows_.end(), std::tie(name, domain),
+                         [](const OperatorRow& row, const auto& key) { return key_of(row) < key; });
     return it != rows_.end() && key_of(*it) == std::tie(name, domain) ? &*it : nullptr;
 }
 

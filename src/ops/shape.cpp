@@ -1,7 +1,7 @@
 // Operators that only look at or change shapes: nothing to do at run time.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -26,7 +26,8 @@ std::size_t clamp_axis(std::int64_t axis, std::size_t rank) {
 void infer_shape(NodeContext& c) {
     const Shape& shape = c.shape(0);
     const std::size_t start = clamp_axis(c.integer("start", 0), shape.size());
-    const std::size_t end = clamp_axis(c.integer("end", static_cast<std::int64_t>(shape.size())), shape.size());
+    const std::size_t end =
+        clamp_axis(c.integer("end", static_cast<std::int64_t>(shape.size())), shape.size());
     const std::size_t count = end > start ? end - start : 0;
     c.set_value(0, int_vector(std::span(shape).subspan(start, count)));
     c.set_output(0, DataType::int64, {static_cast<std::int64_t>(count)});
@@ -81,10 +82,11 @@ void infer_reshape(NodeContext& c) {
     else if (free_axis)
         out[*free_axis] = 0;
     if (product(out) != elements)
-        throw NodeProblem{FindingKind::shape_conflict,
-                          "cannot reshape " + std::to_string(saturated_int(elements)) +
-                              " elements into the target shape of " + std::to_string(saturated_int(product(out))),
-                          "the file may fix a batch or image size inside; bind the sizes it was exported with"};
+        throw NodeProblem{
+            FindingKind::shape_conflict,
+            "cannot reshape " + std::to_string(saturated_int(elements)) +
+                " elements into the target shape of " + std::to_string(saturated_int(product(out))),
+            "the file may fix a batch or image size inside; bind the sizes it was exported with"};
     c.set_output(0, c.type(0), std::move(out));
 }
 
@@ -140,13 +142,30 @@ void infer_unsqueeze(NodeContext& c) {
 }
 
 constexpr OperatorRow reshaping(std::string_view name, NodeFunction infer, std::string_view doc) {
-    return {name, kOnnxDomain, 1, infer, work_free, fold_reshaped, OpKind::free, FusionClass::transparent, {}, doc};
+    return {name, kOnnxDomain, 1, infer, work_free, fold_reshaped, OpKind::free, FusionClass::transparent,
+            {},   doc};
 }
 
 constexpr OperatorRow kRows[] = {
-    {"Shape", kOnnxDomain, 1, infer_shape, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
+    {"Shape",
+     kOnnxDomain,
+     1,
+     infer_shape,
+     work_free,
+     nullptr,
+     OpKind::free,
+     FusionClass::transparent,
+     {},
      "the sizes of its input, known once the graph is bound"},
-    {"Size", kOnnxDomain, 1, infer_size, work_free, nullptr, OpKind::free, FusionClass::transparent, {},
+    {"Size",
+     kOnnxDomain,
+     1,
+     infer_size,
+     work_free,
+     nullptr,
+     OpKind::free,
+     FusionClass::transparent,
+     {},
      "the number of elements of its input, known once the graph is bound"},
     reshaping("Reshape", infer_reshape, "another shape over the same bytes"),
     reshaping("Flatten", infer_flatten, "two dimensions over the same bytes"),
@@ -156,6 +175,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> shape_rows() { return kRows; }
+std::span<const OperatorRow> shape_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -10,25 +10,59 @@ namespace {
 bool abs_int(std::int64_t a, std::int64_t, std::int64_t& r) {
     return !__builtin_sub_overflow(a < 0 ? 0 : a, a < 0 ? a : 0, &r);
 }
-bool neg_int(std::int64_t a, std::int64_t, std::int64_t& r) { return !__builtin_sub_overflow(0, a, &r); }
-bool same_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = a, true; }
-bool relu_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = a > 0 ? a : 0, true; }
-bool sign_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = (a > 0) - (a < 0), true; }
-bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) { return r = a == 0, true; }
+bool neg_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+    return !__builtin_sub_overflow(0, a, &r);
+}
+bool same_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+    return r = a, true;
+}
+bool relu_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+    return r = a > 0 ? a : 0, true;
+}
+bool sign_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+    return r = (a > 0) - (a < 0), true;
+}
+bool not_int(std::int64_t a, std::int64_t, std::int64_t& r) {
+    return r = a == 0, true;
+}
 
-double abs_real(double a, double) { return std::fabs(a); }
-double neg_real(double a, double) { return -a; }
-double ceil_real(double a, double) { return std::ceil(a); }
-double floor_real(double a, double) { return std::floor(a); }
-double round_real(double a, double) { return std::nearbyint(a); }
-double sqrt_real(double a, double) { return std::sqrt(a); }
-double exp_real(double a, double) { return std::exp(a); }
-double log_real(double a, double) { return std::log(a); }
-double reciprocal_real(double a, double) { return 1.0 / a; }
-double relu_real(double a, double) { return a > 0 ? a : 0; }
-double sign_real(double a, double) { return static_cast<double>((a > 0) - (a < 0)); }
+double abs_real(double a, double) {
+    return std::fabs(a);
+}
+double neg_real(double a, double) {
+    return -a;
+}
+double ceil_real(double a, double) {
+    return std::ceil(a);
+}
+double floor_real(double a, double) {
+    return std::floor(a);
+}
+double round_real(double a, double) {
+    return std::nearbyint(a);
+}
+double sqrt_real(double a, double) {
+    return std::sqrt(a);
+}
+double exp_real(double a, double) {
+    return std::exp(a);
+}
+double log_real(double a, double) {
+    return std::log(a);
+}
+double reciprocal_real(double a, double) {
+    return 1.0 / a;
+}
+double relu_real(double a, double) {
+    return a > 0 ? a : 0;
+}
+double sign_real(double a, double) {
+    return static_cast<double>((a > 0) - (a < 0));
+}
 
-void infer_boolean(NodeContext& c) { c.set_output(0, DataType::boolean, c.shape(0)); }
+void infer_boolean(NodeContext& c) {
+    c.set_output(0, DataType::boolean, c.shape(0));
+}
 
 void infer_cast(NodeContext& c) {
     // Before opset 6 the target type was written as text; such files name it in upper case ("FLOAT").
@@ -36,10 +70,10 @@ void infer_cast(NodeContext& c) {
     if (const auto* to = c.attribute("to"); to && std::holds_alternative<std::string>(*to)) {
         const std::string& name = std::get<std::string>(*to);
         constexpr std::pair<std::string_view, DataType> kNames[] = {
-            {"FLOAT", DataType::float32},   {"DOUBLE", DataType::float64}, {"FLOAT16", DataType::float16},
-            {"INT64", DataType::int64},     {"INT32", DataType::int32},    {"INT16", DataType::int16},
-            {"INT8", DataType::int8},       {"UINT8", DataType::uint8},    {"UINT16", DataType::uint16},
-            {"UINT32", DataType::uint32},   {"UINT64", DataType::uint64},  {"BOOL", DataType::boolean},
+            {"FLOAT", DataType::float32}, {"DOUBLE", DataType::float64}, {"FLOAT16", DataType::float16},
+            {"INT64", DataType::int64},   {"INT32", DataType::int32},    {"INT16", DataType::int16},
+            {"INT8", DataType::int8},     {"UINT8", DataType::uint8},    {"UINT16", DataType::uint16},
+            {"UINT32", DataType::uint32}, {"UINT64", DataType::uint64},  {"BOOL", DataType::boolean},
             {"STRING", DataType::string}};
         for (const auto& [text, candidate] : kNames)
             if (text == name)
@@ -52,7 +86,9 @@ void infer_cast(NodeContext& c) {
     c.set_output(0, type, c.shape(0));
 }
 
-void infer_cast_like(NodeContext& c) { c.set_output(0, c.type(1), c.shape(0)); }
+void infer_cast_like(NodeContext& c) {
+    c.set_output(0, c.type(1), c.shape(0));
+}
 
 void fold_cast(NodeContext& c) {
     const Constant& from = *c.value(0);
@@ -102,7 +138,9 @@ void work_dropout(NodeContext& c) {
         work_per_output(c);
 }
 
-void fold_identity(NodeContext& c) { c.share_value(0, c.value(0)); }
+void fold_identity(NodeContext& c) {
+    c.share_value(0, c.value(0));
+}
 
 void infer_identity(NodeContext& c) {
     ShapedTensor& out = c.output(0);
@@ -116,8 +154,16 @@ void infer_identity(NodeContext& c) {
 
 constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, std::string_view doc,
                             NodeFunction fold = nullptr) {
-    return {name, kOnnxDomain, since, infer_same, work_per_output, fold, OpKind::elementwise,
-            FusionClass::elementwise, cost, doc};
+    return {name,
+            kOnnxDomain,
+            since,
+            infer_same,
+            work_per_output,
+            fold,
+            OpKind::elementwise,
+            FusionClass::elementwise,
+            cost,
+            doc};
 }
 
 constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::string_view doc) {
@@ -173,20 +219,77 @@ constexpr OperatorRow kRows[] = {
     unary("Tan", 7, {0, 1}, "tangent"),
     unary("Tanh", 1, {0, 1}, "hyperbolic tangent"),
     unary("ThresholdedRelu", 10, {2, 0}, "x where x > a, else 0"),
-    {"IsInf", kOnnxDomain, 10, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
-     FusionClass::elementwise, {1, 0}, "tests for infinity"},
-    {"IsNaN", kOnnxDomain, 9, infer_boolean, work_per_output, nullptr, OpKind::elementwise,
-     FusionClass::elementwise, {1, 0}, "tests for not-a-number"},
-    {"Cast", kOnnxDomain, 1, infer_cast, work_cast, fold_cast, OpKind::elementwise, FusionClass::elementwise,
-     {1, 0}, "converts the element type; free when it is the same"},
-    {"CastLike", kOnnxDomain, 15, infer_cast_like, work_cast, fold_cast, OpKind::elementwise,
-     FusionClass::elementwise, {1, 0}, "converts to the type of the second input"},
-    {"BitCast", kOnnxDomain, 26, infer_bit_cast, work_free, nullptr, OpKind::free, FusionClass::transparent,
-     {0, 0}, "reads the same bits as another type"},
-    {"Dropout", kOnnxDomain, 1, infer_dropout, work_dropout, nullptr, OpKind::elementwise,
-     FusionClass::elementwise, {3, 0}, "nothing in inference; in training a random number, comparison and scaling"},
-    {"Identity", kOnnxDomain, 1, infer_identity, work_free, fold_identity, OpKind::free,
-     FusionClass::transparent, {0, 0}, "the input itself", true},
+    {"IsInf",
+     kOnnxDomain,
+     10,
+     infer_boolean,
+     work_per_output,
+     nullptr,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {1, 0},
+     "tests for infinity"},
+    {"IsNaN",
+     kOnnxDomain,
+     9,
+     infer_boolean,
+     work_per_output,
+     nullptr,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {1, 0},
+     "tests for not-a-number"},
+    {"Cast",
+     kOnnxDomain,
+     1,
+     infer_cast,
+     work_cast,
+     fold_cast,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {1, 0},
+     "converts the element type; free when it is the same"},
+    {"CastLike",
+     kOnnxDomain,
+     15,
+     infer_cast_like,
+     work_cast,
+     fold_cast,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {1, 0},
+     "converts to the type of the second input"},
+    {"BitCast",
+     kOnnxDomain,
+     26,
+     infer_bit_cast,
+     work_free,
+     nullptr,
+     OpKind::free,
+     FusionClass::transparent,
+     {0, 0},
+     "reads the same bits as another type"},
+    {"Dropout",
+     kOnnxDomain,
+     1,
+     infer_dropout,
+     work_dropout,
+     nullptr,
+     OpKind::elementwise,
+     FusionClass::elementwise,
+     {3, 0},
+     "nothing in inference; in training a random number, comparison and scaling"},
+    {"Identity",
+     kOnnxDomain,
+     1,
+     infer_identity,
+     work_free,
+     fold_identity,
+     OpKind::free,
+     FusionClass::transparent,
+     {0, 0},
+     "the input itself",
+     true},
     contrib("Gelu", {4, 1}, "0.5 x (1 + erf(x/sqrt 2))"),
     contrib("QuickGelu", {3, 2}, "x sigmoid(1.702 x)"),
     contrib("Silu", {2, 2}, "x sigmoid(x)"),
@@ -194,6 +297,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> unary_rows() { return kRows; }
+std::span<const OperatorRow> unary_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -13,7 +13,8 @@ std::vector<std::int64_t> steps(const NodeContext& c, std::string_view key, std:
     if (!given || given->empty())
         return std::vector<std::int64_t>(rank, 1);
     if (given->size() != rank)
-        malformed("attribute '" + std::string(key) + "' does not fit " + std::to_string(rank) + " spatial axes");
+        malformed("attribute '" + std::string(key) + "' does not fit " + std::to_string(rank) +
+                  " spatial axes");
     for (const std::int64_t v : *given)
         if (v < 1 || v > kMaxStep)
             malformed("attribute '" + std::string(key) + "' must be positive");
@@ -63,13 +64,15 @@ std::int64_t window_output(const SpatialAttributes& a, std::size_t i, std::int64
     if (!a.ceil_mode)
         return room / stride + 1;
     std::int64_t out = room / stride + (room % stride != 0) + 1;
-    // A last window that would start inside the end padding is dropped (as PyTorch does; ONNX since opset 19).
+    // A last window that would start inside the end padding is dropped (as PyTorch does; ONNX since opset
+    // 19).
     if ((out - 1) * stride >= input + (explicit_pads ? a.pads_begin[i] : 0))
         --out;
     return out;
 }
 
-Window window_of(const SpatialAttributes& a, std::span<const std::int64_t> in, std::span<const std::int64_t> out) {
+Window window_of(const SpatialAttributes& a, std::span<const std::int64_t> in,
+                 std::span<const std::int64_t> out) {
     Window w;
     const std::size_t rank = in.size();
     // The innermost axis is last, so 1-D and 2-D windows use the trailing places.

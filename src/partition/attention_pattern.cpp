@@ -24,12 +24,22 @@ std::optional<TensorId> main_input(const FusionGraph& graph, std::uint32_t i) {
     return std::nullopt;
 }
 
-void absorb_transposes(const FusionGraph& graph, std::uint32_t product, std::vector<std::uint32_t>& members) {
-    for (TensorId in : graph.activation_inputs(product)) {
-        const std::uint32_t source = graph.producer(in);
-        if (source != kNoOperator && graph.op(source).type == "Transpose" && graph.readers(in).size() == 1)
-            members.push_back(source);
-    }
+/// Transposes and scalings that feed only the kernel: it reads its operands through them.
+void absorb_producers(const FusionGraph& graph, std::vector<std::uint32_t>& members) {
+    const auto is_member = [&](std::uint32_t i) {
+        return std::find(members.begin(), members.end(), i) != members.end();
+    };
+    for (std::size_t m = 0; m < members.size(); ++m)
+        for (TensorId in : graph.activation_inputs(members[m])) {
+            const std::uint32_t source = graph.producer(in);
+            if (source == kNoOperator || is_member(source) || graph.is_pinned(in))
+                continue;
+            const Operator& op = graph.op(source);
+            const bool scaling = op.work.kind == OpKind::elementwise && graph.activation_inputs(source).size() == 1;
+            if ((op.type == "Transpose" || scaling) &&
+                std::all_of(graph.readers(in).begin(), graph.readers(in).end(), is_member))
+                members.push_back(source);
+        }
 }
 
 } // namespace
@@ -77,8 +87,7 @@ std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
         }
         if (!values)
             continue;
-        absorb_transposes(graph, *scores, members);
-        absorb_transposes(graph, *values, members);
+        absorb_producers(graph, members);
         const TensorId out = operators[*values].outputs.front();
         if (!graph.is_pinned(out) && graph.readers(out).size() == 1 &&
             operators[graph.readers(out).front()].type == "Transpose")

@@ -12,8 +12,13 @@ namespace {
 /// (a decomposed GELU has 5, a decomposed LayerNorm 9).
 constexpr std::size_t kLargestRegion = 24;
 
-bool is_split(const Operator& op) {
-    return op.type == "Split" || op.type == "Slice";
+/// Operators whose result is a piece of their input: address arithmetic for a stack that keeps pieces in place.
+/// A Gather of one constant index along the leading axis selects such a piece.
+bool is_piece(const ShapedGraph& graph, const Operator& op) {
+    if (op.type == "Split" || op.type == "Slice")
+        return true;
+    return op.type == "Gather" && op.inputs.size() == 2 && graph.tensors[op.inputs[1]].constant &&
+           graph.tensors[op.inputs[1]].elements() == 1;
 }
 
 } // namespace
@@ -26,7 +31,7 @@ FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
     for (std::uint32_t i = 0; i < graph.operators.size(); ++i) {
         const Operator& op = graph.operators[i];
         const bool view = op.folded || op.work.kind == OpKind::free ||
-                          (policy.concat_in_place && op.work.kind == OpKind::data_movement && is_split(op));
+                          (policy.concat_in_place && op.work.kind == OpKind::data_movement && is_piece(graph, op));
         join_[i] = !view && policy.concat_in_place && op.type == "Concat";
         view_[i] = view || join_[i];
         if (view) {

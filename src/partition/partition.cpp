@@ -292,6 +292,7 @@ class Partitioner {
         s.kind = group.kind;
         s.name = fusion_.op(group.anchor).name;
         s.repeat = fusion_.op(group.anchor).repeat;
+        s.members = group.members;
         const auto add_once = [](auto& list, auto value) {
             if (std::find(list.begin(), list.end(), value) == list.end())
                 list.push_back(value);

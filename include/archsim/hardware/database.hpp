@@ -6,6 +6,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
+#include "archsim/hardware/stated_facts.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -42,6 +43,10 @@ class ARCHSIM_API HardwareDatabase {
     std::shared_ptr<const Runtime> runtime_for(const Device& device, std::string_view name = {}) const;
     std::vector<Deployment> deployments() const;
     Deployment deployment(std::string_view id) const;
+
+    /// Every number of a device's file (with what it extends) and of a software stack's, in file order.
+    std::vector<StatedFact> device_facts(std::string_view name) const;
+    std::vector<StatedFact> runtime_facts(std::string_view name) const;
 
     std::vector<std::string> device_ids() const;  ///< sorted by family, then id
     std::vector<std::string> runtime_ids() const;

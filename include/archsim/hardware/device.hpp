@@ -61,7 +61,9 @@ struct PowerMode {
     Fact measured_bandwidth; ///< bytes/s, streamed, where published
     Fact limit;             ///< watts; unknown = not published
     bool uncapped = false;  ///< no software limit
+    Fact active_idle;          ///< watts with clocks up and nothing running
     Fact cpu_cores, cpu_clock; ///< of the host processor on the same module
+    std::vector<std::string> aliases;
 };
 
 struct Price {
@@ -86,6 +88,7 @@ struct CpuFacts {
 struct GpuFacts {
     Fact sm_count;
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
+    Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact warp_size;
 };
 struct SystolicFacts {
@@ -138,6 +141,7 @@ struct Device {
     std::vector<MemoryLevel> memory;
     std::optional<Dram> dram;
     Fact dispatch_kernel, dispatch_graph_kernel; ///< seconds per kernel; in a captured graph
+    Fact dispatch_inference;                     ///< seconds to start one inference of a compiled network
     Fact tdp, idle, active_idle;                 ///< watts
     std::vector<PowerMode> power_modes;
     std::string default_power_mode, peak_power_mode;
@@ -162,6 +166,9 @@ struct Device {
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
 
     const MemoryLevel* level(std::string_view name) const;
+    /// Dense peak: sum over the engines of that class of units x operations per clock x clock, in operations per
+    /// second; 0 when none has this precision.
+    double peak(EngineClass kind, Precision p) const;
     /// True when a native engine of that class has this precision.
     bool supports(EngineClass kind, Precision p) const;
     const PowerMode* power_mode(std::string_view name) const; ///< case-insensitive; null when absent

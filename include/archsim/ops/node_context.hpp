@@ -1,6 +1,6 @@
 #pragma once
-// What the functions of an operator row see of one node: its inputs with concrete shapes, known small values and
-// attributes, and its outputs to fill in.
+// What the functions of an operator row see of one node: its inputs with concrete shapes, known small values
+// and attributes, and its outputs to fill in.
 
 #include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"

@@ -40,9 +40,9 @@ struct OperatorRow {
     OpKind kind = OpKind::elementwise;
     FusionClass fusion = FusionClass::opaque;
     ElementCost cost;
-    std::string_view doc;           ///< one line: what it computes and how its work is counted
-    bool accepts_unknown = false;   ///< `infer` copes with inputs of unknown shape
-    bool random = false;            ///< differs per run: never folded
+    std::string_view doc;         ///< one line: what it computes and how its work is counted
+    bool accepts_unknown = false; ///< `infer` copes with inputs of unknown shape
+    bool random = false;          ///< differs per run: never folded
 };
 
 class ARCHSIM_API OperatorRegistry {
@@ -63,7 +63,8 @@ class ARCHSIM_API OperatorRegistry {
 
 /// As bind() of shaped_graph.hpp, with a table of one's own.
 ARCHSIM_API ShapedGraph bind(const Graph& graph, const Bindings& bindings,
-                             const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry);
+                             const std::map<std::string, std::int64_t>& defaults,
+                             const OperatorRegistry& registry);
 
 struct OperatorDoc {
     std::string name, domain;

@@ -1,6 +1,6 @@
 #pragma once
-// A graph bound to concrete sizes: every tensor has a shape, every operator its work. Binding never changes the
-// imported graph; one import serves any number of bindings.
+// A graph bound to concrete sizes: every tensor has a shape, every operator its work. Binding never changes
+// the imported graph; one import serves any number of bindings.
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
@@ -81,6 +81,9 @@ struct OperatorWork {
     /// elements; and elements written where that is not the whole output.
     std::vector<std::pair<std::uint16_t, double>> partial_reads;
     std::optional<double> partial_write;
+    /// The same per output, where outputs differ: output index -> elements (attention appends new keys and
+    /// values to a cache that it shares with its input).
+    std::vector<std::pair<std::uint16_t, double>> partial_writes;
     double passes = 1; ///< times an unfused kernel walks its input (LayerNorm 2, Softmax 3)
 
     double operations() const { return 2 * macs + vector_ops + special_ops; }
@@ -96,7 +99,7 @@ struct ShapedTensor {
     bool buffer = false;         ///< initializer, but not a learned parameter
     bool constant = false;       ///< value known at build time (initializer or folded)
     bool kv_cache = false;       ///< attention keys/values carried between steps
-    bool learned = false;        ///< counts as parameters: trained values, not statistics or quantisation scales
+    bool learned = false; ///< counts as parameters: trained values, not statistics or quantisation scales
     /// Bits per element as it lies in memory where that differs from `type` (the packed form behind a folded
     /// DequantizeLinear, with the scales' share); 0: the size of `type`.
     double storage_bits = 0;
@@ -125,8 +128,8 @@ struct Operator {
 
 /// Values given by the user when binding.
 struct Bindings {
-    std::map<std::string, std::int64_t> dims;           ///< symbol -> size ("batch", "height")
-    std::map<std::string, Shape> input_shapes;          ///< input name -> whole shape
+    std::map<std::string, std::int64_t> dims;                      ///< symbol -> size ("batch", "height")
+    std::map<std::string, Shape> input_shapes;                     ///< input name -> whole shape
     std::map<std::string, std::vector<std::int64_t>> input_values; ///< small inputs that decide shapes
     std::map<std::string, std::vector<double>> input_real_values;  ///< likewise, floating (Resize scales)
     /// First dimension of every graph input that shares the first input's symbol, or has no name at all; an
@@ -142,14 +145,14 @@ struct ShapedGraph {
     std::map<std::string, std::int64_t> dims; ///< every symbol's resolved size
     std::vector<Finding> findings;            ///< unknown operators, unresolved dimensions...
 
-    bool complete() const; ///< no finding of severity error
+    bool complete() const;     ///< no finding of severity error
     double parameters() const; ///< elements of learned initializers (float or packed), each counted once
     double macs() const;
     double operations() const;
 };
 
-/// Infers all shapes and folds shape arithmetic. `defaults` are used for symbols that `bindings` does not name.
-/// Never throws for a bad model: what cannot be resolved becomes a finding, all at once.
+/// Infers all shapes and folds shape arithmetic. `defaults` are used for symbols that `bindings` does not
+/// name. Never throws for a bad model: what cannot be resolved becomes a finding, all at once.
 ARCHSIM_API ShapedGraph bind(const Graph& graph, const Bindings& bindings,
                              const std::map<std::string, std::int64_t>& defaults = {});
 

@@ -6,6 +6,7 @@ import torchvision
 
 from . import mobilenet_v1
 from .layers import conv_norm_act
+from .mobilenet_v1 import DepthwiseSeparable
 
 BOX_CODE = 4
 
@@ -18,16 +19,13 @@ def per_anchor(prediction, width):
 class Head(nn.Module):
     """Box and class predictors, one pair of convolutions for each feature map."""
 
-    def __init__(self, channels, anchors, classes, kernels, stride=1):
+    def __init__(self, channels, anchors, classes, kernel, stride=1):
         super().__init__()
         self.classes = classes
 
         def predictors(width):
-            # An even kernel on a map of its own size pads on one side only, as TensorFlow's SAME does.
-            return nn.ModuleList(
-                nn.Sequential(*([nn.ZeroPad2d((0, 1, 0, 1))] if k % 2 == 0 else []),
-                              nn.Conv2d(c, a * width, k, stride, k // 2 if k % 2 else 0))
-                for c, a, k in zip(channels, anchors, kernels))
+            return nn.ModuleList(nn.Conv2d(c, a * width, kernel, stride, kernel // 2)
+                                 for c, a in zip(channels, anchors))
 
         self.boxes = predictors(BOX_CODE)
         self.scores = predictors(classes)
@@ -39,22 +37,22 @@ class Head(nn.Module):
 
 
 class SsdMobileNet(nn.Module):
-    """TensorFlow object detection API: six maps, the first two from the backbone, then four pairs of 1x1 and
-    3x3 stride-2 layers; scores through a sigmoid."""
+    """TensorFlow object detection API: six maps, the first two from the backbone, then four pairs of a 1x1 and
+    a 3x3 stride-2 layer, `widen`; scores through a sigmoid."""
     EXTRAS = ((256, 512), (128, 256), (128, 256), (64, 128))
     ANCHORS = (3, 6, 6, 6, 6, 6)
 
-    def __init__(self, stem, stem_channels, tail, tail_channels, kernels, classes=91):
+    def __init__(self, stem, stem_channels, tail, tail_channels, widen, kernel, classes=91):
         super().__init__()
         self.stem, self.tail = stem, tail
         self.extras = nn.ModuleList()
         channels = tail_channels
         for middle, outputs in self.EXTRAS:
             self.extras.append(nn.Sequential(conv_norm_act(channels, middle, 1),
-                                             conv_norm_act(middle, outputs, 3, 2)))
+                                             widen(middle, outputs)))
             channels = outputs
         maps = [stem_channels, tail_channels] + [outputs for _, outputs in self.EXTRAS]
-        self.head = Head(maps, self.ANCHORS, classes, kernels)
+        self.head = Head(maps, self.ANCHORS, classes, kernel)
 
     def forward(self, x):
         stem = self.stem(x)
@@ -69,16 +67,16 @@ class SsdMobileNet(nn.Module):
 
 def ssd_mobilenet_v1():
     layers = mobilenet_v1.features()
-    return SsdMobileNet(layers[:12], 512, layers[12:], 1024, kernels=[1] * 6)
+    return SsdMobileNet(layers[:12], 512, layers[12:], 1024, lambda i, o: conv_norm_act(i, o, 3, 2), kernel=1)
 
 
 def ssd_mobilenet_v2():
-    """The first map is the expansion of the fifteenth layer. A predictor's kernel is at most its map."""
+    """The first map is the expansion of the fifteenth layer; the extra layers are separable."""
     layers = torchvision.models.mobilenet_v2(weights=None).features
     expand, *project = layers[14].conv
     stem = nn.Sequential(*layers[:14], expand)
     tail = nn.Sequential(nn.Sequential(*project), *layers[15:])
-    return SsdMobileNet(stem, 576, tail, 1280, kernels=[3, 3, 3, 3, 2, 1])
+    return SsdMobileNet(stem, 576, tail, 1280, lambda i, o: DepthwiseSeparable(i, o, 2, nn.ReLU6), kernel=3)
 
 
 class SsdResNet34(nn.Module):
@@ -101,7 +99,7 @@ class SsdResNet34(nn.Module):
         for inputs, outputs, (middle, stride, padding) in zip(self.CHANNELS, self.CHANNELS[1:], self.EXTRAS):
             self.extras.append(nn.Sequential(nn.Conv2d(inputs, middle, 1), nn.ReLU(),
                                              nn.Conv2d(middle, outputs, 3, stride, padding), nn.ReLU()))
-        self.head = Head(self.CHANNELS, self.ANCHORS, classes, [3] * 6, stride=3)
+        self.head = Head(self.CHANNELS, self.ANCHORS, classes, kernel=3, stride=3)
 
     def forward(self, x):
         x = self.backbone(x)

@@ -1,0 +1,78 @@
+// profile_graph: what a network computes and moves, on no hardware in particular.
+
+#include "archsim/report/graph_profile.hpp"
+#include "archsim/run/session.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples = R"(  profile_graph resnet50
+  profile_graph bert-base --dim sequence=384 --depth 4 --top 20 --order bytes
+  profile_graph ./my_model.onnx --input-shape images=1,3,640,640 --tensors
+  profile_graph vit_b_16 --batch-size 8 --format json --output vit.json)";
+
+struct SizeOptions {
+    archsim::cli::WorkloadOptions workload; ///< of which only the sizes are asked for
+    std::vector<std::string> input_shapes;
+
+    void add_to(CLI::App& app) {
+        app.add_option("--batch-size", workload.batch_size, "items per inference")
+            ->check(CLI::Range(1, 1 << 20))
+            ->capture_default_str();
+        app.add_option("--dim", workload.dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
+        app.add_option("--input-shape", input_shapes, "whole shape of an input, NAME=1,3,224,224 (repeatable)");
+        app.add_option("--input", workload.inputs,
+                       "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+        app.add_flag("--allow-unknown", workload.allow_unknown, "print totals although they miss a part, marked");
+    }
+
+    archsim::Bindings bindings() const {
+        archsim::Bindings bindings = workload.bindings();
+        archsim::cli::WorkloadOptions shapes; // written like values
+        shapes.inputs = input_shapes;
+        bindings.input_shapes = shapes.bindings().input_values;
+        return bindings;
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    std::string name;
+    std::string order{name_of(ProfileOrder::operations)};
+    SizeOptions sizes;
+    cli::OutputOptions output;
+    GraphProfileView view;
+    const auto setup = [&](CLI::App& app) {
+        std::vector<std::string> orders;
+        for (const ProfileOrder known : kProfileOrders)
+            orders.emplace_back(name_of(known));
+        app.add_option("model", name, "catalogue name, or path of an .onnx file")->required();
+        sizes.add_to(app);
+        app.add_option("--top", view.top, "operators to list; 0: all")->capture_default_str();
+        app.add_option("--order", order, "order of the operators")->check(CLI::IsMember(orders))->capture_default_str();
+        app.add_option("--depth", view.depth, "levels of the module tree; 0: none")->capture_default_str();
+        app.add_flag("--tensors", view.tensors, "list the shape of every tensor");
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        for (const ProfileOrder known : kProfileOrders)
+            if (name_of(known) == order)
+                view.order = known;
+        view.allow_unknown = sizes.workload.allow_unknown;
+        const Format format = output.chosen();
+        if (format == Format::csv) {
+            view.operators_only = true;
+            view.top = 0;
+        }
+        const Session session;
+        const auto model = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
+        const GraphProfile profile = profile_graph(model->facts()->name, model->facts()->graph);
+        output.emit(format == Format::json ? to_json(profile, view.allow_unknown)
+                                           : render(describe(profile, view), format, output.render_options()));
+        return profile.complete || view.allow_unknown ? 0 : 3;
+    };
+    return cli::run_tool(argc, argv, "profile_graph", "Profiles a neural network, on no hardware in particular.",
+                         kExamples, setup, body);
+}

@@ -1,0 +1,51 @@
+"""The table of networks written here (networks/) and of torchvision variants under other names."""
+import torchvision
+
+from entry import Entry
+from networks import detr, efficientformer, fastvit, mobilenet_v1, repvit, retinanet, ssd, yolo
+
+CLASSIFICATION, DETECTION = "image-classification", "object-detection"
+# Figures of detectors are published as operations of every kind, or rounded to two digits.
+PUBLISHED_LOOSELY = 0.01
+FROZEN_NORM = ("backbone*bn*.weight", "backbone*bn*.bias", "backbone*downsample.1.weight",
+               "backbone*downsample.1.bias")
+
+
+def classifier(name, title, family, build, size, source, spatial="traced", **options):
+    return Entry(name, title, family, CLASSIFICATION, source, build, (size, size), spatial,
+                 tolerance=PUBLISHED_LOOSELY, **options)
+
+
+def detector(name, title, family, build, size, source, outputs, **options):
+    return Entry(name, title, family, DETECTION, source, build, size, outputs=outputs,
+                 tolerance=PUBLISHED_LOOSELY, **options)
+
+
+def entries():
+    return [
+        classifier("mobilenet_v1", "MobileNetV1", "mobilenet", mobilenet_v1.MobileNetV1, 224, "arXiv:1704.04861"),
+        classifier("mobilenetv2_140", "MobileNetV2 x1.4", "mobilenet",
+                   lambda: torchvision.models.mobilenet_v2(weights=None, width_mult=1.4), 224,
+                   "torchvision mobilenet_v2 with width_mult=1.4"),
+        classifier("efficientformer_l1", "EfficientFormer-L1", "efficientformer", efficientformer.efficientformer_l1,
+                   224, "arXiv:2206.01191", spatial="fixed"),
+        classifier("fastvit_t8", "FastViT-T8", "fastvit", fastvit.fastvit_t8, 256, "arXiv:2303.14189"),
+        classifier("fastvit_s12", "FastViT-S12", "fastvit", fastvit.fastvit_s12, 256, "arXiv:2303.14189"),
+        classifier("fastvit_sa12", "FastViT-SA12", "fastvit", fastvit.fastvit_sa12, 256, "arXiv:2303.14189"),
+        classifier("repvit_m0_9", "RepViT-M0.9", "repvit", repvit.repvit_m0_9, 224, "arXiv:2307.09283"),
+        classifier("repvit_m1_1", "RepViT-M1.1", "repvit", repvit.repvit_m1_1, 224, "arXiv:2307.09283"),
+        detector("ssd-mobilenet_v1", "SSD MobileNetV1", "ssd", ssd.ssd_mobilenet_v1, (300, 300),
+                 "arXiv:1512.02325, TensorFlow object detection API", ("boxes", "scores")),
+        detector("ssd-mobilenet_v2", "SSD MobileNetV2", "ssd", ssd.ssd_mobilenet_v2, (300, 300),
+                 "arXiv:1512.02325, TensorFlow object detection API", ("boxes", "scores")),
+        detector("ssd-resnet34", "SSD ResNet-34 1200", "ssd", ssd.SsdResNet34, (1200, 1200),
+                 "arXiv:1512.02325, MLPerf Inference v0.5", ("boxes", "scores")),
+        detector("retinanet_resnext50_fpn", "RetinaNet ResNeXt-50 FPN", "retinanet", retinanet.RetinaNet, (800, 800),
+                 "arXiv:1708.02002, MLPerf Inference v2.1", ("scores", "boxes"), buffers=FROZEN_NORM),
+        detector("detr-resnet50", "DETR ResNet-50", "detr", detr.Detr, (800, 1137), "arXiv:2005.12872",
+                 ("scores", "boxes"), buffers=FROZEN_NORM + ("position.periods",)),
+        detector("yolov5s", "YOLOv5s", "yolo", yolo.yolov5s, (640, 640), "YOLOv5 release 7.0, yolov5s configuration",
+                 ("predictions",), buffers=("head.anchors",)),
+        detector("yolov8n", "YOLOv8n", "yolo", yolo.yolov8n, (640, 640), "YOLOv8 yolov8n configuration",
+                 ("predictions",)),
+    ]

@@ -1,0 +1,194 @@
+"""YOLOv5s (release 7.0) and YOLOv8n, up to decoded boxes and class scores; non-maximum suppression runs outside."""
+import torch
+from torch import nn
+
+from .layers import conv_norm_act
+
+STRIDES = (8, 16, 32)
+CLASSES = 80
+
+
+def conv(inputs, outputs, kernel=1, stride=1, padding=None):
+    block = conv_norm_act(inputs, outputs, kernel, stride, act=nn.SiLU, padding=padding)
+    block.norm.eps = 1e-3
+    return block
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, channels, first_kernel, shortcut):
+        super().__init__()
+        self.cv1 = conv(channels, channels, first_kernel)
+        self.cv2 = conv(channels, channels, 3)
+        self.shortcut = shortcut
+
+    def forward(self, x):
+        y = self.cv2(self.cv1(x))
+        return x + y if self.shortcut else y
+
+
+class C3(nn.Module):
+    """Cross-stage partial block with three convolutions."""
+
+    def __init__(self, inputs, outputs, depth, shortcut=True):
+        super().__init__()
+        hidden = outputs // 2
+        self.cv1 = conv(inputs, hidden)
+        self.cv2 = conv(inputs, hidden)
+        self.cv3 = conv(2 * hidden, outputs)
+        self.m = nn.Sequential(*(Bottleneck(hidden, 1, shortcut) for _ in range(depth)))
+
+    def forward(self, x):
+        return self.cv3(torch.cat((self.m(self.cv1(x)), self.cv2(x)), 1))
+
+
+class C2f(nn.Module):
+    """Cross-stage partial block with two convolutions that keeps every intermediate."""
+
+    def __init__(self, inputs, outputs, depth, shortcut=True):
+        super().__init__()
+        self.hidden = outputs // 2
+        self.cv1 = conv(inputs, 2 * self.hidden)
+        self.cv2 = conv((2 + depth) * self.hidden, outputs)
+        self.m = nn.ModuleList(Bottleneck(self.hidden, 3, shortcut) for _ in range(depth))
+
+    def forward(self, x):
+        parts = list(self.cv1(x).split((self.hidden, self.hidden), 1))
+        for block in self.m:
+            parts.append(block(parts[-1]))
+        return self.cv2(torch.cat(parts, 1))
+
+
+class Sppf(nn.Module):
+    """Spatial pyramid pooling by three successive poolings."""
+
+    def __init__(self, channels):
+        super().__init__()
+        self.cv1 = conv(channels, channels // 2)
+        self.pool = nn.MaxPool2d(5, 1, 2)
+        self.cv2 = conv(2 * channels, channels)
+
+    def forward(self, x):
+        parts = [self.cv1(x)]
+        for _ in range(3):
+            parts.append(self.pool(parts[-1]))
+        return self.cv2(torch.cat(parts, 1))
+
+
+class Backbone(nn.Module):
+    """A stem and four stages; returns the maps of stride 8, 16 and 32."""
+
+    def __init__(self, stem, width, depths, block):
+        super().__init__()
+        self.stem = stem
+        self.stages = nn.ModuleList()
+        channels = width
+        for depth in depths:
+            self.stages.append(nn.Sequential(conv(channels, 2 * channels, 3, 2),
+                                             block(2 * channels, 2 * channels, depth)))
+            channels *= 2
+        self.sppf = Sppf(channels)
+
+    def forward(self, x):
+        x = self.stem(x)
+        maps = []
+        for stage in self.stages:
+            x = stage(x)
+            maps.append(x)
+        return maps[1], maps[2], self.sppf(maps[3])
+
+
+class Neck(nn.Module):
+    """Path aggregation: down the pyramid by upsampling, up again by stride-2 convolutions. `reduce` makes the
+    1x1 convolutions of YOLOv5 ahead of each upsampling; YOLOv8 has none."""
+
+    def __init__(self, width, block, reduce):
+        super().__init__()
+        c3, c4, c5 = 4 * width, 8 * width, 16 * width
+        self.up = nn.Upsample(scale_factor=2, mode="nearest")
+        self.reduce5 = conv(c5, c4) if reduce else nn.Identity()
+        self.reduce4 = conv(c4, c3) if reduce else nn.Identity()
+        from5, from4 = (c4, c3) if reduce else (c5, c4)
+        self.top4 = block(from5 + c4, c4, 1, False)
+        self.top3 = block(from4 + c3, c3, 1, False)
+        self.down3 = conv(c3, c3, 3, 2)
+        self.bottom4 = block(c3 + from4, c4, 1, False)
+        self.down4 = conv(c4, c4, 3, 2)
+        self.bottom5 = block(c4 + from5, c5, 1, False)
+
+    def forward(self, p3, p4, p5):
+        p5 = self.reduce5(p5)
+        p4 = self.reduce4(self.top4(torch.cat((self.up(p5), p4), 1)))
+        p3 = self.top3(torch.cat((self.up(p4), p3), 1))
+        n4 = self.bottom4(torch.cat((self.down3(p3), p4), 1))
+        return p3, n4, self.bottom5(torch.cat((self.down4(n4), p5), 1))
+
+
+def grid(x, offset):
+    """[2, h * w]: the column and row of every cell."""
+    height, width = x.shape[2], x.shape[3]
+    columns = torch.arange(width, dtype=x.dtype)[None, :].expand(height, width)
+    rows = torch.arange(height, dtype=x.dtype)[:, None].expand(height, width)
+    return torch.stack((columns, rows)).flatten(1) + offset
+
+
+class DetectV5(nn.Module):
+    ANCHORS = 3
+
+    def __init__(self, channels):
+        super().__init__()
+        self.m = nn.ModuleList(nn.Conv2d(c, self.ANCHORS * (CLASSES + 5), 1) for c in channels)
+        self.register_buffer("anchors", torch.ones(len(channels), self.ANCHORS, 2, 1))
+
+    def forward(self, maps):
+        outputs = []
+        for i, (layer, x) in enumerate(zip(self.m, maps)):
+            y = layer(x).reshape(x.shape[0], self.ANCHORS, CLASSES + 5, -1).sigmoid()
+            centre, size, scores = y.split((2, 2, CLASSES + 1), 2)
+            centre = (centre * 2 + grid(x, -0.5)) * STRIDES[i]
+            size = (size * 2) ** 2 * self.anchors[i]
+            outputs.append(torch.cat((centre, size, scores), 2).transpose(2, 3).flatten(1, 2))
+        return torch.cat(outputs, 1)
+
+
+class DetectV8(nn.Module):
+    """Anchor-free head: each side of a box is the mean of a distribution over 16 distances."""
+    BINS = 16
+
+    def __init__(self, channels):
+        super().__init__()
+        box, score = max(16, channels[0] // 4, 4 * self.BINS), max(channels[0], CLASSES)
+        self.cv2 = nn.ModuleList(nn.Sequential(conv(c, box, 3), conv(box, box, 3), nn.Conv2d(box, 4 * self.BINS, 1))
+                                 for c in channels)
+        self.cv3 = nn.ModuleList(nn.Sequential(conv(c, score, 3), conv(score, score, 3), nn.Conv2d(score, CLASSES, 1))
+                                 for c in channels)
+        self.dfl = nn.Conv2d(self.BINS, 1, 1, bias=False)
+
+    def forward(self, maps):
+        outputs = []
+        for i, x in enumerate(maps):
+            sides = self.cv2[i](x).reshape(x.shape[0], 4, self.BINS, -1).transpose(1, 2)
+            near, far = self.dfl(sides.softmax(1)).squeeze(1).split((2, 2), 1)
+            cells = grid(x, 0.5)
+            low, high = cells - near, cells + far
+            boxes = torch.cat(((low + high) / 2, high - low), 1) * STRIDES[i]
+            outputs.append(torch.cat((boxes, self.cv3[i](x).flatten(2).sigmoid()), 1))
+        return torch.cat(outputs, 2)
+
+
+class Yolo(nn.Module):
+    def __init__(self, backbone, neck, head):
+        super().__init__()
+        self.backbone, self.neck, self.head = backbone, neck, head
+
+    def forward(self, x):
+        return self.head(self.neck(*self.backbone(x)))
+
+
+def yolov5s():
+    stem = conv(3, 32, 6, 2, padding=2)
+    return Yolo(Backbone(stem, 32, (1, 2, 3, 1), C3), Neck(32, C3, reduce=True), DetectV5((128, 256, 512)))
+
+
+def yolov8n():
+    stem = conv(3, 16, 3, 2)
+    return Yolo(Backbone(stem, 16, (1, 2, 2, 1), C2f), Neck(16, C2f, reduce=False), DetectV8((64, 128, 256)))

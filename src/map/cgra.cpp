@@ -1,0 +1,138 @@
+// CGRA: pattern compute units (stages x lanes) and pattern memory units on a programmable interconnect, after
+// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side and stream into each other; what does
+// not fit on the chip is cut into sections that run one after another, each after a reconfiguration.
+
+#include "map/accelerator.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+using namespace accelerator;
+
+/// The fabric, and how many sections the network needs on it.
+struct Fabric {
+    Fabric(const Machine& machine, const NetworkWork& network) : m(machine) {
+        const CgraFacts& facts = machine.device->cgra;
+        units = std::max(1.0, facts.compute_units.value_or(machine.units) * machine.active_fraction);
+        stages = std::max(1.0, facts.stages.value_or(1));
+        lanes = std::max(1.0, facts.lanes.value_or(1));
+        memory = on_chip_bytes(machine);
+        // Weights stay in place; activations need room twice, for the producer and the consumer of each buffer.
+        const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
+        const auto operators = static_cast<double>(network.subgraphs.size());
+        sections = std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0);
+        sections = std::clamp(sections, 1.0, std::max(1.0, operators));
+    }
+    const Machine& m;
+    double units = 1, stages = 1, lanes = 1, memory = 0, sections = 1;
+};
+
+/// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by side; rows
+/// stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the units, and rows over what is left.
+struct Placement {
+    double cycles = 0, units_used = 0, padded_macs = 0;
+};
+
+Placement place(const Contraction& c, const Fabric& f, double pump) {
+    Placement p;
+    const double blocks = c.groups * std::ceil(c.k / f.stages) * std::ceil(c.n / f.lanes);
+    p.padded_macs = blocks * f.stages * f.lanes * c.m;
+    if (blocks >= f.units) {
+        p.cycles = std::ceil(blocks / f.units) * c.m / pump;
+        p.units_used = f.units;
+    } else { // copies of the blocks take a part of the rows each
+        const double copies = std::floor(f.units / blocks);
+        p.cycles = std::ceil(c.m / copies) / pump;
+        p.units_used = blocks * std::min(copies, c.m);
+    }
+    p.cycles += f.stages; // the pipeline fills once per operator
+    return p;
+}
+
+class CgraMapper final : public Mapper {
+  public:
+    std::string_view name() const override { return "coarse-grained reconfigurable array"; }
+
+    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+             Mapping& out) const override {
+        const Fabric fabric(machine, network);
+        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        // Operands per stage, lane and clock: 1 unless a narrow format is packed.
+        const double cells = fabric.units * fabric.stages * fabric.lanes;
+        const double pump = format.ops_per_cycle / (2 * cells);
+        double products = 0, padded_macs = 0, units_used = 0;
+        for (const OperatorUse& use : work.operators) {
+            if (on_host(use, machine))
+                continue;
+            for (const Contraction& c : use.op->work.contractions) {
+                const Placement p = place(c, fabric, pump);
+                products += p.cycles;
+                padded_macs += p.padded_macs;
+                units_used = std::max(units_used, p.units_used);
+            }
+        }
+        out.add(format.resource, Lane::compute, products, format.efficiency, Parameter::matrix_efficiency);
+        // One operation per stage and lane; element-wise stages follow the product's in the same pipeline.
+        const double vector = vector_work(work, machine).operations;
+        out.add(Resource::vector_cycles, products > 0 ? Lane::on_chip : Lane::compute, vector / cells,
+                machine.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
+        add_memory(work, network, fabric, out);
+        add_layer_overhead(machine, 1, 1, out);
+        count_arithmetic(work, machine, out);
+        out.events[Event::l1_byte] += work.unfused_bytes;
+        out.events[Event::routing_byte] += work.activation_bytes() + work.weight_bytes;
+        describe(fabric, work, units_used, padded_macs, out);
+        add_fallback(work, machine, out);
+        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+    }
+
+    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
+        NetworkMapping result = Mapper::map_network(network, machine);
+        const Fabric fabric(machine, network);
+        result.scheme = fabric.sections > 1 ? "sections, reconfigured in turn" : "whole network placed";
+        if (fabric.sections <= 1)
+            return result;
+        const double time = machine.device->cgra.reconfiguration_time.value_or(0);
+        result.fixed.add(Resource::seconds, Lane::overhead, fabric.sections * time);
+        const double bytes = fabric.sections * machine.param(Parameter::configuration_size, 0);
+        result.fixed.events[Event::configuration_byte] += bytes;
+        if (machine.rate(Resource::dram_bytes) > 0)
+            add_dram(result.fixed, Resource::dram_bytes, Lane::overhead, bytes);
+        return result;
+    }
+
+  private:
+    /// A network placed whole keeps its weights in the memory units. In sections, weights come from DRAM, and
+    /// activations too where they outlive a section in more room than half the memory units.
+    static void add_memory(const SubgraphWork& work, const NetworkWork& network, const Fabric& fabric,
+                           Mapping& out) {
+        const Machine& m = fabric.m;
+        if (m.rate(Resource::dram_bytes) <= 0)
+            return;
+        if (fabric.sections > 1)
+            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes);
+        if (!activations_stay(network, work, fabric.memory / 2, 1))
+            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
+    }
+
+    static void describe(const Fabric& fabric, const SubgraphWork& work, double units_used, double padded_macs,
+                         Mapping& out) {
+        Allocation& a = out.allocation;
+        a.units_total = fabric.units;
+        a.units_used = units_used > 0 ? units_used : fabric.units;
+        a.waves = fabric.sections;
+        a.tile_k = static_cast<std::uint16_t>(fabric.stages);
+        a.tile_n = static_cast<std::uint16_t>(fabric.lanes);
+        a.useful_fraction = padded_macs > 0 ? std::min(1.0, work.macs / padded_macs) : 1;
+        a.scheme = padded_macs > 0 ? "placed pipeline" : "element-wise pipeline";
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Mapper> make_cgra_mapper() { return std::make_unique<CgraMapper>(); }
+
+} // namespace archsim

@@ -1,0 +1,67 @@
+#pragma once
+// What the CPU formulas need of a machine, looked up once per subgraph. Private to the CPU mapper.
+
+#include "archsim/map/mapper.hpp"
+
+namespace archsim::cpu {
+
+/// How one core multiplies in a given format.
+struct MultiplyUnit {
+    Resource resource = Resource::vector_cycles;
+    bool matrix = false;
+    double ops_per_cycle = 0; ///< one core
+    double efficiency = 1;
+    Parameter reason = Parameter::count_;
+    // Shapes are padded to these: rows, columns and reduction steps of one instruction.
+    double m_step = 1, n_step = 1, k_step = 1;
+    double macs_per_instruction = 1;
+};
+
+class View {
+  public:
+    View(const Machine& machine, const NetworkWork& network);
+
+    const Machine& machine;
+    const NetworkWork& network;
+    bool streams;            ///< one core per inference, all cores busy with inferences of their own
+    double cores;            ///< of the machine that latency code uses (one socket, performance cores)
+    double used;             ///< cores of one inference: `cores`, or 1 with streams
+    double lanes;            ///< fp32 elements of one vector register
+    double vector_fp32;      ///< fp32 operations per cycle of one core
+    double l2_bytes;         ///< private L2 of one core
+    double llc_bytes;        ///< shared cache
+    double wide_bytes;       ///< storage of vector operators in 8-bit networks; 0 = as the rest
+
+    double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
+    MultiplyUnit unit(Precision precision, OpKind kind) const;
+    /// Slow-down when `blocks` equal pieces of work meet `used` cores.
+    double imbalance(double blocks) const;
+
+    /// What one operator moves on the chip and to DRAM, in bytes of all cores together.
+    struct Traffic {
+        double input = 0;      ///< activations read, each byte once
+        double output = 0;     ///< written, with residuals read
+        double weights = 0;
+        double input_share = 1;  ///< part of the input that one core reads
+        double output_share = 1; ///< part of the output that one core touches
+        double weight_share = 1; ///< part of the weights that one core reads
+    };
+    void add_traffic(Mapping& out, const Traffic& traffic) const;
+    /// Adds start and join of a parallel region and the cost of `kernels` kernels.
+    void add_fork_join(Mapping& out, double kernels) const;
+
+  private:
+    double dram_bytes(double activations, double weights) const;
+};
+
+void map_contraction(const View& view, const SubgraphWork& work, Mapping& out);
+void map_vector(const View& view, const SubgraphWork& work, Mapping& out);
+/// Core cycles of an operator outside contractions on all cores in use; 0 for copies.
+double vector_cycles(const View& view, const OperatorUse& use, double blocks);
+/// Independent heads of an attention tensor: all leading dimensions but the last two.
+double head_count(const View& view, const OperatorUse& use);
+
+void count_product(double macs, Precision precision, const MultiplyUnit& unit, EventCounts& events);
+void count_vector(const View& view, double vector_ops, double special_ops, EventCounts& events);
+
+} // namespace archsim::cpu

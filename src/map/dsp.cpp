@@ -1,0 +1,149 @@
+// DSP: a tensor unit and a wide-vector unit that take turns on one network, a scratchpad, and DRAM behind DMA. The
+// database tells two kinds apart: a matrix accelerator of known sides, whose reduction is flattened over taps and
+// channels (TI MMA), and a tensor unit that pads the channels of every tap to a block (Hexagon).
+
+#include "map/accelerator.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+using namespace accelerator;
+
+/// What one network gets of the chip.
+struct Core {
+    explicit Core(const Machine& machine) : m(machine) {
+        const DspFacts& facts = machine.device->dsp;
+        count = std::max(1.0, facts.mma_count.value_or(1));
+        per_inference = std::min(count, machine.param(Parameter::cores_per_inference, 1));
+        share = per_inference / count;
+        rows = facts.mma_rows.value_or(0);
+        cols = facts.mma_cols.value_or(rows);
+        block = machine.param(Parameter::channel_block, 1);
+        vector_rate = vector_ops_per_cycle(machine) * share;
+        scratchpad = facts.scratchpad_bytes.known() ? facts.scratchpad_bytes.value : on_chip_bytes(machine);
+    }
+    double padded_macs(const OperatorUse& use, const Contraction& c) const {
+        return rows > 0 ? flat_padded_macs(c, rows, cols) : channel_padded_macs(use.op->work, c, block);
+    }
+    const Machine& m;
+    double count = 1, per_inference = 1, share = 1, rows = 0, cols = 0, block = 1;
+    double vector_rate = 0, scratchpad = 0;
+};
+
+class DspMapper final : public Mapper {
+  public:
+    std::string_view name() const override { return "tensor and vector DSP"; }
+
+    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+             Mapping& out) const override {
+        const Core core(machine);
+        const double padded = add_tensor(core, work, network, out);
+        const VectorWork vector = vector_work(work, machine);
+        add_vector(core, vector, out);
+        add_memory(core, work, out);
+        add_overhead(core, vector, out);
+        add_fallback(work, machine, out);
+        count_events(work, machine, vector, out);
+        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+        describe(core, work, padded, out);
+    }
+
+    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
+        NetworkMapping result;
+        add_inference_overhead(network, machine, result.fixed);
+        const Core core(machine);
+        // Float and 16-bit inputs and outputs change format and layout on the chip itself.
+        if (bits_of(network.precision.activations) >= 16) {
+            const MatrixFormat format = matrix_format(machine, PrecisionConfig::uniform(Precision::int8),
+                                                      Precision::int8);
+            result.fixed.add(format.resource, Lane::overhead,
+                             network.batch * machine.param(Parameter::conversion_work, 0) /
+                                 (format.ops_per_cycle * core.share),
+                             format.efficiency, Parameter::conversion_work);
+        }
+        if (machine.scenario == Scenario::throughput)
+            result.instances = core.count / core.per_inference;
+        return result;
+    }
+
+  private:
+    /// Returns the padded multiply-accumulates of dense products.
+    static double add_tensor(const Core& core, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+        double total = 0, cycles = 0;
+        MatrixFormat format;
+        for (const OperatorUse& use : work.operators) {
+            if (on_host(use, core.m) || is_depthwise(use.op->work))
+                continue;
+            for (const Contraction& c : use.op->work.contractions) {
+                format = matrix_format(core.m, network.precision, use.compute);
+                const double padded = core.padded_macs(use, c);
+                total += padded;
+                cycles += 2 * padded / (format.ops_per_cycle * core.share);
+            }
+        }
+        out.add(format.resource, Lane::compute, cycles, format.efficiency, Parameter::matrix_efficiency);
+        return total;
+    }
+
+    static void add_vector(const Core& core, const VectorWork& vector, Mapping& out) {
+        const double efficiency = core.m.param(Parameter::vector_efficiency, 1);
+        out.add(Resource::vector_cycles, Lane::compute, vector.operations / core.vector_rate, efficiency,
+                Parameter::vector_efficiency);
+        out.add(Resource::vector_cycles, Lane::compute, 2 * vector.depthwise_macs / core.vector_rate,
+                core.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
+    }
+
+    /// Weights come from DRAM for every inference. Activations do when a layer's input and output exceed half the
+    /// scratchpad: the other half holds the tiles in flight.
+    static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
+        if (core.m.rate(Resource::weight_bytes) > 0)
+            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes);
+        const bool spills = work.activation_bytes() > core.scratchpad / 2;
+        if (spills && core.m.rate(Resource::dram_bytes) > 0)
+            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
+    }
+
+    static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {
+        add_layer_overhead(core.m, 1, 1, out);
+        const double start = core.m.param(Parameter::small_operator_work, 0) * vector.small_operators;
+        const MatrixFormat format = matrix_format(core.m, PrecisionConfig::uniform(Precision::int8), Precision::int8);
+        out.add(format.resource, Lane::overhead, start / (format.ops_per_cycle * core.share), format.efficiency,
+                Parameter::small_operator_work);
+    }
+
+    static void count_events(const SubgraphWork& work, const Machine& machine, const VectorWork& vector,
+                             Mapping& out) {
+        count_arithmetic(work, machine, out);
+        // One VLIW packet drives the whole vector width; a packet of the tensor unit its whole array.
+        const double width = std::max(1.0, vector_ops_per_cycle(machine));
+        double cycles = (vector.operations + 2 * vector.depthwise_macs) / width;
+        for (const Demand& d : out.all())
+            if (d.lane == Lane::compute && d.resource == Resource::matrix_cycles)
+                cycles += d.amount;
+        out.events[Event::instruction] += cycles;
+        out.events[Event::l1_byte] += work.unfused_bytes;
+        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
+        out.events[Event::streamer_byte] += work.weight_bytes;
+    }
+
+    static void describe(const Core& core, const SubgraphWork& work, double padded, Mapping& out) {
+        Allocation& a = out.allocation;
+        a.units_total = core.count;
+        a.units_used = core.per_inference;
+        a.tile_k = static_cast<std::uint16_t>(core.rows > 0 ? core.rows : core.block);
+        a.tile_n = static_cast<std::uint16_t>(core.rows > 0 ? core.cols : core.block);
+        a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;
+        if (a.scheme[0] == '\0')
+            a.scheme = padded > 0 ? "tensor unit" : "vector unit";
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Mapper> make_dsp_mapper() { return std::make_unique<DspMapper>(); }
+
+} // namespace archsim

@@ -1,0 +1,183 @@
+// NPU: a spatial array of multiply-accumulate units over input and output channels, an on-chip buffer and a host for
+// what it cannot run. Facts and stack parameters tell the kinds apart: cores that work on one inference, weights
+// that stay on chip, whole networks laid out as one pipeline with configuration changes when they do not fit.
+
+#include "map/accelerator.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+using namespace accelerator;
+
+struct Array {
+    Array(const Machine& machine, const NetworkWork& network) : m(machine) {
+        const NpuFacts& facts = machine.device->npu;
+        cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
+        per_inference = std::min(cores, machine.param(Parameter::cores_per_inference, cores));
+        share = per_inference / cores;
+        const double block = machine.param(Parameter::channel_block, 1);
+        rows = facts.array_rows.value_or(block);
+        cols = facts.array_cols.value_or(block);
+        buffer = facts.sram_bytes.known() ? facts.sram_bytes.value : on_chip_bytes(machine);
+        weights_held = facts.on_chip_weight_bytes.value_or(0);
+        if (machine.param(Parameter::weight_residency, 0) > 0 && weights_held <= 0)
+            weights_held = std::max(0.0, buffer - network.memory.peak_live_bytes);
+        pipeline = facts.dataflow_pipeline;
+        fits = network.weight_bytes <= weights_held;
+        vector_rate = vector_ops_per_cycle(machine) * share;
+    }
+    const Machine& m;
+    double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, buffer = 0, weights_held = 0;
+    double vector_rate = 0;
+    bool pipeline = false; ///< layers of the whole network side by side on the chip
+    bool fits = false;     ///< all weights stay on chip
+};
+
+/// Rows of its input that a layer waits for before its first result, as a share of the image; 1 = the whole image.
+double rows_awaited(const SubgraphWork& work) {
+    double share = 0;
+    for (const OperatorUse& use : work.operators) {
+        const OperatorWork& w = use.op->work;
+        if (w.window) {
+            const double height = std::max(1.0, w.window->in[1]);
+            share = std::max(share, std::min(1.0, w.window->kernel[1] * w.window->dilation[1] / height));
+        } else if (w.kind == OpKind::matmul || w.kind == OpKind::attention || w.kind == OpKind::reduction ||
+                   w.kind == OpKind::softmax) {
+            share = 1;
+        }
+    }
+    return share;
+}
+
+class NpuMapper final : public Mapper {
+  public:
+    std::string_view name() const override { return "spatial array"; }
+
+    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+             Mapping& out) const override {
+        const Array array(machine, network);
+        const double padded = add_compute(array, work, network, out);
+        if (array.pipeline)
+            add_pipeline(array, work, network, out);
+        else
+            add_layer_overhead(machine, 1, 1, out);
+        add_memory(array, work, network, out);
+        count_arithmetic(work, machine, out);
+        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
+        out.events[Event::systolic_hop] += work.activation_bytes();
+        describe(array, work, padded, out);
+        add_fallback(work, machine, out);
+        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+    }
+
+    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
+        NetworkMapping result = Mapper::map_network(network, machine);
+        const Array array(machine, network);
+        if (machine.scenario == Scenario::throughput)
+            result.instances = array.cores / array.per_inference;
+        if (array.pipeline)
+            result.scheme = array.fits ? "one pipeline" : "contexts in turn";
+        return result;
+    }
+
+  private:
+    static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
+        return array.rows == array.cols ? channel_padded_macs(use.op->work, c, array.rows)
+                                        : flat_padded_macs(c, array.rows, array.cols);
+    }
+
+    /// Returns the padded multiply-accumulates of dense products.
+    static double add_compute(const Array& array, const SubgraphWork& work, const NetworkWork& network,
+                              Mapping& out) {
+        const Machine& m = array.m;
+        double padded = 0, cycles = 0, depthwise = 0;
+        MatrixFormat format = matrix_format(m, network.precision, work.precision);
+        const Fact& depthwise_share = m.parameters.fact(Parameter::depthwise_efficiency);
+        for (const OperatorUse& use : work.operators) {
+            if (on_host(use, m))
+                continue;
+            for (const Contraction& c : use.op->work.contractions) {
+                format = matrix_format(m, network.precision, use.compute);
+                const double rate = format.ops_per_cycle * array.share;
+                if (is_depthwise(use.op->work) && depthwise_share.known()) {
+                    depthwise += 2 * c.macs() / rate;
+                } else {
+                    const double macs = array.pipeline ? c.macs() : padded_macs(array, use, c);
+                    padded += macs;
+                    cycles += 2 * macs / rate;
+                }
+            }
+        }
+        out.add(format.resource, Lane::compute, cycles, format.efficiency, Parameter::matrix_efficiency);
+        // Depthwise runs at a share of the array's own rate.
+        out.add(format.resource, Lane::compute, depthwise, depthwise_share.value_or(1),
+                Parameter::depthwise_efficiency);
+        const double vector = vector_work(work, m).operations;
+        if (array.vector_rate > 0)
+            out.add(Resource::vector_cycles, Lane::compute, vector / array.vector_rate,
+                    m.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
+        return padded;
+    }
+
+    /// Layers side by side share the array by their work, so a layer's demand is its share of the interval between
+    /// images; the shortest interval that input and output allow is shared out the same way.
+    static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+        const Machine& m = array.m;
+        if (!array.fits) {
+            // Layers are loaded in turn: a change of configuration each, and the interval of a frame no longer binds.
+            out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
+                    Parameter::context_switch);
+            out.events[Event::configuration_byte] += work.weight_bytes;
+            return;
+        }
+        const double share = network.macs > 0 ? work.macs / network.macs : 0;
+        out.add(Resource::seconds, Lane::on_chip, m.param(Parameter::frame_interval, 0) * network.batch * share, 1,
+                Parameter::frame_interval);
+        if (m.scenario != Scenario::latency)
+            return;
+        // A single image also waits at every layer for the first rows it needs; all layers take the whole interval.
+        const MatrixFormat format = matrix_format(m, network.precision, work.precision);
+        const double interval = 2 * network.macs / network.batch / format.ops_per_cycle;
+        out.add(format.resource, Lane::overhead, interval * rows_awaited(work), format.efficiency,
+                Parameter::matrix_efficiency);
+    }
+
+    /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move for
+    /// every inference: from DRAM, or from the host where the chip has none.
+    static void add_memory(const Array& array, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+        const Machine& m = array.m;
+        const bool own_dram = m.rate(Resource::dram_bytes) > 0;
+        if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
+            return;
+        const auto charge = [&](Resource resource, double bytes) {
+            out.add(resource, Lane::memory, bytes);
+            out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
+        };
+        const double missing =
+            network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, work.weight_bytes * missing);
+        const bool stays = array.pipeline ? array.fits : activations_stay(network, work, array.buffer, 1);
+        if (!stays)
+            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes, work.activation_bytes());
+    }
+
+    static void describe(const Array& array, const SubgraphWork& work, double padded, Mapping& out) {
+        Allocation& a = out.allocation;
+        a.units_total = array.cores;
+        a.units_used = array.per_inference;
+        a.tile_k = static_cast<std::uint16_t>(array.rows);
+        a.tile_n = static_cast<std::uint16_t>(array.cols);
+        a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;
+        a.scheme = array.pipeline ? (array.fits ? "pipeline stage" : "context") : "spatial array";
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Mapper> make_npu_mapper() { return std::make_unique<NpuMapper>(); }
+
+} // namespace archsim

@@ -1,0 +1,319 @@
+// Quantised operators of com.microsoft: QLinear*, block-quantised weights.
+
+#include "ops/families.hpp"
+#include "ops/matmul.hpp"
+
+#include "ops/window.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+void run_int8(NodeContext& c) {
+    c.op().native_precision = Precision::int8;
+}
+
+// --- Elementwise: each operand is a tensor, a scale and a zero point
+
+/// A, scale, zero point, B, scale, zero point, result scale and zero point.
+void infer_qlinear_binary(NodeContext& c) {
+    c.set_output(0, c.type(0), broadcast(c.shape(0), c.shape(3)));
+}
+
+void work_qlinear(NodeContext& c) {
+    work_per_output(c);
+    run_int8(c);
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        if (i != 3)
+            c.mark_learned(i, false);
+}
+
+void work_qlinear_softmax(NodeContext& c) {
+    work_qlinear(c);
+    c.work().passes = 3;
+}
+
+/// condition, X, scale, zero point, Y, scale, zero point, result scale and zero point.
+void infer_qlinear_where(NodeContext& c) {
+    c.set_output(0, c.type(1), broadcast(broadcast(c.shape(0), c.shape(1)), c.shape(4)));
+}
+
+/// result scale, result zero point, then tensor, scale, zero point for each operand.
+void infer_qlinear_concat(NodeContext& c) {
+    if (c.input_count() < 5)
+        malformed("at least one operand with scale and zero point is needed");
+    Shape out = c.shape(2);
+    const std::size_t axis = normalized_axis(c.integer("axis", 1), out.size());
+    for (std::size_t i = 5; i < c.input_count(); i += 3) {
+        if (c.shape(i).size() != out.size())
+            malformed("the inputs differ in rank");
+        out[axis] += c.shape(i)[axis];
+    }
+    c.set_output(0, c.type(2), std::move(out));
+}
+
+// --- Pooling
+
+Shape to_channels_first(const Shape& shape) {
+    Shape s = shape;
+    if (s.size() > 2)
+        std::rotate(s.begin() + 1, s.end() - 1, s.end());
+    return s;
+}
+
+Shape to_channels_last(Shape s) {
+    if (s.size() > 2)
+        std::rotate(s.begin() + 1, s.begin() + 2, s.end());
+    return s;
+}
+
+Shape data_shape(const NodeContext& c) {
+    return c.integer("channels_last", 0) != 0 ? to_channels_first(c.shape(0)) : c.shape(0);
+}
+
+void set_pool_output(NodeContext& c, Shape out) {
+    c.set_output(0, c.type(0), c.integer("channels_last", 0) != 0 ? to_channels_last(std::move(out)) : out);
+}
+
+SpatialAttributes pool_attributes(const NodeContext& c, const Shape& x) {
+    const auto* kernel = c.integers("kernel_shape");
+    if (!kernel || x.size() < 3)
+        malformed("pooling needs spatial axes and a kernel");
+    return spatial_attributes(c, x.size() - 2, *kernel);
+}
+
+void infer_qlinear_pool(NodeContext& c) {
+    const Shape x = data_shape(c);
+    const SpatialAttributes a = pool_attributes(c, x);
+    Shape out{x[0], x[1]};
+    for (std::size_t i = 0; i + 2 < x.size(); ++i)
+        out.push_back(window_output(a, i, x[i + 2]));
+    set_pool_output(c, std::move(out));
+}
+
+void infer_qlinear_global_pool(NodeContext& c) {
+    Shape out = data_shape(c);
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(2, out.size())), out.end(), 1);
+    set_pool_output(c, std::move(out));
+}
+
+void describe_window(NodeContext& c, const SpatialAttributes& a, const Shape& x) {
+    const Shape y =
+        c.integer("channels_last", 0) != 0 ? to_channels_first(c.output(0).shape) : c.output(0).shape;
+    Window w = window_of(a, std::span(x).subspan(2), std::span(y).subspan(2));
+    w.batch = static_cast<double>(x[0]);
+    w.in_channels = w.out_channels = w.groups = static_cast<double>(x[1]);
+    c.work().window = w;
+    c.work().vector_ops = c.output(0).elements() * (w.taps() + 4);
+    run_int8(c);
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        c.mark_learned(i, false);
+}
+
+void work_qlinear_pool(NodeContext& c) {
+    const Shape x = data_shape(c);
+    describe_window(c, pool_attributes(c, x), x);
+}
+
+void work_qlinear_global_pool(NodeContext& c) {
+    const Shape x = data_shape(c);
+    if (x.size() < 2)
+        malformed("pooling needs a batch and channels");
+    SpatialAttributes a;
+    a.kernel.assign(x.begin() + 2, x.end());
+    a.strides.assign(a.kernel.size(), 1);
+    a.dilations.assign(a.kernel.size(), 1);
+    describe_window(c, a, x);
+}
+
+/// Integer pooling in the layout with channels last.
+void infer_nhwc_pool(NodeContext& c) {
+    const Shape x = to_channels_first(c.shape(0));
+    const SpatialAttributes a = pool_attributes(c, x);
+    Shape out{x[0], x[1]};
+    for (std::size_t i = 0; i + 2 < x.size(); ++i)
+        out.push_back(window_output(a, i, x[i + 2]));
+    c.set_output(0, c.type(0), to_channels_last(std::move(out)));
+}
+
+void work_nhwc_pool(NodeContext& c) {
+    const Shape x = to_channels_first(c.shape(0)), y = to_channels_first(c.output(0).shape);
+    Window w = window_of(pool_attributes(c, x), std::span(x).subspan(2), std::span(y).subspan(2));
+    w.batch = static_cast<double>(x[0]);
+    w.in_channels = w.out_channels = w.groups = static_cast<double>(x[1]);
+    c.work().window = w;
+    c.work().vector_ops = c.output(0).elements() * w.taps();
+}
+
+void infer_qlinear_reduce_mean(NodeContext& c) {
+    const Shape& in = c.shape(0);
+    const auto* given = c.integers("axes");
+    std::vector<bool> reduced(in.size(), given == nullptr);
+    if (given)
+        for (const std::size_t axis : normalized_axes(*given, in.size()))
+            reduced[axis] = true;
+    Shape out;
+    for (std::size_t i = 0; i < in.size(); ++i)
+        if (!reduced[i])
+            out.push_back(in[i]);
+        else if (c.integer("keepdims", 1) != 0)
+            out.push_back(1);
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void work_qlinear_reduce_mean(NodeContext& c) {
+    c.work().vector_ops = c.elements(0) + 4 * c.output(0).elements();
+    run_int8(c);
+}
+
+/// A, A zero point, B, B zero point.
+void infer_mul_integer(NodeContext& c) {
+    c.set_output(0, DataType::int32, broadcast(c.shape(0), c.shape(2)));
+}
+
+// --- QGemm: A, scale, zero point, B, scale, zero point, C, result scale, result zero point
+
+void infer_qgemm(NodeContext& c) {
+    const DataType type = c.has_input(8) ? c.type(8) : c.has_input(7) ? c.type(0) : c.type(1);
+    c.set_output(
+        0, type,
+        matmul_shape({c.shape(0), c.integer("transA", 0) != 0}, {c.shape(3), c.integer("transB", 0) != 0}));
+}
+
+void work_qgemm(NodeContext& c) {
+    matmul_work(c, 0, 3, c.integer("transA", 0) != 0, c.integer("transB", 0) != 0);
+    c.work().vector_ops += c.output(0).elements() * (c.has_input(6) ? 5 : 4);
+    run_int8(c);
+    c.mark_learned(6);
+    for (const std::size_t scale : {1u, 2u, 4u, 5u, 7u, 8u})
+        c.mark_learned(scale, false);
+}
+
+// --- Block-quantised weights
+
+/// Output columns and inner size of a product with packed weights, as attributes give them.
+struct PackedProduct {
+    std::int64_t inner = 0, columns = 0;
+};
+
+PackedProduct packed_product(const NodeContext& c) {
+    const PackedProduct p{c.integer("K", 0), c.integer("N", 0)};
+    if (p.inner < 1 || p.columns < 1)
+        malformed("attributes K and N must be positive");
+    if (c.node().op_type == "MatMulBnb4" && c.integer("transB", 1) == 0)
+        return {p.columns, p.inner};
+    return p;
+}
+
+void infer_packed_matmul(NodeContext& c) {
+    const PackedProduct p = packed_product(c);
+    Shape out = c.shape(0);
+    if (out.empty() || out.back() != p.inner)
+        throw NodeProblem{FindingKind::shape_conflict, "the input's last axis is not K", "check the inputs"};
+    out.back() = p.columns;
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+/// The kernel expands each weight once (subtract, scale) and multiplies in the type of A, or in int8 where
+/// accuracy_level 4 allows it.
+void work_packed_matmul(NodeContext& c) {
+    const PackedProduct p = packed_product(c);
+    Contraction contraction;
+    contraction.k = static_cast<double>(p.inner);
+    contraction.n = static_cast<double>(p.columns);
+    contraction.m = c.elements(0) / contraction.k;
+    contraction.weights_constant = c.is_constant(1);
+    c.work().macs = contraction.macs();
+    c.work().contractions = {contraction};
+    c.work().vector_ops = 2 * contraction.k * contraction.n;
+    if (c.integer("accuracy_level", 0) == 4)
+        run_int8(c);
+    c.mark_learned(1);
+    if (c.elements(1) > 0)
+        c.mark_packed(1, contraction.k * contraction.n / c.elements(1));
+    for (std::size_t i = 2; i < std::min<std::size_t>(c.input_count(), 5); ++i)
+        c.mark_learned(i, false);
+    if (c.has_input(5)) {
+        c.work().vector_ops += c.output(0).elements();
+        c.mark_learned(5);
+    }
+}
+
+/// data, indices, scales, zero points: rows of a block-quantised table.
+void infer_gather_blocks(NodeContext& c) {
+    const Shape &data = c.shape(0), &indices = c.shape(1);
+    const std::size_t axis = normalized_axis(c.integer("gather_axis", 0), data.size());
+    Shape out(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(axis));
+    out.insert(out.end(), indices.begin(), indices.end());
+    out.insert(out.end(), data.begin() + static_cast<std::ptrdiff_t>(axis) + 1, data.end());
+    const std::int64_t bits = c.integer("bits", 4);
+    if (c.type(0) == DataType::uint8 && bits > 0 && bits < 8 && !out.empty())
+        out.back() *= 8 / bits;
+    c.set_output(0, c.type(2), std::move(out));
+}
+
+void work_gather_blocks(NodeContext& c) {
+    const double n = c.output(0).elements();
+    const std::int64_t bits = c.integer("bits", 4);
+    const double packing = c.type(0) == DataType::uint8 && bits > 0 ? 8.0 / static_cast<double>(bits) : 1;
+    c.work().vector_ops = 2 * n;
+    const double part = c.elements(0) > 0 ? std::min(1.0, n / packing / c.elements(0)) : 1;
+    c.work().partial_reads = {{std::uint16_t{0}, part * c.elements(0)},
+                              {std::uint16_t{2}, part * c.elements(2)}};
+    if (c.has_input(3))
+        c.work().partial_reads.emplace_back(std::uint16_t{3}, part * c.elements(3));
+    c.mark_learned(0);
+    c.mark_packed(0, packing);
+    c.mark_learned(2, false);
+    c.mark_learned(3, false);
+}
+
+constexpr OperatorRow row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
+                          FusionClass fusion, ElementCost cost, std::string_view doc) {
+    return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
+}
+
+constexpr auto kElementwise = OpKind::elementwise;
+constexpr auto kJoins = FusionClass::elementwise;
+
+constexpr OperatorRow kRows[] = {
+    row("QLinearAdd", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {7, 0},
+        "8-bit sum: rescaling both operands and the result"),
+    row("QLinearMul", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {6, 0},
+        "8-bit product: removing zero points and rescaling"),
+    row("QLinearLeakyRelu", infer_same, work_qlinear, kElementwise, kJoins, {1, 0}, "8-bit table lookup"),
+    row("QLinearSigmoid", infer_same, work_qlinear, kElementwise, kJoins, {1, 0}, "8-bit table lookup"),
+    row("QLinearSoftmax", infer_same, work_qlinear_softmax, OpKind::softmax, FusionClass::reduction, {5, 1},
+        "softmax of 8-bit values"),
+    row("QLinearWhere", infer_qlinear_where, work_qlinear, kElementwise, kJoins, {5, 0},
+        "8-bit selection with rescaling"),
+    row("QLinearConcat", infer_qlinear_concat, work_qlinear, OpKind::data_movement, FusionClass::injective,
+        {4, 0}, "joins 8-bit tensors, rescaling each"),
+    row("QLinearAveragePool", infer_qlinear_pool, work_qlinear_pool, OpKind::pooling, FusionClass::reduction,
+        {}, "8-bit mean under a window"),
+    row("QLinearGlobalAveragePool", infer_qlinear_global_pool, work_qlinear_global_pool, OpKind::pooling,
+        FusionClass::reduction, {}, "8-bit mean of each channel"),
+    row("NhwcMaxPool", infer_nhwc_pool, work_nhwc_pool, OpKind::pooling, FusionClass::reduction, {},
+        "largest value under a window, channels last"),
+    row("QLinearReduceMean", infer_qlinear_reduce_mean, work_qlinear_reduce_mean, OpKind::reduction,
+        FusionClass::reduction, {}, "8-bit mean over axes"),
+    row("MulInteger", infer_mul_integer, work_per_output, kElementwise, kJoins, {3, 0},
+        "8-bit product with 32-bit results"),
+    row("QGemm", infer_qgemm, work_qgemm, OpKind::matmul, FusionClass::contraction, {}, "8-bit Gemm"),
+    row("MatMulNBits", infer_packed_matmul, work_packed_matmul, OpKind::matmul, FusionClass::contraction, {},
+        "product with block-quantised weights of 2 to 8 bits; expanding a weight takes 2 operations"),
+    row("MatMulBnb4", infer_packed_matmul, work_packed_matmul, OpKind::matmul, FusionClass::contraction, {},
+        "product with 4-bit floating (FP4, NF4) weights"),
+    row("GatherBlockQuantized", infer_gather_blocks, work_gather_blocks, OpKind::data_movement,
+        FusionClass::injective, {}, "rows of a block-quantised table; reads only those rows"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> contrib_quantized_rows() {
+    return kRows;
+}
+
+} // namespace archsim

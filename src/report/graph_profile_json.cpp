@@ -1,0 +1,81 @@
+#include "archsim/core/version.hpp"
+#include "archsim/report/graph_profile.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json names_of(const ShapedGraph& graph, const std::vector<TensorId>& ids) {
+    Json names = Json::array();
+    for (const TensorId id : ids)
+        names.push_back(id == kNoTensor ? std::string() : graph.tensors[id].name);
+    return names;
+}
+
+Json sums_json(const ProfileSums& sums) {
+    return {{"macs", sums.macs},
+            {"operations", sums.operations},
+            {"parameters", sums.parameters},
+            {"weight_bytes", sums.weight_bytes},
+            {"activation_bytes", sums.activation_bytes},
+            {"operations_per_byte", sums.intensity()}};
+}
+
+Json finding_json(const Finding& finding) {
+    return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
+            {"message", finding.message},    {"where", finding.where},
+            {"mend", finding.mend},          {"op_type", finding.op_type},
+            {"domain", finding.domain},      {"opset", finding.opset}};
+}
+
+} // namespace
+
+std::string to_json(const GraphProfile& profile, bool allow_unknown) {
+    const ShapedGraph& graph = *profile.graph;
+    const auto total = [&](double value) { return profile.complete || allow_unknown ? Json(value) : Json(nullptr); };
+    Json document = {{"schema", "archsim.profile_graph/1"},
+                     {"version", version()},
+                     {"model", profile.name},
+                     {"status", profile.complete ? "ok" : "incomplete"},
+                     {"dims", graph.dims}};
+    document["totals"] = {{"macs", total(profile.totals.macs)},
+                          {"operations", total(profile.totals.operations)},
+                          {"parameters", total(graph.parameters())},
+                          {"weight_bytes", total(profile.stored_weight_bytes)},
+                          {"activation_bytes", total(profile.totals.activation_bytes)},
+                          {"operations_per_byte", total(profile.totals.intensity())}};
+    Json& operators = document["operators"] = Json::array();
+    for (const OperatorProfile& item : profile.operators) {
+        Json row = {{"name", item.op->name}, {"type", item.op->type}, {"kind", name_of(item.op->work.kind)}};
+        row.update(sums_json(item.sums));
+        row["executions"] = item.op->repeat;
+        row["inputs"] = names_of(graph, item.op->inputs);
+        row["outputs"] = names_of(graph, item.op->outputs);
+        operators.push_back(std::move(row));
+    }
+    Json& modules = document["modules"] = Json::array();
+    for (const ModuleProfile& module : profile.modules) {
+        Json row = {{"name", module.name}, {"depth", module.depth}, {"operators", module.sums.operators}};
+        row.update(sums_json(module.sums));
+        modules.push_back(std::move(row));
+    }
+    Json& tensors = document["tensors"] = Json::object();
+    Json& types = document["tensor_types"] = Json::object();
+    Json& bounds = document["data_dependent_tensors"] = Json::array();
+    for (const ShapedTensor& tensor : graph.tensors) {
+        tensors[tensor.name] = tensor.known ? Json(tensor.shape) : Json(nullptr);
+        types[tensor.name] = name_of(tensor.type);
+        if (tensor.data_dependent)
+            bounds.push_back(tensor.name);
+    }
+    Json& findings = document["findings"] = Json::array();
+    for (const Finding& finding : graph.findings)
+        findings.push_back(finding_json(finding));
+    return document.dump(2) + "\n";
+}
+
+} // namespace archsim

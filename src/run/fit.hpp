@@ -1,0 +1,50 @@
+#pragma once
+// Bounded robust least squares: few parameters, many noisy measurements, some of them wrong.
+//
+// Minimises  sum_i w_i s^2 rho((r_i / s)^2) + sum_j ((u_j - p_j) / sigma_j)^2  with the soft-L1 loss
+// rho(z) = 2 (sqrt(1 + z) - 1), which is quadratic for small residuals and linear for large ones, by
+// Levenberg-Marquardt on reweighted residuals (Marquardt 1963; Triggs et al. 2000) with steps projected on the
+// bounds. Parameters that are positive by nature are varied on a logarithmic scale: u = log x.
+
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+struct FitVariable {
+    std::string name;
+    double start = 1;
+    double low = 0, high = std::numeric_limits<double>::infinity();
+    bool logarithmic = true; ///< needs low > 0 or a positive start
+    double prior = 1;        ///< expected value, used where `prior_spread` is finite
+    /// Standard deviation of the expectation on the variable's scale (log: 0.3 means about 30 %).
+    double prior_spread = std::numeric_limits<double>::infinity();
+};
+
+/// Fills one residual per measurement at the parameter values `x`; usually log(predicted / measured).
+using ResidualFunction = std::function<void(std::span<const double> x, std::span<double> residuals)>;
+
+struct FitOptions {
+    int max_iterations = 40;
+    double loss_scale = 0.1;     ///< residual where the loss turns from quadratic to linear
+    double step = 1e-3;          ///< finite-difference step on the variable's scale
+    double tolerance = 1e-5;     ///< relative decrease of the cost that ends the search
+};
+
+struct FitResult {
+    std::vector<double> values;    ///< one per variable, inside its bounds
+    std::vector<double> residuals; ///< at these values
+    double cost = 0;
+    int iterations = 0;
+    bool converged = false;
+};
+
+/// `weights` has one entry per residual; a weight of 0 leaves the measurement out. Throws UsageError on sizes or
+/// bounds that contradict each other.
+FitResult fit_bounded(const std::vector<FitVariable>& variables, const ResidualFunction& residuals,
+                      const std::vector<double>& weights, const FitOptions& options = {});
+
+} // namespace archsim

@@ -1,0 +1,229 @@
+#include "archsim/hardware/database.hpp"
+
+#include "hardware/temporary_database.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+using namespace archsim::test;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kOpenSchema = R"({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})";
+
+/// Findings of a database that holds one device and one stack.
+std::vector<Finding> check(const json& device) {
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    files.add_device(device);
+    return check_hardware(files.root());
+}
+
+const Finding* at(const std::vector<Finding>& findings, const std::string& where) {
+    const auto found = std::find_if(findings.begin(), findings.end(),
+                                    [&](const Finding& f) { return f.where == where; });
+    return found == findings.end() ? nullptr : &*found;
+}
+
+/// The single finding expected for a device, with what it must say.
+void require_one(const json& device, FindingKind kind, const std::string& where, const std::string& says,
+                 const std::string& mend) {
+    const auto findings = check(device);
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].kind == kind);
+    CHECK(findings[0].where == where);
+    CHECK_THAT(findings[0].file, Catch::EndsWith("Acme-1.json"));
+    CHECK_THAT(findings[0].message, Catch::Contains(says));
+    CHECK_THAT(findings[0].mend, Catch::Contains(mend));
+}
+
+} // namespace
+
+TEST_CASE("a sound device has no findings", "[hardware][check]") {
+    for (const Finding& finding : check(small_device("Acme-1")))
+        UNSCOPED_INFO(to_string(finding));
+    CHECK(check(small_device("Acme-1")).empty());
+}
+
+TEST_CASE("each mistake is one finding with pointer, value, unit and mend", "[hardware][check]") {
+    json device = small_device("Acme-1");
+
+    SECTION("wrong unit") {
+        device["dram"]["bandwidth"]["unit"] = "GHz";
+        require_one(device, FindingKind::wrong_unit, "/dram/bandwidth/unit", "200 GHz", "GB/s");
+    }
+    SECTION("unknown unit") {
+        device["power"]["tdp"]["unit"] = "Watt";
+        require_one(device, FindingKind::wrong_unit, "/power/tdp/unit", "50 Watt", "W, mW, kW");
+    }
+    SECTION("no unit") {
+        device["power"]["tdp"].erase("unit");
+        require_one(device, FindingKind::missing_field, "/power/tdp/unit", "50 has no unit", "W, mW, kW");
+    }
+    SECTION("negative") {
+        device["power"]["idle"]["value"] = -5;
+        require_one(device, FindingKind::out_of_range, "/power/idle/value", "-5 mW is negative", "at least 0");
+    }
+    SECTION("out of range") {
+        device["dram"]["achievable_fraction"]["value"] = 90;
+        require_one(device, FindingKind::out_of_range, "/dram/achievable_fraction/value", "0 to 1", "unit");
+    }
+    SECTION("missing field") {
+        device["dram"].erase("bandwidth");
+        require_one(device, FindingKind::missing_field, "/dram", "\"bandwidth\" is missing", "add");
+    }
+    SECTION("missing id") {
+        device["engines"] = json::array();
+        device.erase("peaks");
+        require_one(device, FindingKind::missing_field, "/", "\"engines\" is missing", "engine");
+    }
+    SECTION("a number where a quantity belongs") {
+        device["power"]["tdp"] = 50;
+        require_one(device, FindingKind::malformed_file, "/power/tdp", "50 is not a quantity", "unit");
+    }
+    SECTION("sparse peak in a dense field") {
+        device["peaks"]["matrix"]["fp16"]["value"] = 20;
+        require_one(device, FindingKind::inconsistent, "/peaks/matrix/fp16/value", "sparse", "dense");
+    }
+    SECTION("peak that is not the product") {
+        device["peaks"]["matrix"]["fp16"]["value"] = 13;
+        require_one(device, FindingKind::inconsistent, "/peaks/matrix/fp16/value", "= 10 (+30.0 %)", "clock");
+    }
+    SECTION("peak of a format no engine has") {
+        device["peaks"]["matrix"]["fp8"] = device["peaks"]["matrix"]["fp16"];
+        require_one(device, FindingKind::inconsistent, "/peaks/matrix/fp8/value", "no matrix engine", "rate");
+    }
+    SECTION("unknown key, nearest known") {
+        device["dram"]["bandwith"] = device["dram"]["bandwidth"];
+        require_one(device, FindingKind::unknown_key, "/dram/bandwith", "not a known field",
+                    "\"bandwidth\" meant");
+    }
+    SECTION("unknown format") {
+        device["engines"][0]["ops_per_clock"]["fp17"] = 1;
+        require_one(device, FindingKind::unknown_key, "/engines/0/ops_per_clock/fp17", "numeric format", "fp16");
+    }
+    SECTION("missing source") {
+        device["power"]["tdp"].erase("source");
+        require_one(device, FindingKind::missing_source, "/power/tdp", "50 W names no source", "source");
+    }
+    SECTION("source that is not listed") {
+        device["power"]["tdp"]["source"] = "S9";
+        require_one(device, FindingKind::missing_source, "/power/tdp/source", "\"S9\"", "sources");
+    }
+    SECTION("unknown kind of source") {
+        device["sources"]["S1"]["kind"] = "rumour";
+        require_one(device, FindingKind::malformed_file, "/sources/S1/kind", "rumour", "datasheet");
+    }
+    SECTION("fitted without n and error") {
+        device["dram"]["achievable_fraction"].erase("n");
+        require_one(device, FindingKind::missing_field, "/dram/achievable_fraction", "fitted", "\"n\"");
+    }
+    SECTION("idle above the limit") {
+        device["power"]["idle"]["value"] = 60000;
+        const auto findings = check(device);
+        REQUIRE(at(findings, "/power/idle") != nullptr);
+        CHECK_THAT(at(findings, "/power/idle")->message, Catch::Contains("60 W exceeds tdp 50 W"));
+    }
+    SECTION("power mode that is not listed") {
+        device["default_power_mode"] = "30W";
+        require_one(device, FindingKind::unknown_name, "/default_power_mode", "30W", "power mode");
+    }
+    SECTION("stack that does not exist") {
+        device["runtimes"] = {"stack", "stakc"};
+        require_one(device, FindingKind::unknown_name, "/runtimes/1", "stakc", "stack");
+    }
+    SECTION("field of the family") {
+        device["gpu"].erase("sm_count");
+        require_one(device, FindingKind::missing_field, "/gpu/sm_count", "GPU", "add");
+    }
+    SECTION("value of another type") {
+        device["aliases"] = "just one";
+        require_one(device, FindingKind::malformed_file, "/aliases", "array", "schema");
+    }
+}
+
+TEST_CASE("names across files", "[hardware][check]") {
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    json first = small_device("Acme-1"), second = small_device("Acme-2");
+    first["name"] = "One";
+    second["name"] = "Two";
+    first["aliases"] = {"Rocket"};
+    second["aliases"] = {"rocket"};
+    files.add_device(first);
+    files.add_device(second);
+    files.write("gpu/A.json", R"({"id": "A", "extends": "B"})");
+    files.write("gpu/B.json", R"({"id": "B", "extends": "A"})");
+    files.write("deployments.json",
+                R"({"deployments": [{"id": "d", "hardware": ["Acme-1@25W", "Acme-9", "Acme-1@1W"]}]})");
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    const Finding* alias = at(findings, "/aliases/0");
+    REQUIRE(alias != nullptr);
+    CHECK(alias->kind == FindingKind::duplicate);
+    const Finding* circle = at(findings, "/extends");
+    REQUIRE(circle != nullptr);
+    CHECK_THAT(circle->message, Catch::Contains("circle"));
+    CHECK(at(findings, "/deployments/0/hardware/0") == nullptr);
+    CHECK(at(findings, "/deployments/0/hardware/1") != nullptr);
+    CHECK(at(findings, "/deployments/0/hardware/2") != nullptr);
+    CHECK(findings.size() == 5);
+    // The sound ones stay usable.
+    CHECK(HardwareDatabase(files.root()).device("Acme-2").device != nullptr);
+}
+
+TEST_CASE("the schema adds what the reader does not ask for, once", "[hardware][check]") {
+    TemporaryDatabase files;
+    files.write("schema.json", R"({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object",
+      "required": ["vendor"], "properties": {"year": {"type": "integer", "minimum": 2000},
+      "power": {"properties": {"tdp": {"$ref": "#/definitions/quantity"}}}},
+      "definitions": {"quantity": {"type": "object", "required": ["unit"]}}})");
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    json device = small_device("Acme-1");
+    device.erase("vendor");
+    device["year"] = 1999;
+    device["power"]["tdp"].erase("unit");
+    files.add_device(device);
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    CHECK(findings.size() == 3);
+    REQUIRE(at(findings, "/year") != nullptr);
+    CHECK_THAT(at(findings, "/year")->message, Catch::Contains("2000"));
+    REQUIRE(at(findings, "/") != nullptr);
+    CHECK_THAT(at(findings, "/")->message, Catch::Contains("vendor"));
+    CHECK(at(findings, "/power/tdp/unit") != nullptr);
+}
+
+TEST_CASE("a file inside a database and an overlay are checked alone", "[hardware][check]") {
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    const std::string good = files.add_device(small_device("Good"));
+    json bad = small_device("Bad");
+    bad["power"]["tdp"]["unit"] = "V";
+    const std::string bad_file = files.add_device(bad);
+    CHECK(check_hardware(good).empty());
+    CHECK(check_hardware(bad_file).size() == 1);
+}
+
+TEST_CASE("every parameter's unit is known", "[hardware]") {
+    for (std::size_t i = 0; i < kParameterCount; ++i) {
+        const ParameterInfo& info = info_of(static_cast<Parameter>(i));
+        INFO(info.name << " " << info.unit);
+        CHECK(parse_parameter(info.name) == static_cast<Parameter>(i));
+        CHECK(info.low < info.high);
+        CHECK_FALSE(info.doc.empty());
+    }
+}

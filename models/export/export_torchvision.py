@@ -84,7 +84,8 @@ def classifier(name):
 
 
 def deeplabv3_resnet50():
-    return torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None, aux_loss=True)
+    return torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None,
+                                                              aux_loss=True)
 
 
 def entries():

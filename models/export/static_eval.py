@@ -74,7 +74,7 @@ EVALUATORS = {
     "ScatterND": _scatter_nd,
     "Slice": _slice,
     "Sqrt": lambda attrs, a: np.sqrt(a),
-    "Squeeze": lambda attrs, a, axes=None: np.squeeze(a, tuple(int(x) for x in axes) if axes is not None else None),
+    "Squeeze": lambda attrs, a, axes=None: np.squeeze(a, None if axes is None else tuple(map(int, axes))),
     "Sub": lambda attrs, a, b: a - b,
     "Transpose": lambda attrs, a: np.transpose(a, attrs.get("perm")),
     "Unsqueeze": _unsqueeze,
@@ -83,7 +83,7 @@ EVALUATORS = {
 
 
 class StaticEvaluation:
-    """After construction: `types` {tensor: element type}, `shapes` {tensor: tuple}, `values` {tensor: array}."""
+    """Holds `types` {tensor: element type}, `shapes` {tensor: tuple} and `values` {tensor: array}."""
 
     def __init__(self, model, bindings):
         self.types, self.shapes, self.values = {}, {}, {}

@@ -2,6 +2,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 namespace archsim {
 
@@ -14,14 +15,24 @@ struct NamedSource {
     std::string cite;
 };
 
+std::string text_at(const json& object, const char* key, std::string otherwise = {}) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_string() ? found->get<std::string>() : std::move(otherwise);
+}
+
+double number_at(const json& object, const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
 class Walk {
   public:
     explicit Walk(const json& document) {
         if (const auto sources = document.find("sources"); sources != document.end() && sources->is_object())
             for (const auto& [key, source] : sources->items())
                 if (source.is_object())
-                    sources_[key] = {parse_source_kind(source.value("kind", "")).value_or(SourceKind::assumed),
-                                     source.value("cite", "")};
+                    sources_[key] = {parse_source_kind(text_at(source, "kind")).value_or(SourceKind::assumed),
+                                     text_at(source, "cite")};
         visit(document, {}, nullptr);
     }
     std::vector<StatedFact> take() { return std::move(facts_); }
@@ -46,9 +57,9 @@ class Walk {
             fact.cite = source->cite;
         }
         if (quantity != nullptr) {
-            fact.note = quantity->value("note", "");
-            fact.fitted_n = quantity->value("n", 0);
-            fact.fitted_error = quantity->value("error", 0.0);
+            fact.note = text_at(*quantity, "note");
+            fact.fitted_n = static_cast<int>(number_at(*quantity, "n"));
+            fact.fitted_error = number_at(*quantity, "error");
         }
         facts_.push_back(std::move(fact));
     }
@@ -66,7 +77,7 @@ class Walk {
         const NamedSource* source = named(value, inherited);
         const auto amount = value.find("value");
         if (amount != value.end() && amount->is_number()) {
-            add(where, amount->get<double>(), value.value("unit", "1"), source, &value);
+            add(where, amount->get<double>(), text_at(value, "unit", "1"), source, &value);
             if (const auto table = value.find("by_generation"); table != value.end())
                 visit(*table, where + "/by_generation", inherited);
             return;

@@ -30,15 +30,15 @@ double winograd_saving(const Window& w, bool integer) {
     for (double m : kOutputs) {
         if (integer && m != 4) // 8-bit transforms overflow beyond, and F(2x2) saves too little
             continue;
-        const double fill_h = w.out[0] / round_up(w.out[0], m), fill_w = w.out[1] / round_up(w.out[1], m);
+        const double fill_h = w.out[1] / round_up(w.out[1], m), fill_w = w.out[2] / round_up(w.out[2], m);
         best = std::max(best, 9 * m * m / ((m + 2) * (m + 2)) * fill_h * fill_w);
     }
     return best;
 }
 
 bool winograd_shape(const Window& w) {
-    return w.groups == 1 && !w.transposed && w.kernel[0] == 3 && w.kernel[1] == 3 && w.kernel[2] == 1 &&
-           w.stride[0] == 1 && w.stride[1] == 1 && w.dilation[0] == 1 && w.dilation[1] == 1 &&
+    return w.groups == 1 && !w.transposed && w.kernel[0] == 1 && w.kernel[1] == 3 && w.kernel[2] == 3 &&
+           w.stride[1] == 1 && w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1 &&
            w.in_channels >= kWinogradChannels && w.out_channels >= kWinogradChannels;
 }
 
@@ -106,7 +106,7 @@ bool is_depthwise(const OperatorUse& use) {
 
 void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
     const Window& w = *use.op->work.window;
-    const double blocks = w.batch * std::ceil(w.out_channels / view.lanes) * w.out[0];
+    const double blocks = w.batch * std::ceil(w.out_channels / view.lanes) * w.out[1];
     // Native half precision doubles the lanes; 8-bit networks gain nothing.
     const double half = view.machine.vector_ops(Precision::fp16) > 0 && use.compute == Precision::fp16 ? 2 : 1;
     const double rate = view.vector_fp32 * half * view.used;

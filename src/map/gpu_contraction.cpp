@@ -117,8 +117,8 @@ bool winograd_applies(const View& view, const SubgraphWork& work) {
         view.param(Parameter::winograd_efficiency, 0) <= 0)
         return false;
     const Window& w = *work.anchor->window;
-    return w.groups == 1 && !w.transposed && w.kernel[0] * w.kernel[1] == 9 && w.kernel[0] == 3 &&
-           w.kernel[2] == 1 && w.stride[0] == 1 && w.stride[1] == 1 && w.dilation[0] == 1 && w.dilation[1] == 1;
+    return w.groups == 1 && !w.transposed && w.kernel[0] == 1 && w.kernel[1] == 3 && w.kernel[2] == 3 &&
+           w.stride[1] == 1 && w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1;
 }
 
 Product winograd(const View& view, const SubgraphWork& work) {
@@ -128,7 +128,7 @@ Product winograd(const View& view, const SubgraphWork& work) {
     GemmEngine g = view.gemm_engine(p.engine, work.precision);
     g.efficiency = view.param(Parameter::winograd_efficiency, 1);
     g.split_cycles = -1;
-    const double tiles = w.batch * std::ceil(w.out[0] / kWinogradOutputs) * std::ceil(w.out[1] / kWinogradOutputs);
+    const double tiles = w.batch * std::ceil(w.out[1] / kWinogradOutputs) * std::ceil(w.out[2] / kWinogradOutputs);
     p.tile = choose_tile({kWinogradProducts, tiles, w.out_channels, w.in_channels}, g);
     p.efficiency = g.efficiency;
     p.reason = Parameter::winograd_efficiency;

@@ -28,6 +28,13 @@ std::span<const OperatorRow> contrib_norm_rows();
 std::span<const OperatorRow> contrib_quantized_rows();
 std::span<const OperatorRow> moe_rows();
 std::span<const OperatorRow> vision_rows();
+std::span<const OperatorRow> sequence_rows();
+std::span<const OperatorRow> recurrent_rows();
+std::span<const OperatorRow> signal_rows();
+std::span<const OperatorRow> text_rows();
+std::span<const OperatorRow> ml_rows();
+std::span<const OperatorRow> training_rows();
+std::span<const OperatorRow> contrib_misc_rows();
 
 inline constexpr std::array kFamilies = {
     &unary_rows,        &binary_rows,
@@ -39,7 +46,7 @@ inline constexpr std::array kFamilies = {
     &control_flow_rows, &quantization_rows,
     &attention_rows,    &contrib_attention_rows,
     &contrib_norm_rows, &contrib_quantized_rows,
-    &moe_rows,          &vision_rows,
+    &moe_rows,          &vision_rows, &sequence_rows, &recurrent_rows, &signal_rows, &text_rows, &ml_rows, &training_rows, &contrib_misc_rows,
 };
 
 } // namespace archsim

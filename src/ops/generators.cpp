@@ -69,9 +69,10 @@ void infer_constant_of_shape(NodeContext& c) {
 }
 
 void infer_range(NodeContext& c) {
-    const auto start = c.scalar(0), limit = c.scalar(1), delta = c.scalar(2);
+    const auto start = c.scalar(0), limit = c.scalar(1);
+    const auto delta = c.has_input(2) ? c.scalar(2) : std::optional<double>(1.0);
     if (!start || !limit || !delta) {
-        for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t i = 0; i < c.input_count(); ++i)
             if (!c.value(i))
                 static_cast<void>(c.ints(i)); // throws with the name of the missing value
         malformed("start, limit and delta must be scalars");
@@ -146,6 +147,11 @@ constexpr OperatorRow random(std::string_view name, int since, NodeFunction infe
     return row;
 }
 
+constexpr OperatorRow contrib(OperatorRow row) {
+    row.domain = kMicrosoftDomain;
+    return row;
+}
+
 constexpr OperatorRow kRows[] = {
     {"Constant",
      kOnnxDomain,
@@ -160,6 +166,7 @@ constexpr OperatorRow kRows[] = {
     generator("ConstantOfShape", 9, infer_constant_of_shape, OpKind::data_movement, {},
               "a tensor of one value"),
     generator("Range", 11, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ..."),
+    contrib(generator("Range", 1, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ...")),
     generator("EyeLike", 9, infer_eye_like, OpKind::data_movement, {}, "ones on a diagonal"),
     // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per
     // number.

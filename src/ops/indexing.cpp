@@ -201,6 +201,11 @@ void infer_unique(NodeContext& c) {
     }
     out[place] = size;
     c.set_output(0, c.type(0), std::move(out));
+    if (c.node().domain == kMicrosoftDomain) { // inverse places, counts
+        c.set_output(1, DataType::int64, {all});
+        c.set_output(2, DataType::int64, {size});
+        return;
+    }
     c.set_output(1, DataType::int64, {size});
     c.set_output(2, DataType::int64, {all});
     c.set_output(3, DataType::int64, {size});
@@ -280,11 +285,19 @@ constexpr OperatorRow sorting(std::string_view name, int since, NodeFunction inf
             {1, 0}, doc};
 }
 
+constexpr OperatorRow contrib(OperatorRow row) {
+    row.domain = kMicrosoftDomain;
+    return row;
+}
+
 constexpr OperatorRow kRows[] = {
     picking("Gather", 1, infer_gather, work_gather, fold_gather, "rows by index; reads only those rows"),
     picking("GatherElements", 11, infer_gather_elements, work_gather, nullptr,
             "elements by index along an axis"),
     picking("GatherND", 11, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples"),
+    contrib(picking("GatherND", 1, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples")),
+    contrib(sorting("Unique", 1, infer_unique, work_sort,
+                    "distinct elements by sorting; upper bound: all of them")),
     picking("Scatter", 9, infer_same, work_scatter, nullptr,
             "places elements by index (older ScatterElements)"),
     picking("ScatterElements", 11, infer_same, work_scatter, nullptr,

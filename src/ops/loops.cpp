@@ -404,6 +404,8 @@ void run_sequence_map(Engine& engine, const Scope& scope, const Node& node) {
         engine.run(inner);
         for (std::size_t i = 0; i < body.outputs.size(); ++i) {
             const TensorId id = inner.bound(body.outputs[i]);
+            if (id == kNoTensor)
+                malformed("an output of the body has no name");
             sources.push_back(id);
             const ShapedTensor& t = engine.graph().tensors[id];
             outputs[i].push_back({t.type, t.shape, engine.state().values[id]});

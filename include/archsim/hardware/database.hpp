@@ -44,7 +44,7 @@ class ARCHSIM_API HardwareDatabase {
     std::vector<Deployment> deployments() const;
     Deployment deployment(std::string_view id) const;
 
-    /// Every number of a device's file (with what it extends) and of a software stack's, in file order.
+    /// Every number of a device's file (with what it extends) and of a software stack's, by JSON pointer.
     std::vector<StatedFact> device_facts(std::string_view name) const;
     std::vector<StatedFact> runtime_facts(std::string_view name) const;
 

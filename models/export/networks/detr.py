@@ -1,4 +1,4 @@
-"""DETR (arXiv:2005.12872): ResNet-50, a transformer of six encoder and six decoder layers, one hundred queries."""
+"""DETR (arXiv:2005.12872): ResNet-50, six encoder and six decoder layers, one hundred queries."""
 import math
 
 import torch

@@ -24,5 +24,5 @@ class FrozenBatchNorm2d(nn.Module):
             self.register_buffer(name, torch.ones(channels))
 
     def forward(self, x):
-        return nn.functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias, False, 0.0,
-                                        self.eps)
+        return nn.functional.batch_norm(x, self.running_mean, self.running_var, self.weight, self.bias,
+                                        training=False, eps=self.eps)

@@ -46,7 +46,8 @@ class RepVit(nn.Module):
         self.stages = nn.ModuleList()
         for i, (channels, depth) in enumerate(zip(widths, depths)):
             stage = [] if i == 0 else [Downsample(widths[i - 1], channels)]
-            self.stages.append(nn.Sequential(*stage, *(Block(channels, squeeze=j % 2 == 0) for j in range(depth))))
+            stage += [Block(channels, squeeze=j % 2 == 0) for j in range(depth)]
+            self.stages.append(nn.Sequential(*stage))
         self.pool = nn.AdaptiveAvgPool2d(1)
         self.head = nn.Linear(widths[-1], classes)
 

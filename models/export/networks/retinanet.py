@@ -1,4 +1,4 @@
-"""RetinaNet (arXiv:1708.02002) as MLPerf Inference runs it: ResNeXt-50 32x4d with a feature pyramid on stages 2 to 4
+"""RetinaNet (arXiv:1708.02002) as MLPerf Inference runs it: ResNeXt-50 32x4d, a feature pyramid on stages 2 to 4
 and two further levels, 264 classes of OpenImages. Up to the raw scores and boxes; the backbone's batch
 normalisation is frozen."""
 from torch import nn

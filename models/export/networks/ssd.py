@@ -1,5 +1,5 @@
-"""Single-shot detectors (arXiv:1512.02325) on MobileNet and ResNet-34 backbones, up to the raw boxes and scores:
-anchor decoding and non-maximum suppression run outside the network."""
+"""Single-shot detectors (arXiv:1512.02325) on MobileNet and ResNet-34, up to the raw boxes and scores: anchor
+decoding and non-maximum suppression run outside the network."""
 import torch
 from torch import nn
 import torchvision
@@ -67,7 +67,8 @@ class SsdMobileNet(nn.Module):
 
 def ssd_mobilenet_v1():
     layers = mobilenet_v1.features()
-    return SsdMobileNet(layers[:12], 512, layers[12:], 1024, lambda i, o: conv_norm_act(i, o, 3, 2), kernel=1)
+    return SsdMobileNet(layers[:12], 512, layers[12:], 1024,
+                        lambda i, o: conv_norm_act(i, o, 3, 2), kernel=1)
 
 
 def ssd_mobilenet_v2():

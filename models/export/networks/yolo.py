@@ -1,4 +1,4 @@
-"""YOLOv5s (release 7.0) and YOLOv8n, up to decoded boxes and class scores; non-maximum suppression runs outside."""
+"""YOLOv5s (release 7.0) and YOLOv8n, up to decoded boxes and scores; non-maximum suppression runs outside."""
 import torch
 from torch import nn
 
@@ -157,10 +157,13 @@ class DetectV8(nn.Module):
     def __init__(self, channels):
         super().__init__()
         box, score = max(16, channels[0] // 4, 4 * self.BINS), max(channels[0], CLASSES)
-        self.cv2 = nn.ModuleList(nn.Sequential(conv(c, box, 3), conv(box, box, 3), nn.Conv2d(box, 4 * self.BINS, 1))
-                                 for c in channels)
-        self.cv3 = nn.ModuleList(nn.Sequential(conv(c, score, 3), conv(score, score, 3), nn.Conv2d(score, CLASSES, 1))
-                                 for c in channels)
+
+        def branch(width, outputs):
+            return nn.ModuleList(nn.Sequential(conv(c, width, 3), conv(width, width, 3),
+                                               nn.Conv2d(width, outputs, 1)) for c in channels)
+
+        self.cv2 = branch(box, 4 * self.BINS)
+        self.cv3 = branch(score, CLASSES)
         self.dfl = nn.Conv2d(self.BINS, 1, 1, bias=False)
 
     def forward(self, maps):

@@ -1,0 +1,78 @@
+// list_hardware_mappers: what the hardware database holds, where its numbers come from, and whether it is sound.
+
+#include "archsim/core/data_dir.hpp"
+#include "archsim/report/hardware_list.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples = R"(  list_hardware_mappers
+  list_hardware_mappers --category gpu --format csv
+  list_hardware_mappers --show RTX-4090
+  list_hardware_mappers --check
+  list_hardware_mappers --check ./mychip.json)";
+
+archsim::HardwareListLayout layout_of(archsim::Format format) {
+    using archsim::Format;
+    using archsim::HardwareListLayout;
+    if (format == Format::csv)
+        return HardwareListLayout::spreadsheet;
+    return format == Format::text ? HardwareListLayout::grouped : HardwareListLayout::document;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    std::string category, deployment, show;
+    std::vector<std::string> overlays;
+    std::optional<std::string> check;
+    cli::OutputOptions output;
+    const auto setup = [&](CLI::App& app) {
+        std::vector<std::string> families;
+        for (const Family family : kFamilies)
+            families.emplace_back(name_of(family));
+        app.add_option("--category", category, "one family: cpu, gpu, tpu, kpu, dsp, dpu, cgra, npu")
+            ->check(CLI::IsMember(families, CLI::ignore_case));
+        app.add_option("--deployment", deployment, "the hardware of one deployment scenario");
+        app.add_option("--show", show, "everything about one device, with the source of each number");
+        app.add_option_function<std::string>(
+               "--check", [&](const std::string& path) { check = path; },
+               "check a database folder or one file (default: the installed database)")
+            ->expected(0, 1)
+            ->trigger_on_parse();
+        app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto answer = [&](const auto& subject, auto&& report_of) {
+        const Format format = output.chosen();
+        output.emit(format == Format::json ? to_json(subject)
+                                           : render(report_of(subject, format), format, output.render_options()));
+    };
+    const auto plain = [](const auto& subject, Format) { return describe(subject); };
+    const auto body = [&] {
+        if (check) {
+            const HardwareCheck outcome =
+                check_database(check->empty() ? data_dir() / "hardware_db" : std::filesystem::path(*check));
+            answer(outcome, plain);
+            return outcome.findings.empty() ? 0 : 2;
+        }
+        const HardwareDatabase database(data_dir() / "hardware_db", {overlays.begin(), overlays.end()});
+        if (!show.empty()) {
+            answer(device_sheet(database, show), plain);
+            return 0;
+        }
+        const HardwareList list = list_hardware(
+            database, {category.empty() ? std::nullopt : parse_family(category), deployment});
+        for (const Finding& finding : list.findings)
+            if (!output.quiet)
+                std::cerr << "list_hardware_mappers: " << to_string(finding) << '\n';
+        answer(list, [](const HardwareList& subject, Format format) {
+            return describe(subject, layout_of(format));
+        });
+        return 0;
+    };
+    return cli::run_tool(argc, argv, "list_hardware_mappers",
+                         "Lists the devices that can be estimated, with the sources of their numbers.", kExamples,
+                         setup, body);
+}

@@ -1,0 +1,232 @@
+#include "hardware/energy_spec.hpp"
+
+#include "hardware/json_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <fmt/format.h>
+#include <optional>
+
+namespace archsim {
+
+namespace {
+
+using D = Dimension;
+
+constexpr Bounds kPerOperation{1e-16, 1e-8};
+constexpr Bounds kPerCount{0, 1e-3};
+constexpr Bounds kPower{0, 1e4};
+
+std::optional<Event> parse_event(std::string_view name) {
+    for (std::size_t i = 0; i < kEventCount; ++i)
+        if (name_of(static_cast<Event>(i)) == name)
+            return static_cast<Event>(i);
+    return std::nullopt;
+}
+
+/// The dimension in which an event's price is written.
+Dimension dimension_of(Event event) {
+    if (name_of(event).ends_with("_byte"))
+        return D::energy_per_byte;
+    return event == Event::host_busy_second ? D::power : D::energy;
+}
+
+void report_unknown(ReadContext& context, const JsonPlace& place, std::string_view name, std::string_view what,
+                    std::string mend) {
+    context.report(FindingKind::unknown_name, Severity::error, place,
+                   fmt::format("\"{}\" is not {}", name, what), std::move(mend));
+}
+
+Scaling read_scaling_class(ObjectReader& entry) {
+    const std::string text = entry.text("scales_as");
+    if (text == "logic")
+        return Scaling::logic;
+    if (text == "sram")
+        return Scaling::sram;
+    if (text == "wire")
+        return Scaling::wire;
+    if (!text.empty() && text != "none")
+        report_unknown(entry.context(), entry.place_of("scales_as"), text, "a class of scaling",
+                       "use logic, sram, wire or none");
+    return Scaling::none;
+}
+
+/// Keys are nodes in nanometres.
+template <class Read>
+void each_node(ObjectReader& table, Read read) {
+    table.members([&](std::string_view key, const JsonPlace& place) {
+        double process = 0;
+        const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), process);
+        if (error != std::errc() || end != key.data() + key.size())
+            report_unknown(table.context(), place, key, "a process node", "write nanometres, for example \"7\"");
+        else
+            read(key, process);
+    });
+}
+
+/// {"energy": quantity, "process": 7, "scales_as": "logic"} or {"by_process": {"7": quantity, ...}}.
+/// `per_mac`: quantities are joules per operation, prices joules per multiply-accumulate.
+NodePrice read_price(ObjectReader& owner, std::string_view key, Dimension dimension, bool per_mac) {
+    NodePrice price;
+    const double factor = per_mac ? 2 : 1;
+    const Bounds bounds = per_mac ? kPerOperation : dimension == D::power ? kPower : kPerCount;
+    owner.object(key, [&](ObjectReader& entry) {
+        price.scaling = read_scaling_class(entry);
+        price.energy = entry.quantity("energy", dimension, bounds);
+        price.energy.value *= factor;
+        if (price.scaling != Scaling::none)
+            price.process = entry.number("process", {1, 1000}, Need::required);
+        entry.object("by_process", [&](ObjectReader& table) {
+            each_node(table, [&](std::string_view node, double process) {
+                Fact fact = table.quantity(node, dimension, bounds);
+                fact.value *= factor;
+                if (fact.known())
+                    price.by_process.emplace_back(process, std::move(fact));
+            });
+        });
+        std::sort(price.by_process.begin(), price.by_process.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+        if (!price.known())
+            entry.missing("energy", "give \"energy\" or \"by_process\"");
+    });
+    return price;
+}
+
+void read_precisions(ObjectReader& owner, std::string_view key, std::array<NodePrice, kPrecisionCount>& prices) {
+    owner.object(key, [&](ObjectReader& table) {
+        table.members([&](std::string_view name, const JsonPlace& place) {
+            if (const auto precision = parse_precision(name))
+                prices[static_cast<std::size_t>(*precision)] =
+                    read_price(table, name, D::energy_per_operation, true);
+            else
+                report_unknown(table.context(), place, name, "a numeric format", "use fp32, bf16, int8 and the like");
+        });
+    });
+}
+
+void read_counts(ObjectReader& owner, std::string_view key, std::array<double, kEventCount>& counts) {
+    owner.object(key, [&](ObjectReader& table) {
+        table.members([&](std::string_view name, const JsonPlace& place) {
+            if (const auto event = parse_event(name))
+                counts[static_cast<std::size_t>(*event)] = table.number(name, {0, 1e9});
+            else
+                report_unknown(table.context(), place, name, "an event", "see the list in docs/energy.md");
+        });
+    });
+}
+
+ReferenceKernel read_kernel(ObjectReader& owner, std::string_view key) {
+    ReferenceKernel kernel;
+    owner.object(key, [&](ObjectReader& entry) {
+        kernel.known = true;
+        entry.text("description");
+        read_counts(entry, "per_mac", kernel.per_mac);
+        read_counts(entry, "per_operand_byte", kernel.per_operand_byte);
+    });
+    return kernel;
+}
+
+std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key) {
+    std::vector<TypedPrice> prices;
+    owner.each(key, [&](ObjectReader& entry) {
+        TypedPrice price;
+        price.types = entry.texts("types");
+        price.energy = entry.quantity("energy", D::energy_per_byte, kPerCount, Need::required);
+        prices.push_back(std::move(price));
+    });
+    return prices;
+}
+
+void read_family(ObjectReader& entry, FamilyEnergy& family) {
+    entry.object("events", [&](ObjectReader& table) {
+        table.members([&](std::string_view name, const JsonPlace& place) {
+            if (const auto event = parse_event(name))
+                family.events[static_cast<std::size_t>(*event)] =
+                    read_price(table, name, dimension_of(*event), false);
+            else
+                report_unknown(table.context(), place, name, "an event", "see the list in docs/energy.md");
+        });
+    });
+    read_precisions(entry, "matrix_engine", family.matrix);
+    if (entry.has("vector_engine"))
+        family.vector_fp32 = read_price(entry, "vector_engine", D::energy_per_operation, true);
+    entry.object("kernels", [&](ObjectReader& kernels) {
+        family.matrix_kernel = read_kernel(kernels, "matrix");
+        family.vector_kernel = read_kernel(kernels, "vector");
+        kernels.object("stream", [&](ObjectReader& stream) {
+            stream.text("description");
+            read_counts(stream, "per_byte", family.stream_kernel);
+        });
+    });
+    family.dram_path = read_typed(entry, "dram_path");
+    family.static_share = entry.quantity("static_share", D::one, {0, 1}, Need::required);
+    family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);
+    family.lowest_voltage = entry.quantity("lowest_voltage", D::one, {0.01, 1}, Need::required);
+    family.nominal_clock = entry.quantity("nominal_clock", D::frequency, {1e6, 1e11});
+}
+
+void read_scaling(ObjectReader& document, EnergySpec& spec) {
+    document.object("scaling", [&](ObjectReader& classes) {
+        classes.text("description");
+        for (const auto& [name, scaling] : {std::pair{"logic", Scaling::logic}, std::pair{"sram", Scaling::sram},
+                                            std::pair{"wire", Scaling::wire}}) {
+            auto& curve = spec.scaling[static_cast<std::size_t>(scaling)];
+            classes.object(name, [&](ObjectReader& table) {
+                each_node(table, [&](std::string_view node, double process) {
+                    curve.emplace_back(process, table.number(node, {0.01, 100}));
+                });
+            });
+            std::sort(curve.begin(), curve.end());
+            if (curve.empty())
+                classes.missing(name, "give factors by process node");
+        }
+    });
+}
+
+void read_document(ObjectReader& document, EnergySpec& spec) {
+    document.text("$schema");
+    document.texts("description");
+    read_scaling(document, spec);
+    read_precisions(document, "arithmetic", spec.arithmetic);
+    document.object("width_ratio", [&](ObjectReader& table) {
+        table.members([&](std::string_view name, const JsonPlace& place) {
+            if (const auto precision = parse_precision(name))
+                spec.width_ratio[static_cast<std::size_t>(*precision)] = table.quantity(name, D::one, {0.01, 100});
+            else
+                report_unknown(table.context(), place, name, "a numeric format", "use fp32, bf16, int8 and the like");
+        });
+    });
+    spec.dram_device = read_typed(document, "dram_device");
+    spec.links = read_typed(document, "host_links");
+    document.member("wall"); // read by read_wall_power
+    document.object("families", [&](ObjectReader& families) {
+        for (const Family family : kFamilies) {
+            if (!families.has(name_of(family)))
+                families.missing(name_of(family), "every family needs its events");
+            families.object(name_of(family), [&](ObjectReader& entry) {
+                read_family(entry, spec.families[static_cast<std::size_t>(family)]);
+            });
+        }
+    });
+}
+
+} // namespace
+
+EnergySpec read_energy_spec(const std::filesystem::path& file) {
+    ReadContext context;
+    context.file = file.string();
+    EnergySpec spec;
+    if (const auto document = parse_json_file(context.file, context.findings)) {
+        ObjectReader reader(context, *document, JsonPlace{});
+        read_sources(reader);
+        read_document(reader, spec);
+        reader.finish();
+    }
+    const auto first = std::find_if(context.findings.begin(), context.findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    if (first != context.findings.end())
+        throw InputError(to_string(*first), context.findings);
+    return spec;
+}
+
+} // namespace archsim

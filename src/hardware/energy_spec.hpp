@@ -1,0 +1,70 @@
+#pragma once
+// hardware_db/energy.json as read: prices per event with the node they hold at, reference kernels, DRAM and links.
+
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/events.hpp"
+
+#include <array>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+/// What a price shrinks with from node to node.
+enum class Scaling : std::uint8_t { none, logic, sram, wire };
+inline constexpr std::size_t kScalingCount = 4;
+
+/// A price at one node, or listed for several.
+struct NodePrice {
+    Fact energy;         ///< joules per count at `process`
+    double process = 0;  ///< nm
+    Scaling scaling = Scaling::none;
+    std::vector<std::pair<double, Fact>> by_process; ///< (nm, price), ascending; replaces the above
+    bool known() const { return energy.known() || !by_process.empty(); }
+};
+
+/// Events per multiply-accumulate of a kernel whose all-in energy is published. Events that move operands grow
+/// with the operand's width.
+struct ReferenceKernel {
+    std::array<double, kEventCount> per_mac{};
+    std::array<double, kEventCount> per_operand_byte{};
+    bool known = false;
+    double count(Event e, double operand_bytes) const {
+        const auto i = static_cast<std::size_t>(e);
+        return per_mac[i] + per_operand_byte[i] * operand_bytes;
+    }
+};
+
+/// A price for every kind of memory or link whose type starts with one of `types`; an entry without types is the
+/// default.
+struct TypedPrice {
+    std::vector<std::string> types;
+    Fact energy; ///< joules per byte
+};
+
+struct FamilyEnergy {
+    std::array<NodePrice, kEventCount> events{};
+    std::array<NodePrice, kPrecisionCount> matrix{}; ///< joules per MAC of matrix engines, all-in
+    NodePrice vector_fp32;          ///< joules per MAC of vector engines, all-in: fixes the price of an instruction
+    ReferenceKernel matrix_kernel, vector_kernel;
+    std::array<double, kEventCount> stream_kernel{}; ///< events per byte streamed from DRAM
+    std::vector<TypedPrice> dram_path; ///< from the DRAM's interface to the compute units
+    Fact static_share;                 ///< of the thermal design power
+    Fact clock_exponent, nominal_clock;
+    Fact lowest_voltage; ///< lowest V^2 relative to nominal
+};
+
+struct EnergySpec {
+    std::array<std::vector<std::pair<double, double>>, kScalingCount> scaling; ///< (nm, factor), ascending
+    std::array<NodePrice, kPrecisionCount> arithmetic;  ///< joules per bare MAC
+    std::array<Fact, kPrecisionCount> width_ratio;      ///< all-in energy of a MAC relative to bf16
+    std::vector<TypedPrice> dram_device, links;
+    std::array<FamilyEnergy, kFamilies.size()> families;
+};
+
+/// Throws InputError with every finding.
+EnergySpec read_energy_spec(const std::filesystem::path& file);
+
+} // namespace archsim

@@ -1,0 +1,300 @@
+#include "archsim/hardware/energy_table.hpp"
+
+#include "hardware/energy_spec.hpp"
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace archsim {
+
+double EnergyTable::voltage_factor(double clock) const {
+    if (!nominal_clock.known() || !clock_exponent.known() || clock_exponent.value == 1 || !(clock > 0))
+        return 1;
+    return std::max(lowest_voltage.value_or(0), std::pow(clock / nominal_clock.value, clock_exponent.value - 1));
+}
+
+namespace {
+
+/// Part of an all-in figure that stays with the datapath when the events of its kernel, priced on their own, would
+/// already exceed it.
+constexpr double kLeastDatapathShare = 0.25;
+
+std::size_t at(Precision p) { return static_cast<std::size_t>(p); }
+std::size_t at(Event e) { return static_cast<std::size_t>(e); }
+
+/// Linear in nm between the nodes of a curve, flat outside.
+double interpolate(const std::vector<std::pair<double, double>>& curve, double process) {
+    if (process <= curve.front().first)
+        return curve.front().second;
+    for (std::size_t i = 1; i < curve.size(); ++i)
+        if (process <= curve[i].first) {
+            const auto& [x0, y0] = curve[i - 1];
+            const auto& [x1, y1] = curve[i];
+            return y0 + (y1 - y0) * (process - x0) / (x1 - x0);
+        }
+    return curve.back().second;
+}
+
+std::string_view name_of(Scaling scaling) {
+    switch (scaling) {
+    case Scaling::none: return "nothing";
+    case Scaling::logic: return "logic";
+    case Scaling::sram: return "SRAM";
+    case Scaling::wire: return "wire";
+    }
+    return "";
+}
+
+/// The entry whose type is the longest prefix of `type`; else the entry without types.
+const Fact* find_type(const std::vector<TypedPrice>& prices, std::string_view type) {
+    const std::string wanted = lower_case(type);
+    const Fact* best = nullptr;
+    std::size_t length = 0;
+    for (const TypedPrice& price : prices) {
+        if (price.types.empty() && best == nullptr)
+            best = &price.energy;
+        for (const std::string& prefix : price.types)
+            if (prefix.size() > length && wanted.starts_with(lower_case(prefix))) {
+                best = &price.energy;
+                length = prefix.size();
+            }
+    }
+    return best;
+}
+
+class Resolver {
+  public:
+    Resolver(const EnergySpec& spec, const Device& device)
+        : spec_(spec), device_(device), family_(spec.families[static_cast<std::size_t>(device.family)]) {}
+
+    EnergyTable resolve() {
+        resolve_voltage();
+        for (std::size_t e = 0; e < kEventCount; ++e)
+            table_.event[e] = own(archsim::name_of(static_cast<Event>(e)), price_at(family_.events[e]));
+        resolve_instruction();
+        for (Precision p : kPrecisions)
+            resolve_mac(p);
+        resolve_memory();
+        resolve_host();
+        for (Precision p : kPrecisions)
+            table_.operation[at(p)] = operation_energy(p);
+        return std::move(table_);
+    }
+
+  private:
+    void resolve_voltage() {
+        const Fact* exponent = own_fact("clock_exponent");
+        table_.clock_exponent = exponent != nullptr ? *exponent : family_.clock_exponent;
+        table_.lowest_voltage = family_.lowest_voltage;
+        table_.static_power = device_.active_idle;
+        if (!table_.static_power.known() && device_.tdp.known()) {
+            table_.static_power = family_.static_share;
+            table_.static_power.value *= device_.tdp.value;
+            table_.static_power.note = "share of the thermal design power";
+        }
+        table_.nominal_clock = family_.nominal_clock.known() ? family_.nominal_clock : highest_clock();
+        // What the device's own file states was measured at the clock that the device sustains.
+        const Fact& sustained = device_.clock_sustained.known() ? device_.clock_sustained : device_.clock_boost;
+        own_factor_ = 1 / table_.voltage_factor(sustained.value_or(table_.nominal_clock.value_or(0)));
+    }
+
+    Fact highest_clock() const {
+        Fact highest = device_.clock_boost;
+        const auto consider = [&](const Fact& clock) {
+            if (clock.known() && !(highest.value >= clock.value))
+                highest = clock;
+        };
+        for (const Engine& engine : device_.engines)
+            consider(engine.clock);
+        for (const PowerMode& mode : device_.power_modes)
+            consider(mode.clock);
+        return highest;
+    }
+
+    const Fact* own_fact(std::string_view name) const {
+        for (const FittedParameter& constant : device_.energy)
+            if (constant.name == name)
+                return &constant.fact;
+        return nullptr;
+    }
+
+    /// The device's own constant, at the nominal clock; `otherwise` when it states none.
+    Fact own(std::string_view name, Fact otherwise) const {
+        const Fact* fact = own_fact(name);
+        if (fact == nullptr)
+            return otherwise;
+        Fact result = *fact;
+        result.value *= own_factor_;
+        return result;
+    }
+
+    /// All-in joules per multiply-accumulate that the device states for a format (files give joules per operation).
+    const Fact* own_mac(Precision p) const { return own_fact(fmt::format("mac_{}", archsim::name_of(p))); }
+
+    Fact price_at(const NodePrice& price) const {
+        const double node = device_.process_nm.value_or(price.process);
+        if (!price.by_process.empty()) {
+            std::vector<std::pair<double, double>> curve;
+            for (const auto& [process, fact] : price.by_process)
+                curve.emplace_back(process, fact.value);
+            const auto nearest = std::min_element(
+                price.by_process.begin(), price.by_process.end(),
+                [&](const auto& a, const auto& b) { return std::abs(a.first - node) < std::abs(b.first - node); });
+            Fact fact = nearest->second;
+            fact.value = interpolate(curve, device_.process_nm.value_or(nearest->first));
+            return fact;
+        }
+        Fact fact = price.energy;
+        if (!fact.known() || price.scaling == Scaling::none || node == price.process)
+            return fact;
+        const auto& curve = spec_.scaling[static_cast<std::size_t>(price.scaling)];
+        const double factor = interpolate(curve, node) / interpolate(curve, price.process);
+        fact.value *= factor;
+        fact.note = fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node, name_of(price.scaling), factor);
+        return fact;
+    }
+
+    double priced(const ReferenceKernel& kernel, Precision p, Event without = Event::count_) const {
+        double joules = 0;
+        for (std::size_t e = 0; e < kEventCount; ++e)
+            if (static_cast<Event>(e) != without)
+                joules += kernel.count(static_cast<Event>(e), bytes_of(p)) * table_.event[e].value_or(0);
+        return joules;
+    }
+
+    bool on_vector_engine(Precision p) const {
+        return family_.vector_kernel.known && !device_.supports(EngineClass::matrix, p);
+    }
+
+    /// The published all-in energy of the vector engine, less datapath and operands, is what its instructions cost.
+    void resolve_instruction() {
+        if (!family_.vector_kernel.known || own_fact("instruction") != nullptr)
+            return;
+        Fact all_in = price_at(family_.vector_fp32);
+        const Fact* stated = on_vector_engine(Precision::fp32) ? own_mac(Precision::fp32) : nullptr;
+        if (stated != nullptr) {
+            all_in = *stated;
+            all_in.value *= 2 * own_factor_;
+        }
+        const double rest = all_in.value - price_at(spec_.arithmetic[at(Precision::fp32)]).value -
+                            priced(family_.vector_kernel, Precision::fp32, Event::instruction);
+        const double instructions = family_.vector_kernel.count(Event::instruction, bytes_of(Precision::fp32));
+        Fact& price = table_.event[at(Event::instruction)];
+        price = all_in;
+        price.value = std::max(0.0, rest) / instructions;
+        price.note = fmt::format("what {:.3g} pJ per fp32 operation leaves beside datapath and operands",
+                                 all_in.value / 2 * 1e12);
+    }
+
+    void resolve_mac(Precision p) {
+        if (on_vector_engine(p)) {
+            table_.mac[at(p)] = price_at(spec_.arithmetic[at(p)]);
+            return;
+        }
+        Fact fact = all_in(p);
+        const double events = priced(family_.matrix_kernel, p);
+        if (events > 0)
+            fact.note = fmt::format("{:.3g} pJ per operation all-in, less {:.2g} pJ priced as other events",
+                                    fact.value / 2 * 1e12, events / 2 * 1e12);
+        fact.value = std::max(kLeastDatapathShare * fact.value, fact.value - events);
+        table_.mac[at(p)] = fact;
+    }
+
+    /// All-in joules per multiply-accumulate in `p`: the device's figure, else the family's, each for this format or,
+    /// by the ratio of widths, for the format nearest in width.
+    Fact all_in(Precision p) const {
+        Fact best;
+        int distance = std::numeric_limits<int>::max();
+        Precision from = p;
+        const auto consider = [&](const Fact& fact, Precision q) {
+            const int d = q == p ? -1 : std::abs(bits_of(q) - bits_of(p));
+            if (fact.known() && d < distance) {
+                best = fact;
+                distance = d;
+                from = q;
+            }
+        };
+        for (Precision q : kPrecisions)
+            if (const Fact* stated = own_mac(q); stated != nullptr && !on_vector_engine(q)) {
+                Fact fact = *stated;
+                fact.value *= 2 * own_factor_;
+                consider(fact, q);
+            }
+        if (!best.known())
+            for (Precision q : kPrecisions)
+                consider(price_at(family_.matrix[at(q)]), q);
+        if (from != p) {
+            best.value *= spec_.width_ratio[at(p)].value / spec_.width_ratio[at(from)].value;
+            best.note = fmt::format("from {} by the ratio of widths", archsim::name_of(from));
+        }
+        return best;
+    }
+
+    /// External memory: device and interface at their own supply, and the path to the compute units less what a
+    /// stream's cache and register events already cost.
+    void resolve_memory() {
+        if (!device_.dram)
+            return;
+        const Fact* chip = find_type(spec_.dram_device, device_.dram->type);
+        const Fact* path = find_type(family_.dram_path, device_.dram->type);
+        if (chip == nullptr || path == nullptr)
+            return;
+        table_.dram_device = *chip;
+        Fact total = *path;
+        if (const Fact* stated = own_fact("dram_byte")) {
+            total = *stated;
+            total.value = (stated->value - chip->value) * own_factor_;
+        } else if (const Fact* side = own_fact("dram_path_byte")) {
+            total = *side;
+            total.value *= own_factor_;
+        }
+        double stream = 0;
+        for (std::size_t e = 0; e < kEventCount; ++e)
+            stream += family_.stream_kernel[e] * table_.event[e].value_or(0);
+        total.note = fmt::format("{} {:.3g} pJ/B and path {:.3g} pJ/B", device_.dram->type, chip->value * 1e12,
+                                 total.value * 1e12);
+        if (stream > 0)
+            total.note += fmt::format(", of which {:.2g} pJ/B are priced as other events", stream * 1e12);
+        total.value = chip->value + std::max(0.0, total.value - stream);
+        table_.event[at(Event::dram_byte)] = total;
+    }
+
+    void resolve_host() {
+        if (const Fact* link = find_type(spec_.links, device_.host_link_type);
+            link != nullptr && own_fact("host_link_byte") == nullptr)
+            table_.event[at(Event::host_link_byte)] = *link;
+    }
+
+    double operation_energy(Precision p) const {
+        const bool matrix = device_.supports(EngineClass::matrix, p);
+        if (!matrix && !device_.supports(EngineClass::vector, p))
+            return std::numeric_limits<double>::quiet_NaN();
+        const ReferenceKernel& kernel = on_vector_engine(p) ? family_.vector_kernel : family_.matrix_kernel;
+        return (table_.mac[at(p)].value + priced(kernel, p)) / 2;
+    }
+
+    const EnergySpec& spec_;
+    const Device& device_;
+    const FamilyEnergy& family_;
+    EnergyTable table_;
+    double own_factor_ = 1;
+};
+
+} // namespace
+
+struct EnergyDatabase::State {
+    EnergySpec spec;
+};
+
+EnergyDatabase::EnergyDatabase(const std::filesystem::path& file)
+    : state_(std::make_unique<State>(State{read_energy_spec(file)})) {}
+EnergyDatabase::~EnergyDatabase() = default;
+EnergyDatabase::EnergyDatabase(EnergyDatabase&&) noexcept = default;
+EnergyDatabase& EnergyDatabase::operator=(EnergyDatabase&&) noexcept = default;
+
+EnergyTable EnergyDatabase::resolve(const Device& device) const { return Resolver(state_->spec, device).resolve(); }
+
+} // namespace archsim

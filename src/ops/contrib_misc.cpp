@@ -1,0 +1,165 @@
+// Remaining operators of com.microsoft.
+
+#include "ops/families.hpp"
+#include "ops/common.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+void infer_expand_dims(NodeContext& c) {
+    Shape out = c.shape(0);
+    const std::size_t axis = normalized_axis(c.scalar_int(1), out.size() + 1);
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+/// Rows of one matrix against rows of the other: subtract, square, add per component.
+void infer_distances(NodeContext& c) { c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(1, 0)}); }
+
+void work_distances(NodeContext& c) {
+    c.work().vector_ops = 3 * c.output(0).elements() * static_cast<double>(c.dim(0, -1));
+    c.work().special_ops = c.text("metric", "sqeuclidean") == "euclidean" ? c.output(0).elements() : 0;
+}
+
+/// Gauss-Jordan elimination takes 2 n^3 operations.
+void work_inverse(NodeContext& c) {
+    const auto n = static_cast<double>(c.dim(0, -1));
+    c.work().vector_ops = 2 * c.elements(0) * n;
+    c.work().special_ops = c.elements(0);
+}
+
+void infer_flag(NodeContext& c) { c.set_output(0, DataType::boolean, {}); }
+
+void infer_hash(NodeContext& c) {
+    c.set_output(0, c.integer("positive", 1) != 0 ? DataType::uint32 : DataType::int32, c.shape(0));
+}
+
+void infer_second(NodeContext& c) { c.set_output(0, c.type(1), c.shape(1)); }
+
+void infer_embedding(NodeContext& c) {
+    Shape out = c.shape(1);
+    out.push_back(c.dim(0, 1));
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void work_embedding(NodeContext& c) {
+    c.work().partial_reads = {{std::uint16_t{0}, std::min(c.elements(0), c.output(0).elements())}};
+}
+
+/// table [buckets, heads], query length, key length.
+void infer_position_bias(NodeContext& c) {
+    c.set_output(0, c.type(0), {1, c.dim(0, 1), c.scalar_int(1), c.scalar_int(2)});
+}
+
+/// query [batch, length, heads x size], biases, relative positions, gate weights [size, D].
+void infer_gated_bias(NodeContext& c) {
+    const std::int64_t heads = c.integer("num_heads", 1), batch = c.rank(0) == 3 ? c.dim(0, 0) : c.dim(6, 0);
+    const std::int64_t length = c.dim(2, 2);
+    c.set_output(0, c.type(0), {batch, heads, length, length});
+}
+
+void work_gated_bias(NodeContext& c) {
+    Contraction gates;
+    gates.k = static_cast<double>(c.dim(3, 0));
+    gates.n = static_cast<double>(c.dim(3, 1));
+    gates.m = gates.k > 0 ? c.elements(0) / gates.k : 0;
+    c.work().contractions = {gates};
+    c.work().macs = gates.macs();
+    c.work().vector_ops = c.output(0).elements() + gates.m * (gates.n + 4);
+    c.work().special_ops = 4 * gates.m;
+    c.mark_learned(3);
+    c.mark_learned(4);
+}
+
+/// input [batch, length, hidden], valid lengths: at most everything stays.
+void infer_remove_padding(NodeContext& c) {
+    const std::int64_t batch = c.dim(0, 0), length = c.dim(0, 1);
+    const double all = static_cast<double>(batch) * static_cast<double>(length);
+    const std::int64_t tokens = c.data_dependent_dim(0, 0, saturated_int(all), "no position is padding");
+    c.set_output(0, c.type(0), {tokens, c.dim(0, 2)});
+    c.set_output(1, DataType::int32, {batch, length});
+    c.set_output(2, DataType::int32, {batch + 1});
+    c.set_output(3, DataType::int32, {1});
+}
+
+void infer_restore_padding(NodeContext& c) {
+    c.set_output(0, c.type(0), {c.dim(1, 0), c.dim(1, 1), c.dim(0, 1)});
+}
+
+void infer_unfold(NodeContext& c) {
+    Shape out = c.shape(0);
+    const std::size_t axis = normalized_axis(c.integer("dim", -1), out.size());
+    const std::int64_t size = c.integer("size", 1), step = c.integer("step", 1);
+    if (size < 1 || step < 1 || size > out[axis])
+        malformed("size and step must be positive and fit the axis");
+    out[axis] = (out[axis] - size) / step + 1;
+    out.push_back(size);
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+/// A dense matrix times a sparse one, counted dense.
+void infer_sparse_product(NodeContext& c) {
+    const bool ta = c.integer("transA", 0) != 0, tb = c.integer("transB", 0) != 0;
+    c.set_output(0, c.type(1), {c.dim(0, ta ? 1 : 0), c.dim(1, tb ? 0 : 1)});
+}
+
+void work_sparse_product(NodeContext& c) {
+    Contraction product_of_two;
+    product_of_two.m = static_cast<double>(c.output(0).shape[0]);
+    product_of_two.n = static_cast<double>(c.output(0).shape[1]);
+    product_of_two.k = static_cast<double>(c.dim(0, c.integer("transA", 0) != 0 ? 0 : 1));
+    product_of_two.weights_constant = c.is_constant(0) || c.is_constant(1);
+    c.work().contractions = {product_of_two};
+    c.work().macs = product_of_two.macs();
+    c.work().kind = OpKind::matmul;
+    c.work().fusion = FusionClass::contraction;
+}
+
+constexpr OperatorRow row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
+                          FusionClass fusion, ElementCost cost, std::string_view doc) {
+    return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    row("ExpandDims", infer_expand_dims, work_free, OpKind::free, FusionClass::transparent, {},
+        "inserts a dimension of size 1"),
+    row("CDist", infer_distances, work_distances, OpKind::reduction, FusionClass::opaque, {},
+        "distances between rows: 3 operations per component"),
+    row("ComplexMul", infer_broadcast, work_per_output, OpKind::elementwise, FusionClass::elementwise, {3, 0},
+        "product of complex numbers"),
+    row("ComplexMulConj", infer_broadcast, work_per_output, OpKind::elementwise, FusionClass::elementwise, {3, 0},
+        "product with the conjugate"),
+    row("Inverse", infer_same, work_inverse, OpKind::reduction, FusionClass::opaque, {},
+        "inverse matrices by elimination: 2 n^3 operations"),
+    row("IsAllFinite", infer_flag, work_per_input, OpKind::reduction, FusionClass::reduction, {1, 0},
+        "whether all elements are finite"),
+    row("MurmurHash3", infer_hash, work_per_output, OpKind::elementwise, FusionClass::elementwise, {12, 0},
+        "32-bit hash"),
+    row("NGramRepeatBlock", infer_second, work_per_input, OpKind::elementwise, FusionClass::opaque, {2, 0},
+        "forbids repeated n-grams"),
+    row("TorchEmbedding", infer_embedding, work_embedding, OpKind::data_movement, FusionClass::injective, {},
+        "rows of a table; reads only those rows"),
+    row("RelativePositionBias", infer_position_bias, work_per_output, OpKind::elementwise, FusionClass::injective,
+        {6, 1}, "bias by bucketed distance"),
+    row("GatedRelativePositionBias", infer_gated_bias, work_gated_bias, OpKind::matmul, FusionClass::contraction, {},
+        "relative position bias scaled by gates of the query"),
+    row("RemovePadding", infer_remove_padding, work_movement, OpKind::data_movement, FusionClass::injective, {},
+        "packs positions; upper bound: none is padding"),
+    row("RestorePadding", infer_restore_padding, work_movement, OpKind::data_movement, FusionClass::injective, {},
+        "undoes RemovePadding"),
+    row("UnfoldTensor", infer_unfold, work_movement, OpKind::data_movement, FusionClass::injective, {},
+        "sliding windows of an axis"),
+    row("SparseToDenseMatMul", infer_sparse_product, work_sparse_product, OpKind::matmul, FusionClass::contraction,
+        {}, "sparse times dense matrix, counted dense"),
+    row("SampleOp", infer_same, work_per_output, OpKind::elementwise, FusionClass::elementwise, {1, 0},
+        "sample of onnxruntime's documentation"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> contrib_misc_rows() { return kRows; }
+
+} // namespace archsim

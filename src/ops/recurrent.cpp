@@ -1,0 +1,142 @@
+// Recurrent layers. The input projection of all steps is one matrix product; the recurrence is one small product per
+// step, each waiting for the one before (Appleyard et al., arXiv:1604.01946).
+
+#include "ops/families.hpp"
+#include "ops/common.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+struct Recurrence {
+    std::int64_t steps = 0, batch = 0, inputs = 0, hidden = 0, directions = 1;
+    bool batch_first = false;
+};
+
+Recurrence recurrence_of(const NodeContext& c) {
+    Recurrence r;
+    if (c.rank(0) != 3 || c.rank(1) != 3 || c.rank(2) != 3)
+        malformed("input, weights and recurrence weights need rank 3");
+    r.batch_first = c.integer("layout", 0) != 0;
+    r.steps = c.dim(0, r.batch_first ? 1 : 0);
+    r.batch = c.dim(0, r.batch_first ? 0 : 1);
+    r.inputs = c.dim(0, 2);
+    r.directions = c.dim(1, 0);
+    r.hidden = c.dim(2, 2);
+    return r;
+}
+
+void infer_recurrent(NodeContext& c) {
+    const Recurrence r = recurrence_of(c);
+    if (r.batch_first)
+        c.set_output(0, c.type(0), {r.batch, r.steps, r.directions, r.hidden});
+    else
+        c.set_output(0, c.type(0), {r.steps, r.directions, r.batch, r.hidden});
+    const Shape last = r.batch_first ? Shape{r.batch, r.directions, r.hidden}
+                                     : Shape{r.directions, r.batch, r.hidden};
+    c.set_output(1, c.type(0), last);
+    c.set_output(2, c.type(0), last);
+}
+
+/// Gates per hidden unit, and what one unit takes per step outside the products.
+void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
+    const Recurrence r = recurrence_of(c);
+    const auto directions = static_cast<double>(r.directions), steps = static_cast<double>(r.steps);
+    const auto batch = static_cast<double>(r.batch), hidden = static_cast<double>(r.hidden);
+    Contraction projection;
+    projection.groups = directions;
+    projection.m = steps * batch;
+    projection.n = gates * hidden;
+    projection.k = static_cast<double>(r.inputs);
+    projection.weights_constant = c.is_constant(1);
+    Contraction recurrent;
+    recurrent.groups = directions * steps;
+    recurrent.m = batch;
+    recurrent.n = gates * hidden;
+    recurrent.k = hidden;
+    recurrent.weights_constant = c.is_constant(2);
+    OperatorWork& work = c.work();
+    work.contractions = {projection, recurrent};
+    work.macs = projection.macs() + recurrent.macs();
+    const double units = directions * steps * batch * hidden;
+    // Summing both products, and the two biases where they are given.
+    const double sums = gates * (c.has_input(3) ? 3 : 1);
+    work.vector_ops = units * (per_unit.vector + sums + (peepholes ? 6 : 0));
+    work.special_ops = units * per_unit.special;
+    // Both directions of a bidirectional layer run side by side.
+    work.serial_steps = std::max(steps, 1.0);
+    for (const std::size_t weight : {1u, 2u, 3u})
+        c.mark_learned(weight);
+    if (peepholes)
+        c.mark_learned(7);
+}
+
+/// Three sigmoids (2 special, 2 vector each), two tanh, and c = f c + i g, h = o tanh(c).
+void work_lstm(NodeContext& c) { count(c, 4, {10, 8}, c.has_input(7)); }
+
+/// Two sigmoids, one tanh, and h = (1 - z) n + z h with the reset product.
+void work_gru(NodeContext& c) { count(c, 3, {9, 5}, false); }
+
+void work_rnn(NodeContext& c) { count(c, 1, {0, 1}, false); }
+
+/// Weights are [directions, inputs, gates x hidden] in 8 bits, inputs quantised on the fly.
+Recurrence dynamic_recurrence(const NodeContext& c) {
+    Recurrence r;
+    r.steps = c.dim(0, 0);
+    r.batch = c.dim(0, 1);
+    r.inputs = c.dim(0, 2);
+    r.directions = c.dim(1, 0);
+    r.hidden = c.dim(2, 1);
+    return r;
+}
+
+void infer_dynamic_lstm(NodeContext& c) {
+    const Recurrence r = dynamic_recurrence(c);
+    c.set_output(0, c.type(0), {r.steps, r.directions, r.batch, r.hidden});
+    c.set_output(1, c.type(0), {r.directions, r.batch, r.hidden});
+    c.set_output(2, c.type(0), {r.directions, r.batch, r.hidden});
+}
+
+void work_dynamic_lstm(NodeContext& c) {
+    const Recurrence r = dynamic_recurrence(c);
+    Contraction projection;
+    projection.groups = static_cast<double>(r.directions);
+    projection.m = static_cast<double>(r.steps) * static_cast<double>(r.batch);
+    projection.n = 4 * static_cast<double>(r.hidden);
+    projection.k = static_cast<double>(r.inputs);
+    Contraction recurrent = projection;
+    recurrent.groups *= static_cast<double>(r.steps);
+    recurrent.m = static_cast<double>(r.batch);
+    recurrent.k = static_cast<double>(r.hidden);
+    c.work().contractions = {projection, recurrent};
+    c.work().macs = projection.macs() + recurrent.macs();
+    const double units = c.output(0).elements();
+    c.work().vector_ops = 26 * units + 6 * c.elements(0);
+    c.work().special_ops = 8 * units;
+    c.work().serial_steps = std::max(static_cast<double>(r.steps), 1.0);
+    c.op().native_precision = Precision::int8;
+    for (const std::size_t weight : {1u, 2u, 3u})
+        c.mark_learned(weight);
+    for (std::size_t i = 8; i < c.input_count(); ++i)
+        c.mark_learned(i, false);
+}
+
+constexpr OperatorRow recurrent(std::string_view name, NodeFunction work, std::string_view doc) {
+    return {name, kOnnxDomain, 1, infer_recurrent, work, nullptr, OpKind::recurrent, FusionClass::opaque, {}, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    recurrent("LSTM", work_lstm, "long short-term memory: 4 gates; one input projection, then dependent steps"),
+    recurrent("GRU", work_gru, "gated recurrent unit: 3 gates; one input projection, then dependent steps"),
+    recurrent("RNN", work_rnn, "plain recurrence: one input projection, then dependent steps"),
+    {"DynamicQuantizeLSTM", kMicrosoftDomain, 1, infer_dynamic_lstm, work_dynamic_lstm, nullptr, OpKind::recurrent,
+     FusionClass::opaque, {}, "LSTM with 8-bit weights, inputs quantised on the fly"},
+};
+
+} // namespace
+
+std::span<const OperatorRow> recurrent_rows() { return kRows; }
+
+} // namespace archsim

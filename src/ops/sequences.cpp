@@ -1,0 +1,244 @@
+// Sequences, optionals: bookkeeping of a runtime, and copies where elements are joined or split.
+
+#include "ops/families.hpp"
+#include "ops/common.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+SequenceElement element_of(const NodeContext& c, std::size_t i) {
+    return {c.type(i), c.shape(i), c.value(i)};
+}
+
+/// Declares output 0 a sequence of unknown length with elements like those of input `i`.
+void set_unknown_sequence(NodeContext& c, std::size_t i) {
+    ShapedTensor& out = c.output(0);
+    out.kind = ValueKind::sequence;
+    out.type = c.type(i);
+    out.shape = c.shape(i);
+    out.known = c.input(i).known;
+}
+
+void infer_construct(NodeContext& c) {
+    SequenceElements elements;
+    for (std::size_t i = 0; i < c.input_count(); ++i)
+        elements.push_back(element_of(c, i));
+    c.set_sequence(0, std::move(elements));
+}
+
+void infer_empty(NodeContext& c) {
+    c.set_sequence(0, {});
+    c.output(0).type = data_type_attribute(c, "dtype", DataType::float32);
+}
+
+/// Position from the front or, negative, from the back; the end when it is absent.
+std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::size_t length, std::size_t absent) {
+    if (!c.has_input(i))
+        return absent;
+    if (!c.value(i))
+        return std::nullopt;
+    const std::int64_t at = c.scalar_int(i), size = static_cast<std::int64_t>(length);
+    if (at < -size || at > size)
+        malformed("the position " + std::to_string(at) + " is outside the sequence");
+    return static_cast<std::size_t>(at < 0 ? at + size : at);
+}
+
+void infer_insert(NodeContext& c) {
+    const SequenceElements* old = c.sequence(0);
+    if (!old) {
+        set_unknown_sequence(c, 1);
+        return;
+    }
+    SequenceElements elements = *old;
+    // Without a known position the order is not known either, but the shapes mostly agree.
+    const std::size_t at = position(c, 2, elements.size(), elements.size()).value_or(elements.size());
+    elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(at), element_of(c, 1));
+    c.set_sequence(0, std::move(elements));
+}
+
+void infer_erase(NodeContext& c) {
+    const SequenceElements* old = c.sequence(0);
+    if (!old || old->empty()) {
+        set_unknown_sequence(c, 0);
+        return;
+    }
+    SequenceElements elements = *old;
+    const std::size_t last = elements.size() - 1;
+    const std::size_t at = std::min(position(c, 1, elements.size(), last).value_or(last), last);
+    elements.erase(elements.begin() + static_cast<std::ptrdiff_t>(at));
+    const DataType type = c.type(0);
+    c.set_sequence(0, std::move(elements));
+    c.output(0).type = type;
+}
+
+void infer_at(NodeContext& c) {
+    const SequenceElements* elements = c.sequence(0);
+    if (elements && !elements->empty()) {
+        const auto at = position(c, 1, elements->size(), 0);
+        if (at && *at >= elements->size())
+            malformed("the position is outside the sequence");
+        const SequenceElement& element = (*elements)[at.value_or(0)];
+        c.set_output(0, element.type, element.shape);
+        if (at && element.value)
+            c.share_value(0, element.value);
+        const bool uniform = std::all_of(elements->begin(), elements->end(),
+                                         [&](const SequenceElement& e) { return e.shape == element.shape; });
+        c.output(0).data_dependent = !at && !uniform;
+        return;
+    }
+    if (!c.input(0).known)
+        throw NodeProblem{FindingKind::unresolved_dimension, "the shapes in the sequence are not known",
+                          "declare the shape of the sequence's elements in the file"};
+    c.set_output(0, c.type(0), c.shape(0));
+}
+
+void infer_length(NodeContext& c) {
+    c.set_output(0, DataType::int64, {});
+    if (const SequenceElements* elements = c.sequence(0)) {
+        Constant value;
+        value.type = DataType::int64;
+        value.ints = {static_cast<std::int64_t>(elements->size())};
+        c.set_value(0, std::move(value));
+        c.output(0).constant = true;
+    }
+}
+
+/// Parts of `split` (a scalar: equal parts, the last smaller), or single slices.
+void infer_split(NodeContext& c) {
+    const Shape& in = c.shape(0);
+    const std::size_t axis = normalized_axis(c.integer("axis", 0), in.size());
+    SequenceElements elements;
+    std::vector<std::int64_t> sizes;
+    const bool slices = !c.has_input(1);
+    if (slices) {
+        if (in[axis] > static_cast<std::int64_t>(kMaxConstantElements)) {
+            set_unknown_sequence(c, 0);
+            c.output(0).shape[axis] = 1;
+            return;
+        }
+        sizes.assign(static_cast<std::size_t>(in[axis]), 1);
+    } else if (c.rank(1) == 0) {
+        const std::int64_t chunk = c.scalar_int(1);
+        if (chunk < 1 || in[axis] / chunk > static_cast<std::int64_t>(kMaxConstantElements))
+            malformed("the size of a part is absurd");
+        for (std::int64_t left = in[axis]; left > 0; left -= chunk)
+            sizes.push_back(std::min(chunk, left));
+    } else {
+        sizes = c.ints(1);
+    }
+    for (const std::int64_t size : sizes) {
+        Shape shape = in;
+        shape[axis] = size;
+        if (slices && c.integer("keepdims", 1) == 0)
+            shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+        elements.push_back({c.type(0), std::move(shape), nullptr});
+    }
+    c.set_sequence(0, std::move(elements));
+    c.output(0).type = c.type(0);
+}
+
+void infer_concat(NodeContext& c) {
+    const SequenceElements* elements = c.sequence(0);
+    if (!elements || elements->empty())
+        throw NodeProblem{FindingKind::unresolved_dimension, "the length of the sequence is only known at run time",
+                          "declare the output shape in the file"};
+    Shape out = elements->front().shape;
+    const auto count = static_cast<std::int64_t>(elements->size());
+    if (c.integer("new_axis", 0) != 0) {
+        const std::size_t axis = normalized_axis(c.integer("axis", 0), out.size() + 1);
+        out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), count);
+    } else {
+        const std::size_t axis = normalized_axis(c.integer("axis", 0), out.size());
+        for (std::size_t i = 1; i < elements->size(); ++i) {
+            if ((*elements)[i].shape.size() != out.size())
+                malformed("the elements differ in rank");
+            out[axis] += (*elements)[i].shape[axis];
+        }
+    }
+    c.set_output(0, elements->front().type, std::move(out));
+}
+
+// --- Optionals
+
+void infer_optional(NodeContext& c) {
+    ShapedTensor& out = c.output(0);
+    out.kind = ValueKind::optional;
+    if (!c.has_input(0))
+        return; // empty: the declared type stays, the shape is never asked for
+    out.type = c.type(0);
+    out.shape = c.shape(0);
+    out.known = c.input(0).known;
+    if (const SequenceElements* elements = c.sequence(0)) {
+        c.set_sequence(0, *elements);
+        c.output(0).kind = ValueKind::optional;
+    }
+}
+
+void infer_get_element(NodeContext& c) {
+    if (const SequenceElements* elements = c.sequence(0)) {
+        c.set_sequence(0, *elements);
+        return;
+    }
+    if (!c.input(0).known)
+        throw NodeProblem{FindingKind::unresolved_dimension, "the shape inside the optional is not known",
+                          "declare the output shape in the file"};
+    const ValueKind declared = c.output(0).kind;
+    c.set_output(0, c.type(0), c.shape(0));
+    c.output(0).kind = declared == ValueKind::sequence ? declared : ValueKind::tensor;
+}
+
+void infer_has_element(NodeContext& c) {
+    c.set_output(0, DataType::boolean, {});
+    std::optional<bool> has;
+    if (!c.has_input(0))
+        has = false;
+    else if (c.input(0).kind != ValueKind::optional)
+        has = true;
+    else if (c.input(0).role == TensorRole::intermediate)
+        has = c.input(0).known;
+    if (!has)
+        return;
+    Constant value;
+    value.type = DataType::boolean;
+    value.ints = {*has ? 1 : 0};
+    c.set_value(0, std::move(value));
+    c.output(0).constant = true;
+}
+
+constexpr OperatorRow handle(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
+    OperatorRow row{name, kOnnxDomain, since, infer, work_free, nullptr, OpKind::free, FusionClass::transparent,
+                    {}, doc};
+    row.accepts_unknown = true;
+    return row;
+}
+
+constexpr OperatorRow copying(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
+    OperatorRow row = handle(name, since, infer, doc);
+    row.work = work_movement;
+    row.kind = OpKind::data_movement;
+    row.fusion = FusionClass::injective;
+    return row;
+}
+
+constexpr OperatorRow kRows[] = {
+    handle("SequenceConstruct", 11, infer_construct, "a sequence of its inputs"),
+    handle("SequenceEmpty", 11, infer_empty, "a sequence without elements"),
+    handle("SequenceInsert", 11, infer_insert, "a sequence with one more element"),
+    handle("SequenceErase", 11, infer_erase, "a sequence with one element less"),
+    handle("SequenceAt", 11, infer_at, "an element of a sequence"),
+    handle("SequenceLength", 11, infer_length, "the number of elements"),
+    copying("SplitToSequence", 11, infer_split, "parts of a tensor as a sequence"),
+    copying("ConcatFromSequence", 11, infer_concat, "joins the elements of a sequence"),
+    handle("Optional", 15, infer_optional, "wraps a value that may be absent"),
+    handle("OptionalGetElement", 15, infer_get_element, "the value inside an optional"),
+    handle("OptionalHasElement", 15, infer_has_element, "whether an optional holds a value"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> sequence_rows() { return kRows; }
+
+} // namespace archsim

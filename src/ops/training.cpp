@@ -1,0 +1,54 @@
+// Optimiser steps (ai.onnx.preview.training): R, T, then n tensors of each kind.
+
+#include "ops/families.hpp"
+#include "ops/common.hpp"
+
+namespace archsim {
+
+namespace {
+
+/// Updates `Kinds` lists of tensors; outputs are all lists but the gradients, which come second.
+template <std::size_t Kinds>
+void infer_step(NodeContext& c) {
+    if (c.input_count() < 2 + Kinds || (c.input_count() - 2) % Kinds != 0)
+        malformed("the tensors do not come in equal lists");
+    const std::size_t tensors = (c.input_count() - 2) / Kinds;
+    std::size_t out = 0;
+    for (std::size_t kind = 0; kind < Kinds; ++kind)
+        for (std::size_t i = 0; i < tensors && kind != 1; ++i, ++out) {
+            const std::size_t from = 2 + kind * tensors + i;
+            c.set_output(out, c.type(from), c.shape(from));
+        }
+}
+
+void work_step(NodeContext& c) {
+    double elements = 0;
+    for (std::size_t i = 0; i < c.output_count(); ++i)
+        elements += c.output(i).elements();
+    c.work().vector_ops = c.row().cost.vector * elements;
+    c.work().special_ops = c.row().cost.special * elements;
+}
+
+/// The gradient of y has the shapes of the inputs named first.
+void infer_gradient(NodeContext& c) {
+    for (std::size_t i = 0; i < c.output_count(); ++i)
+        c.set_output(i, c.type(i), c.shape(i));
+}
+
+constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost, std::string_view doc) {
+    return {name, kTrainingDomain, 1, infer, work_step, nullptr, OpKind::elementwise, FusionClass::elementwise,
+            cost, doc};
+}
+
+constexpr OperatorRow kRows[] = {
+    step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
+    step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
+    step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
+    step("Gradient", infer_gradient, {2, 0}, "derivatives; the work of the differentiated graph is not included"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> training_rows() { return kRows; }
+
+} // namespace archsim

@@ -1,0 +1,155 @@
+// The hardware tool's JSON documents; unknown values are null.
+
+#include "archsim/core/version.hpp"
+#include "archsim/report/hardware_list.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kSchema = "archsim.list_hardware_mappers/1";
+
+Json value_json(const Fact& fact) { return fact.known() ? Json(fact.value) : Json(nullptr); }
+
+Json finding_json(const Finding& finding) {
+    return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
+            {"file", finding.file},          {"pointer", finding.where},
+            {"message", finding.message},    {"mend", finding.mend}};
+}
+
+Json findings_json(const std::vector<Finding>& findings) {
+    Json list = Json::array();
+    for (const Finding& finding : findings)
+        list.push_back(finding_json(finding));
+    return list;
+}
+
+Json counts_json(const SourceCounts& sources) {
+    Json counts = Json::object();
+    for (const SourceKind kind : kSourceKinds)
+        counts[std::string(name_of(kind))] = sources[kind];
+    return counts;
+}
+
+Json peaks_json(const Device& device, EngineClass kind) {
+    Json peaks = Json::object();
+    for (const Precision precision : kPrecisions)
+        if (const double peak = device.peak(kind, precision); peak > 0)
+            peaks[std::string(name_of(precision))] = peak;
+    return peaks;
+}
+
+Json price_json(const std::optional<Price>& price, const char* key) {
+    if (!price)
+        return nullptr;
+    return {{key, value_json(price->amount)}, {"date", price->date}, {"instance", price->instance}};
+}
+
+Json modes_json(const Device& device) {
+    Json modes = Json::array();
+    for (const PowerMode& mode : device.power_modes)
+        modes.push_back({{"name", mode.name},
+                         {"aliases", mode.aliases},
+                         {"active_units", value_json(mode.active_units)},
+                         {"clock_hz", value_json(mode.clock)},
+                         {"memory_bandwidth_bytes_per_s", value_json(mode.memory_bandwidth)},
+                         {"limit_w", value_json(mode.limit)},
+                         {"uncapped", mode.uncapped}});
+    return modes;
+}
+
+Json device_json(const Device& device) {
+    Json mode_names = Json::array();
+    for (const PowerMode& mode : device.power_modes)
+        mode_names.push_back(mode.name);
+    const auto text = [](const std::string& value) { return value.empty() ? Json(nullptr) : Json(value); };
+    return {{"id", device.id},
+            {"family", name_of(device.family)},
+            {"name", device.name},
+            {"aliases", device.aliases},
+            {"power_modes", std::move(mode_names)},
+            {"default_power_mode", text(device.default_power_mode)},
+            {"runtimes", device.runtimes},
+            {"default_runtime", text(device.default_runtime)},
+            {"vendor", text(device.vendor)},
+            {"codename", text(device.codename)},
+            {"generation", text(device.generation)},
+            {"year", device.year > 0 ? Json(device.year) : Json(nullptr)},
+            {"process_nm", value_json(device.process_nm)},
+            {"peak_matrix_ops_per_s", peaks_json(device, EngineClass::matrix)},
+            {"peak_vector_ops_per_s", peaks_json(device, EngineClass::vector)},
+            {"memory_bytes", device.dram ? value_json(device.dram->capacity) : Json(nullptr)},
+            {"bandwidth_bytes_per_s", device.dram ? value_json(device.dram->bandwidth) : Json(nullptr)},
+            {"tdp_w", value_json(device.tdp)},
+            {"idle_w", value_json(device.idle)},
+            {"list_price", price_json(device.list_price, "usd")},
+            {"cloud_price", price_json(device.cloud_price, "usd_per_hour")},
+            {"host", text(device.host)},
+            {"file", device.file}};
+}
+
+Json header() { return {{"schema", kSchema}, {"version", version()}}; }
+
+} // namespace
+
+std::string to_json(const HardwareList& list) {
+    Json document = header();
+    Json& hardware = document["hardware"] = Json::array();
+    for (const HardwareRow& row : list.rows) {
+        Json device = device_json(*row.device);
+        if (!row.power_mode.empty())
+            device["chosen_power_mode"] = row.power_mode;
+        device["sources"] = counts_json(row.sources);
+        hardware.push_back(std::move(device));
+    }
+    Json& deployments = document["deployments"] = Json::array();
+    for (const Deployment& deployment : list.deployments)
+        deployments.push_back({{"id", deployment.id},
+                               {"title", deployment.title},
+                               {"description", deployment.description},
+                               {"hardware", deployment.hardware}});
+    document["runtimes"] = list.runtimes;
+    document["findings"] = findings_json(list.findings);
+    return document.dump(2) + "\n";
+}
+
+std::string to_json(const DeviceSheet& sheet) {
+    const Device& device = *sheet.choice.device;
+    Json document = header();
+    Json entry = device_json(device);
+    entry["power_mode_details"] = modes_json(device);
+    entry["sources"] = counts_json(count_sources(sheet.facts));
+    entry["notes"] = device.notes;
+    Json& facts = entry["facts"] = Json::array();
+    for (const StatedFact& fact : sheet.facts) {
+        Json row = {{"pointer", fact.where}, {"value", fact.value}, {"unit", fact.unit},
+                    {"kind", name_of(fact.kind)}, {"source", fact.cite}};
+        if (!fact.note.empty())
+            row["note"] = fact.note;
+        if (fact.fitted_n > 0) {
+            row["n"] = fact.fitted_n;
+            row["error"] = fact.fitted_error;
+        }
+        facts.push_back(std::move(row));
+    }
+    document["hardware"] = Json::array({std::move(entry)});
+    document["findings"] = findings_json(device.findings);
+    return document.dump(2) + "\n";
+}
+
+std::string to_json(const HardwareCheck& check) {
+    Json document = header();
+    document["checked"] = check.path;
+    document["devices"] = check.devices;
+    document["runtime_count"] = check.runtimes;
+    document["device_sources"] = counts_json(check.device_sources);
+    document["runtime_sources"] = counts_json(check.runtime_sources);
+    document["findings"] = findings_json(check.findings);
+    return document.dump(2) + "\n";
+}
+
+} // namespace archsim

@@ -1,0 +1,171 @@
+// One device with every number and source, and the outcome of a check, as report blocks.
+
+#include "archsim/report/hardware_list.hpp"
+#include "report/number_format.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& names) {
+    std::string text;
+    for (const std::string& name : names)
+        text += (text.empty() ? "" : ", ") + name;
+    return text;
+}
+
+std::string counts_text(const SourceCounts& sources) {
+    std::string text;
+    for (const SourceKind kind : kSourceKinds)
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
+    return text;
+}
+
+/// "/dram/bandwidth" -> "dram bandwidth"; array items by their name where they have one.
+std::string field_text(const std::string& pointer, const Device& device) {
+    std::vector<std::string> steps;
+    for (std::size_t at = 1; at <= pointer.size();) {
+        const std::size_t next = std::min(pointer.find('/', at), pointer.size());
+        steps.push_back(pointer.substr(at, next - at));
+        at = next + 1;
+    }
+    const auto name_item = [&](const auto& items) {
+        const auto index = static_cast<std::size_t>(std::stoul(steps[1]));
+        if (index < items.size())
+            steps[1] = items[index].name;
+    };
+    if (steps.size() > 1 && steps[0] == "engines")
+        name_item(device.engines);
+    else if (steps.size() > 1 && steps[0] == "memory")
+        name_item(device.memory);
+    else if (steps.size() > 1 && steps[0] == "power_modes")
+        name_item(device.power_modes);
+    std::string text;
+    for (const std::string& step : steps)
+        text += (text.empty() ? "" : " / ") + step;
+    return text;
+}
+
+std::string source_text(const StatedFact& fact) {
+    std::string text = fact.cite.empty() ? "no source" : fact.cite;
+    if (fact.fitted_n > 0)
+        text += fmt::format(" (n = {}, error {})", fact.fitted_n, format_percent(fact.fitted_error));
+    if (!fact.note.empty())
+        text += "; " + fact.note;
+    return text;
+}
+
+Facts identity_of(const Device& device, const std::string& mode) {
+    Facts facts;
+    const auto add = [&](std::string name, std::string value) {
+        if (!value.empty())
+            facts.items.push_back({std::move(name), std::move(value)});
+    };
+    add("Name", device.name);
+    add("Family", std::string(title_of(device.family)));
+    add("Vendor", device.vendor);
+    add("Architecture", device.codename);
+    add("Generation", device.generation);
+    add("Year", device.year > 0 ? std::to_string(device.year) : "");
+    add("Aliases", joined(device.aliases));
+    std::vector<std::string> modes;
+    for (const PowerMode& candidate : device.power_modes)
+        modes.push_back(candidate.name + (candidate.name == mode ? " (chosen)" : ""));
+    add("Power modes", joined(modes));
+    add("Software stacks", joined(device.runtimes));
+    add("Default stack", device.default_runtime);
+    add("Host processor", device.host);
+    add("File", device.file);
+    return facts;
+}
+
+Table peak_table(const Device& device) {
+    Table table;
+    table.title = "Dense peaks: units x operations per clock x clock";
+    table.columns = {{"Engines", "", "engines"},
+                     {"Format", "", "format"},
+                     {"Peak", "T ops/s", "peak_ops_per_s", Align::right},
+                     {"Ridge", "ops/byte", "ridge_ops_per_byte", Align::right}};
+    const double bandwidth = device.dram ? device.dram->bandwidth.value_or(0) : 0;
+    for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector, EngineClass::special})
+        for (const Precision precision : kPrecisions) {
+            const double peak = device.peak(kind, precision);
+            if (peak <= 0)
+                continue;
+            const double ridge = bandwidth > 0 ? peak / bandwidth : 0;
+            table.rows.push_back({{std::string(name_of(kind))},
+                                  {std::string(name_of(precision))},
+                                  {format_number(peak / 1e12), peak},
+                                  {ridge > 0 ? format_number(ridge) : "-", ridge}});
+        }
+    return table;
+}
+
+} // namespace
+
+Report describe(const DeviceSheet& sheet) {
+    const Device& device = *sheet.choice.device;
+    Report report;
+    report.title = device.id;
+    report.blocks.push_back(Heading{1, device.id});
+    report.blocks.push_back(identity_of(device, sheet.choice.power_mode));
+    report.blocks.push_back(peak_table(device));
+    Table table;
+    table.title = "Every number and where it comes from";
+    table.columns = {{"Field", "", "field"},
+                     {"Value", "", "value", Align::right},
+                     {"Unit", "", "unit"},
+                     {"Kind", "", "kind"},
+                     {"Source", "", "source"}};
+    for (const StatedFact& fact : sheet.facts) {
+        const Tone tone = fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain;
+        table.rows.push_back({{field_text(fact.where, device)},
+                              {fmt::format("{:g}", fact.value), fact.value},
+                              {fact.unit},
+                              {std::string(name_of(fact.kind)), std::nullopt, tone},
+                              {source_text(fact)}});
+    }
+    const SourceCounts counts = count_sources(sheet.facts);
+    table.notes.push_back(fmt::format("{} numbers: {}.", counts.total(), counts_text(counts)));
+    report.blocks.push_back(std::move(table));
+    if (counts[SourceKind::assumed] > 0) {
+        std::vector<std::string> assumed;
+        for (const StatedFact& fact : sheet.facts)
+            if (fact.kind == SourceKind::assumed)
+                assumed.push_back(field_text(fact.where, device));
+        report.blocks.push_back(Paragraph{"Assumed: " + joined(assumed) + "."});
+    }
+    if (!device.notes.empty())
+        report.blocks.push_back(Bullets{device.notes});
+    for (const Finding& finding : device.findings)
+        report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
+    return report;
+}
+
+Report describe(const HardwareCheck& check) {
+    Report report;
+    report.title = "Check of " + check.path;
+    for (const Finding& finding : check.findings)
+        report.blocks.push_back(
+            Paragraph{fmt::format("{}: {}", name_of(finding.severity), to_string(finding)), Tone::bad});
+    Facts facts;
+    facts.items.push_back({"Checked", check.path});
+    if (check.devices > 0)
+        facts.items.push_back({"Devices", fmt::format("{}, {} numbers ({})", check.devices,
+                                                      check.device_sources.total(),
+                                                      counts_text(check.device_sources))});
+    if (check.runtimes > 0)
+        facts.items.push_back({"Software stacks", fmt::format("{}, {} numbers ({})", check.runtimes,
+                                                              check.runtime_sources.total(),
+                                                              counts_text(check.runtime_sources))});
+    facts.items.push_back({"Findings", std::to_string(check.findings.size())});
+    report.blocks.push_back(std::move(facts));
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,28 @@
+#pragma once
+// What the law tests share: one session, bound models and quick estimates.
+
+#include "archsim/run/session.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace archsim::laws {
+
+const Session& session();
+
+/// The model at a batch, imported and bound once per process.
+std::shared_ptr<const BoundModel> bound(const std::string& model, std::int64_t batch);
+
+/// Catalogue models small enough to run on every device, of every kind of architecture.
+const std::vector<std::string>& models();
+
+/// Every device of the database, with each of its power modes: "NAME" or "NAME@MODE".
+const std::vector<std::string>& hardware();
+
+Result run(const std::string& model, const std::string& hardware, Precision precision, std::int64_t batch = 1);
+
+/// The same on a machine that was changed after it was made.
+Estimate run_on(const std::string& model, const Machine& machine, Precision precision, std::int64_t batch = 1);
+
+} // namespace archsim::laws

@@ -1,0 +1,157 @@
+// Properties that hold for every device, power mode and model, whatever the numbers are.
+
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace archsim;
+
+namespace {
+
+/// Rounding of sums over a few hundred subgraphs.
+constexpr double kRounding = 1e-9;
+
+template <class Check>
+void for_every_case(Precision precision, Check check) {
+    for (const std::string& hardware : laws::hardware())
+        for (const std::string& model : laws::models()) {
+            const Result result = laws::run(model, hardware, precision);
+            INFO(model << " on " << hardware << " at " << name_of(precision) << ": " << result.estimate.reason);
+            if (result.ok())
+                check(result, model, hardware);
+            else
+                CHECK_FALSE(result.estimate.reason.empty());
+        }
+}
+
+} // namespace
+
+TEST_CASE("every device has an estimate or a reason for every model", "[laws]") {
+    std::size_t estimates = 0;
+    for (Precision precision : {Precision::fp32, Precision::fp16, Precision::int8})
+        for_every_case(precision, [&](const Result& r, const std::string&, const std::string&) {
+            ++estimates;
+            CHECK(r.estimate.latency_s > 0);
+            CHECK(std::isfinite(r.estimate.latency_s));
+            CHECK(r.estimate.energy_per_inference_j > 0);
+            CHECK(std::isfinite(r.estimate.energy_per_inference_j));
+        });
+    CHECK(estimates > 1000);
+}
+
+TEST_CASE("utilisation never exceeds 100 %", "[laws]") {
+    for_every_case(Precision::int8, [](const Result& r, const std::string&, const std::string&) {
+        CHECK(r.estimate.utilization <= 1 + kRounding);
+        for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+            INFO(r.partition->subgraphs[s.index].name);
+            CHECK(s.utilization <= 1 + kRounding);
+        }
+    });
+}
+
+TEST_CASE("time is never below a lane or the compute roofline", "[laws]") {
+    for_every_case(Precision::fp16, [](const Result& r, const std::string&, const std::string&) {
+        const double peak = r.machine->peak_ops(r.estimate.executed.compute);
+        for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+            INFO(r.partition->subgraphs[s.index].name);
+            for (double lane : s.lane_s)
+                CHECK(s.latency_s >= lane * (1 - kRounding));
+            CHECK(s.dram_bytes >= 0);
+        }
+        // Winograd does a 3x3 convolution with at most 4x fewer products (F(4x4, 3x3)).
+        if (peak > 0)
+            CHECK(r.estimate.latency_s >= 2 * r.work->macs / peak / 4);
+    });
+}
+
+TEST_CASE("energy is the sum of its events, and power lies between idle and the limit", "[laws]") {
+    for_every_case(Precision::int8, [](const Result& r, const std::string&, const std::string&) {
+        const Estimate& e = r.estimate;
+        double sum = e.energy.static_joules;
+        for (double joules : e.energy.joules)
+            sum += joules;
+        CHECK(sum == Approx(e.energy_per_inference_j * e.batch).epsilon(kRounding));
+        CHECK(e.power_w >= r.machine->static_power_w * (1 - kRounding));
+        const double limit = r.machine->power_limit_w;
+        if (limit > r.machine->static_power_w)
+            CHECK(e.power_w <= limit * (1 + 1e-6));
+    });
+}
+
+TEST_CASE("more bandwidth or a higher clock is never slower", "[laws]") {
+    for_every_case(Precision::fp16, [](const Result& r, const std::string& model, const std::string&) {
+        Machine faster = *r.machine;
+        faster.energy = nullptr; // the power limit is a law of its own
+        Machine same = faster;
+        for (Resource resource : {Resource::dram_bytes, Resource::weight_bytes})
+            faster.rates[static_cast<std::size_t>(resource)].value *= 2;
+        const double base = laws::run_on(model, same, Precision::fp16).latency_s;
+        CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kRounding));
+        faster = same;
+        for (Resource resource : {Resource::matrix_cycles, Resource::vector_cycles, Resource::special_cycles,
+                                  Resource::overhead_cycles, Resource::l1_bytes, Resource::l2_bytes})
+            faster.rates[static_cast<std::size_t>(resource)].value *= 2;
+        CHECK(laws::run_on(model, faster, Precision::fp16).latency_s <= base * (1 + kRounding));
+    });
+}
+
+TEST_CASE("doubling the batch never lowers latency and never raises energy per inference", "[laws]") {
+    for (const std::string& hardware : laws::hardware())
+        for (const std::string& model : laws::models()) {
+            double latency = 0, energy = INFINITY;
+            for (std::int64_t batch : {1, 2, 4, 8, 16, 32}) {
+                const Result r = laws::run(model, hardware, Precision::int8, batch);
+                INFO(model << " on " << hardware << " at batch " << batch);
+                if (!r.ok())
+                    break;
+                CHECK(r.estimate.latency_s >= latency * (1 - kRounding));
+                CHECK(r.estimate.energy_per_inference_j <= energy * 1.01);
+                latency = r.estimate.latency_s;
+                energy = r.estimate.energy_per_inference_j;
+            }
+        }
+}
+
+TEST_CASE("INT8 is never slower than FP16, nor FP16 than FP32, where both are native", "[laws]") {
+    for (const std::string& hardware : laws::hardware())
+        for (const std::string& model : laws::models()) {
+            double narrower = 0;
+            for (Precision precision : {Precision::int8, Precision::fp16, Precision::fp32}) {
+                const Result r = laws::run(model, hardware, precision);
+                if (!r.ok() || r.estimate.executed.compute != precision || !r.estimate.precision_note.empty())
+                    continue;
+                INFO(model << " on " << hardware << " at " << name_of(precision));
+                CHECK(r.estimate.latency_s >= narrower * (1 - kRounding));
+                narrower = r.estimate.latency_s;
+            }
+        }
+}
+
+TEST_CASE("fused traffic never exceeds unfused traffic", "[laws]") {
+    for (const std::string& model : laws::models()) {
+        const auto network = laws::bound(model, 1)->work({}, PrecisionConfig::uniform(Precision::fp16), {});
+        for (const SubgraphWork& s : network->subgraphs) {
+            INFO(model << ": " << s.name);
+            CHECK(s.activation_bytes() + s.weight_bytes <= s.unfused_bytes * (1 + kRounding));
+        }
+    }
+}
+
+TEST_CASE("peak memory holds the weights and the largest operator", "[laws]") {
+    for (const std::string& model : laws::models()) {
+        const auto network = laws::bound(model, 1)->work({}, PrecisionConfig::uniform(Precision::fp16), {});
+        CHECK(network->memory.arena_bytes >= network->memory.peak_live_bytes * (1 - kRounding));
+        CHECK(network->memory.arena_bytes >= network->largest_activation_bytes * (1 - kRounding));
+    }
+}
+
+TEST_CASE("the same input gives the same bits", "[laws]") {
+    for (const std::string& hardware : {"H100", "Xeon-8490H", "KPU-T64@6W"}) {
+        const Result a = laws::run("resnet50", hardware, Precision::int8);
+        const Result b = laws::run("resnet50", hardware, Precision::int8);
+        CHECK(a.estimate.latency_s == b.estimate.latency_s);
+        CHECK(a.estimate.energy_per_inference_j == b.estimate.energy_per_inference_j);
+    }
+}

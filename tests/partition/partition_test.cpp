@@ -1,0 +1,72 @@
+// Fused kernel counts of well-known networks, and the properties of any partition.
+
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <map>
+
+using namespace archsim;
+
+namespace {
+
+std::map<OpKind, int> kinds(const Partition& partition) {
+    std::map<OpKind, int> count;
+    for (const Subgraph& s : partition.subgraphs)
+        ++count[s.kind];
+    return count;
+}
+
+} // namespace
+
+TEST_CASE("ResNet-50 fuses into its 53 convolutions, two poolings and one product", "[partition]") {
+    const auto partition = laws::bound("resnet50", 1)->partition({});
+    const auto count = kinds(*partition);
+    CHECK(count.at(OpKind::convolution) == 53);
+    CHECK(count.at(OpKind::pooling) == 2);
+    CHECK(count.at(OpKind::matmul) == 1);
+    CHECK(partition->subgraphs.size() == 56);
+}
+
+TEST_CASE("a BERT layer is six products with attention fused and two normalisations", "[partition]") {
+    const auto count = kinds(*laws::bound("bert-base", 1)->partition({}));
+    CHECK(count.at(OpKind::attention) == 12);
+    CHECK(count.at(OpKind::matmul) == 12 * 6 + 1); // q, k, v, output, two of the feed-forward block; the pooler
+    CHECK(count.at(OpKind::normalization) == 2 * 12 + 1);
+}
+
+TEST_CASE("without attention fusion the scores are written", "[partition]") {
+    FusionPolicy unfused;
+    unfused.attention = false;
+    const auto count = kinds(*laws::bound("bert-base", 1)->partition(unfused));
+    CHECK(count.find(OpKind::attention) == count.end());
+    CHECK(count.at(OpKind::softmax) == 12);
+}
+
+TEST_CASE("every operator with work is in exactly one subgraph, predecessors come first", "[partition]") {
+    for (const CatalogueEntry& entry : laws::session().catalogue().entries()) {
+        if (entry.file.empty())
+            continue;
+        INFO(entry.name);
+        const auto model = laws::bound(entry.name, 1);
+        for (bool fused : {true, false}) {
+            FusionPolicy policy;
+            if (!fused)
+                policy = {false, false, false, false, false, false, false, false, false};
+            const auto partition = model->partition(policy);
+            std::map<std::uint32_t, int> seen;
+            for (std::uint32_t s = 0; s < partition->subgraphs.size(); ++s) {
+                for (const SubgraphMember& member : partition->subgraphs[s].members)
+                    ++seen[member.op];
+                for (std::uint32_t predecessor : partition->subgraphs[s].predecessors)
+                    CHECK(predecessor < s);
+            }
+            const auto& operators = model->graph().operators;
+            for (std::uint32_t i = 0; i < operators.size(); ++i)
+                if (!operators[i].folded && operators[i].work.macs > 0) {
+                    INFO(operators[i].name);
+                    CHECK(seen[i] == 1);
+                }
+        }
+    }
+}

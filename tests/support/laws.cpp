@@ -1,0 +1,58 @@
+#include "laws/laws.hpp"
+
+#include <map>
+
+namespace archsim::laws {
+
+const Session& session() {
+    static const Session shared(SessionOptions{ARCHSIM_SOURCE_DIR, {}});
+    return shared;
+}
+
+std::shared_ptr<const BoundModel> bound(const std::string& model, std::int64_t batch) {
+    static std::map<std::pair<std::string, std::int64_t>, std::shared_ptr<const BoundModel>> known;
+    static std::map<std::string, Model> loaded;
+    auto& entry = known[{model, batch}];
+    if (!entry) {
+        const auto [at, fresh] = loaded.try_emplace(model);
+        if (fresh)
+            at->second = session().load(model);
+        entry = session().bind(at->second, batch);
+    }
+    return entry;
+}
+
+const std::vector<std::string>& models() {
+    static const std::vector<std::string> names = {"resnet50", "mobilenet_v2", "vit_b_16", "bert-base"};
+    return names;
+}
+
+const std::vector<std::string>& hardware() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        std::vector<Finding> findings;
+        for (const auto& device : session().hardware().all_devices(findings)) {
+            all.push_back(device->id);
+            for (const PowerMode& mode : device->power_modes)
+                all.push_back(device->id + "@" + mode.name);
+        }
+        return all;
+    }();
+    return names;
+}
+
+Result run(const std::string& model, const std::string& hardware, Precision precision, std::int64_t batch) {
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(precision);
+    return session().run(bound(model, batch), hardware, options);
+}
+
+Estimate run_on(const std::string& model, const Machine& machine, Precision precision, std::int64_t batch) {
+    const auto executed =
+        resolve_precision(*machine.device, *machine.runtime, PrecisionConfig::uniform(precision));
+    const auto work = bound(model, batch)->work(machine.runtime->fusion, executed.config,
+                                                machine.runtime->unsupported_operators);
+    return estimate(*work, machine, {});
+}
+
+} // namespace archsim::laws

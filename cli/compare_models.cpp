@@ -11,6 +11,7 @@ namespace {
 constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models mobilenet_v2 --hardware H100 A100 Jetson-Orin-Nano@15W KPU-T64
   compare_models resnet50 vit_b_16 --deployment datacenter --precision fp16 --batch-size 16
+  compare_models llama-3-8b --hardware H100 L4 --precision fp16 --prompt-tokens 512 --generate-tokens 128
   compare_models ./my_model.onnx --hardware H100 --dim sequence=384 --format json)";
 
 } // namespace
@@ -19,6 +20,7 @@ int main(int argc, char** argv) {
     using namespace archsim;
     CompareModelsRequest request;
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::OutputOptions output;
     bool verbose = false;
     const auto setup = [&](CLI::App& app) {
@@ -27,6 +29,7 @@ int main(int argc, char** argv) {
                        "deployment scenario: datacenter, edge, embedded (default: datacenter)");
         app.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");
         workload.add_to(app);
+        text.add_to(app);
         app.add_flag("-v,--verbose", verbose, "details of every device, with its subgraphs");
         output.add_to(app, "text, markdown, json, csv, html");
     };
@@ -34,14 +37,23 @@ int main(int argc, char** argv) {
         request.runtimes = workload.runtimes;
         request.precision = workload.precision;
         request.batch_size = workload.batch_size;
-        const RunOptions options = workload.run_options();
+        RunOptions options = workload.run_options();
+        text.apply(options);
+        const std::optional<GenerationRequest> generation = text.request(workload.batch_size);
+        if (options.chips == 0 && !generation)
+            throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
+        request.devices = options.chips;
+        if (generation) {
+            request.prompt_tokens = generation->prompt_tokens;
+            request.generate_tokens = generation->generate_tokens;
+        }
         request.scenario = options.scenario;
         request.scope = options.scope;
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
         const Format format = output.chosen();
         const Session session = workload.open();
-        const ModelComparison comparison = compare_models(session, request, bindings, options);
+        const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
         output.emit(format == Format::json ? to_json(comparison)
                                            : render(describe(comparison, {verbose}), format, output.render_options()));
         return exit_code(comparison);

@@ -20,10 +20,12 @@ struct SizeOptions {
             ->check(CLI::Range(1, 1 << 20))
             ->capture_default_str();
         app.add_option("--dim", workload.dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-        app.add_option("--input-shape", input_shapes, "whole shape of an input, NAME=1,3,224,224 (repeatable)");
+        app.add_option("--input-shape", input_shapes,
+                       "whole shape of an input, NAME=1,3,224,224 (repeatable)");
         app.add_option("--input", workload.inputs,
                        "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
-        app.add_flag("--allow-unknown", workload.allow_unknown, "print totals although they miss a part, marked");
+        app.add_flag("--allow-unknown", workload.allow_unknown,
+                     "print totals although they miss a part, marked");
     }
 
     archsim::Bindings bindings() const {
@@ -51,7 +53,9 @@ int main(int argc, char** argv) {
         app.add_option("model", name, "catalogue name, or path of an .onnx file")->required();
         sizes.add_to(app);
         app.add_option("--top", view.top, "operators to list; 0: all")->capture_default_str();
-        app.add_option("--order", order, "order of the operators")->check(CLI::IsMember(orders))->capture_default_str();
+        app.add_option("--order", order, "order of the operators")
+            ->check(CLI::IsMember(orders))
+            ->capture_default_str();
         app.add_option("--depth", view.depth, "levels of the module tree; 0: none")->capture_default_str();
         app.add_flag("--tensors", view.tensors, "list the shape of every tensor");
         output.add_to(app, "text, markdown, json, csv, html");
@@ -69,10 +73,11 @@ int main(int argc, char** argv) {
         const Session session;
         const auto model = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(model->facts()->name, model->facts()->graph);
-        output.emit(format == Format::json ? to_json(profile, view.allow_unknown)
-                                           : render(describe(profile, view), format, output.render_options()));
+        output.emit(format == Format::json
+                        ? to_json(profile, view.allow_unknown)
+                        : render(describe(profile, view), format, output.render_options()));
         return profile.complete || view.allow_unknown ? 0 : 3;
     };
-    return cli::run_tool(argc, argv, "profile_graph", "Profiles a neural network, on no hardware in particular.",
-                         kExamples, setup, body);
+    return cli::run_tool(argc, argv, "profile_graph",
+                         "Profiles a neural network, on no hardware in particular.", kExamples, setup, body);
 }

@@ -8,7 +8,8 @@ find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Boost 1.74 REQUIRED) # Boost.Graph is used header-only
-find_package(valijson REQUIRED)
+# scripts/setup unpacks its package here rather than installing all that it depends on.
+find_package(valijson REQUIRED HINTS ${PROJECT_SOURCE_DIR}/build/packages/usr)
 
 if(ARCHSIM_BUILD_TOOLS OR ARCHSIM_BUILD_TESTS)
     find_package(CLI11 2.1 REQUIRED)

@@ -159,6 +159,57 @@ Session WorkloadOptions::open() const {
     return Session(options);
 }
 
+void GenerationOptions::add_to(CLI::App& app) {
+    const char* group = "Language models and several devices";
+    app.add_option("--prompt-tokens", prompt_tokens, "answer a prompt of N tokens")->check(CLI::Range(1, 1 << 22))->group(group);
+    app.add_option("--generate-tokens", generate_tokens, "with M tokens, one step each")
+        ->check(CLI::Range(1, 1 << 22))
+        ->group(group);
+    app.add_option("--weights", weights, "storage of weights where it differs, e.g. int4")->group(group);
+    app.add_option("--activations", activations, "format of activations and arithmetic where it differs")->group(group);
+    app.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8")->group(group);
+    app.add_option("--devices", devices, "devices that share every layer (tensor parallelism), or auto: as many as needed")
+        ->capture_default_str()
+        ->group(group);
+}
+
+namespace {
+
+Precision parse_format_flag(const std::string& text, const char* flag) {
+    if (const auto parsed = parse_precision(text))
+        return *parsed;
+    throw UsageError(fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8, int4 and the like",
+                                 flag, text));
+}
+
+} // namespace
+
+void GenerationOptions::apply(RunOptions& options) const {
+    if (!activations.empty())
+        options.precision = PrecisionConfig::uniform(parse_format_flag(activations, "--activations"));
+    if (!weights.empty())
+        options.precision.weights = parse_format_flag(weights, "--weights");
+    if (!kv_cache.empty())
+        options.precision.kv_cache = parse_format_flag(kv_cache, "--kv-cache");
+    options.chips = devices == "auto" ? 0 : static_cast<double>(parse_integer(devices, "--devices"));
+    if (options.chips < 0 || (options.chips == 0 && devices != "auto"))
+        throw UsageError("--devices: give a positive number, or auto");
+}
+
+std::optional<GenerationRequest> GenerationOptions::request(std::int64_t batch_size) const {
+    if (prompt_tokens == 0 && generate_tokens == 0)
+        return std::nullopt;
+    GenerationRequest request;
+    if (prompt_tokens > 0)
+        request.prompt_tokens = prompt_tokens;
+    if (generate_tokens > 0)
+        request.generate_tokens = generate_tokens;
+    request.batch = batch_size;
+    if (!kv_cache.empty())
+        request.kv_cache = parse_format_flag(kv_cache, "--kv-cache");
+    return request;
+}
+
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(CLI::App&)>& setup,
              const std::function<int()>& body) {

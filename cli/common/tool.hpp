@@ -3,6 +3,7 @@
 // nothing.
 
 #include "archsim/report/report.hpp"
+#include "archsim/run/generation.hpp"
 #include "archsim/run/session.hpp"
 
 #include <CLI/CLI.hpp>
@@ -42,6 +43,18 @@ struct WorkloadOptions {
     Bindings bindings() const;
     RunOptions run_options(const std::string& runtime = {}) const;
     Session open() const;
+};
+
+/// Storage formats apart from the arithmetic, several devices, and prompts of language models.
+struct GenerationOptions {
+    std::int64_t prompt_tokens = 0, generate_tokens = 0;
+    std::string weights, activations, kv_cache, devices = "1";
+
+    void add_to(CLI::App& app);
+    /// Overrides what the flags name; throws UsageError for unknown formats and counts.
+    void apply(RunOptions& options) const;
+    /// Nothing when neither a prompt nor tokens to generate were given.
+    std::optional<GenerationRequest> request(std::int64_t batch_size) const;
 };
 
 /// Parses "NAME=VALUE"; throws UsageError that shows the form.

@@ -27,8 +27,9 @@ fs::path data_dir() {
                                  .mend = mend});
     };
     if (const char* chosen = std::getenv("ARCHSIM_DATA_DIR"); chosen != nullptr && *chosen != '\0')
-        return holds_data(chosen) ? fs::path(chosen)
-                                  : fail(chosen, "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/");
+        return holds_data(chosen)
+                   ? fs::path(chosen)
+                   : fail(chosen, "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/");
 
     std::vector<fs::path> places;
     std::error_code no_proc;

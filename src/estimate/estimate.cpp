@@ -2,12 +2,14 @@
 
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
+#include "estimate/several_chips.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace archsim {
 
@@ -165,8 +167,10 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
         return e;
     const Mapper& mapper = mapper_for(machine.device->family);
     std::vector<Mapping> mappings(work.subgraphs.size());
-    for (std::size_t i = 0; i < work.subgraphs.size(); ++i)
+    for (std::size_t i = 0; i < work.subgraphs.size(); ++i) {
         mapper.map(work.subgraphs[i], work, machine, mappings[i]);
+        add_collectives(work.subgraphs[i], machine, mappings[i]);
+    }
     e.network = mapper.map_network(work, machine);
     if (auto missing = missing_resource(mappings, e.network, machine); !missing.empty()) {
         e.status = Status::unsupported;
@@ -184,8 +188,11 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     e.energy.static_joules = machine.static_power_w * point.interval_s;
     e.energy_per_inference_j = e.energy.total() / work.batch;
     e.power_w = e.energy.total() / point.interval_s;
+    for (Finding& finding : unpriced_events(e.events, machine))
+        e.findings.push_back(std::move(finding));
     if (machine.power_limit_w > 0)
         e.peak_power_w = std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
+    add_up_chips(work.chips, e);
     add_intervals(machine, e);
     return e;
 }

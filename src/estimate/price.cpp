@@ -1,8 +1,11 @@
 #include "estimate/price.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace archsim {
 
@@ -67,19 +70,52 @@ EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, 
     if (!machine.energy)
         return energy;
     const EnergyTable& table = *machine.energy;
-    const double voltage = clock_ratio == 1 ? 1.0 : std::pow(clock_ratio, table.clock_exponent.value_or(1) - 1);
+    const double voltage = table.voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
     for (std::size_t p = 0; p < kPrecisionCount; ++p)
         if (events.macs[p] > 0)
             energy[Event::mac] += events.macs[p] * table.mac[p].value_or(0) * voltage;
     for (std::size_t e = 0; e < kEventCount; ++e)
-        if (events.counts[e] > 0) {
-            // DRAM and links have supplies of their own.
-            const auto event = static_cast<Event>(e);
-            const bool own_supply = event == Event::dram_byte || event == Event::host_link_byte ||
-                                    event == Event::host_busy_second;
-            energy[event] += events.counts[e] * table.event[e].value_or(0) * (own_supply ? 1.0 : voltage);
-        }
+        if (events.counts[e] > 0)
+            energy.joules[e] += events.counts[e] * event_price(table, static_cast<Event>(e), voltage);
     return energy;
+}
+
+double event_price(const EnergyTable& table, Event event, double voltage) {
+    const double price = table[event].value_or(0);
+    switch (event) {
+    case Event::host_link_byte:
+    case Event::host_busy_second: return price; // supplies of their own
+    case Event::dram_byte: {
+        const double device = std::min(price, table.dram_device.value_or(0));
+        return device + (price - device) * voltage;
+    }
+    default: return price * voltage;
+    }
+}
+
+std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine) {
+    std::vector<Finding> findings;
+    if (!machine.energy)
+        return findings;
+    const EnergyTable& table = *machine.energy;
+    const auto report = [&](std::string what) {
+        Finding finding;
+        finding.kind = FindingKind::missing_field;
+        finding.severity = Severity::warning;
+        finding.file = machine.device->file;
+        finding.message = "energy and power leave out " + std::move(what);
+        finding.mend = "give it in the device's \"energy\" block or in energy.json";
+        findings.push_back(std::move(finding));
+    };
+    for (Precision p : kPrecisions)
+        if (events.macs[static_cast<std::size_t>(p)] > 0 && !table.mac[static_cast<std::size_t>(p)].known())
+            report(fmt::format("mac_{}, which has no price", name_of(p)));
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        if (events.counts[e] > 0 && !table.event[e].known())
+            report(fmt::format("{}, which has no price", name_of(static_cast<Event>(e))));
+    if (!table.static_power.known())
+        report("static power: neither power.active_idle nor power.tdp is known");
+    return findings;
 }
 
 } // namespace archsim

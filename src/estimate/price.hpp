@@ -4,6 +4,7 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include <array>
+#include <vector>
 
 namespace archsim {
 
@@ -22,9 +23,16 @@ struct LaneTimes {
 /// the memory lane: they overlap the whole network instead.
 LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio, bool prefetch_weights);
 
-/// Joules of counted events, each priced from the table; dynamic energy per event falls with the clock as
-/// r^(a-1), because the voltage falls with it. Static energy is not included.
+/// Joules of counted events, each priced from the table at the voltage of the machine's clock (its mode's, times
+/// `clock_ratio`). Static energy is not included.
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio);
+
+/// Joules of one event when core voltage makes dynamic energy `voltage` times nominal (EnergyTable::voltage_factor).
+/// Memory devices and links have supplies of their own.
+double event_price(const EnergyTable& table, Event event, double voltage);
+
+/// A warning for each event that was counted but has no price on this machine, and for unknown static power.
+std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine);
 
 /// (x^p + y^p + z^p)^(1/p), for p from 1 to infinity.
 double combine(double x, double y, double z, double p);

@@ -87,6 +87,28 @@ struct HardwareDatabase::State {
         return read;
     }
 
+    /// The stack of that id, then those with that alias; never empty.
+    std::vector<std::shared_ptr<const Runtime>> runtimes_called(std::string_view name) {
+        const auto& table = files.index().runtimes;
+        const std::string key = name_key(name);
+        std::vector<std::shared_ptr<const Runtime>> called;
+        std::vector<Finding> findings;
+        if (const auto found = table.find(key); found != table.end()) {
+            called.push_back(runtime(found->second.back(), findings));
+            if (called.back() == nullptr)
+                unusable("software stack", name, std::move(findings));
+        }
+        for (const auto& [id, entries] : table) {
+            const auto read = runtime(entries.back(), findings);
+            if (read != nullptr && std::any_of(read->aliases.begin(), read->aliases.end(),
+                                               [&](const std::string& alias) { return name_key(alias) == key; }))
+                called.push_back(read);
+        }
+        if (called.empty())
+            unknown_name("software stack", name, runtime_ids());
+        return called;
+    }
+
     std::vector<std::string> runtime_ids() const {
         std::vector<std::string> ids;
         for (const auto& [key, entries] : files.index().runtimes)
@@ -158,34 +180,19 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
 }
 
 std::shared_ptr<const Runtime> HardwareDatabase::runtime(std::string_view name) const {
-    const auto& table = state_->files.index().runtimes;
-    const std::string key = name_key(name);
-    std::vector<Finding> findings;
-    if (const auto found = table.find(key); found != table.end()) {
-        auto read = state_->runtime(found->second.back(), findings);
-        if (read == nullptr)
-            unusable("software stack", name, std::move(findings));
-        return read;
-    }
-    for (const auto& [id, entries] : table) {
-        auto read = state_->runtime(entries.back(), findings);
-        if (read == nullptr)
-            continue;
-        for (const std::string& alias : read->aliases)
-            if (name_key(alias) == key)
-                return read;
-    }
-    unknown_name("software stack", name, state_->runtime_ids());
+    return state_->runtimes_called(name).front();
 }
 
 std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& device, std::string_view name) const {
     if (!name.empty()) {
-        auto read = runtime(name);
-        if (read->serves(device))
-            return read;
+        // One name may stand for a stack on each kind of processor ("pytorch-compile").
+        const auto candidates = state_->runtimes_called(name);
+        for (const auto& candidate : candidates)
+            if (candidate->serves(device))
+                return candidate;
         Finding finding;
         finding.kind = FindingKind::unsupported;
-        finding.message = fmt::format("{} does not run on {}", read->id, device.id);
+        finding.message = fmt::format("{} does not run on {}", candidates.front()->id, device.id);
         finding.mend = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
                                                : fmt::format("use {}", either_of(device.runtimes));
         throw InputError(finding);

@@ -91,6 +91,12 @@ void add(EntryTable& table, DatabaseEntry entry) {
                      [](const DatabaseEntry& a, const DatabaseEntry& b) { return a.layer < b.layer; });
 }
 
+/// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay they
+/// may lie flat.
+bool is_reserved(const std::string& stem) {
+    return stem == "schema" || stem.ends_with("_schema") || stem == "energy" || stem == "uncertainty";
+}
+
 void add_file(const fs::path& file, const std::string& folder, std::size_t layer, DatabaseIndex& index) {
     const std::string stem = file.stem().string();
     if (folder == "runtimes") {
@@ -98,9 +104,9 @@ void add_file(const fs::path& file, const std::string& folder, std::size_t layer
         return;
     }
     const std::optional<Family> family = parse_family(folder);
-    if (!family && stem == "deployments")
+    if (folder.empty() && stem == "deployments")
         index.deployment_files.push_back(file.string());
-    else if (family || (stem != "schema" && !stem.ends_with("_schema")))
+    else if (family || (layer > 0 && !is_reserved(stem)))
         add(index.devices, {stem, file.string(), family, layer});
 }
 

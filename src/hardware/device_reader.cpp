@@ -15,7 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-using D = Dimension;
+using D = PhysicalDimension;
 
 constexpr Bounds kClock{1e5, 2e10};
 constexpr Bounds kPower{0, 1e5};
@@ -89,7 +89,7 @@ void read_mode(ObjectReader& entry, Device& device) {
     device.power_modes.push_back(std::move(mode));
 }
 
-std::optional<Price> read_price(ObjectReader& prices, std::string_view key, Dimension dimension) {
+std::optional<Price> read_price(ObjectReader& prices, std::string_view key, PhysicalDimension dimension) {
     const json* value = prices.member(key);
     if (value == nullptr)
         return std::nullopt;
@@ -127,11 +127,11 @@ void read_fitted(ObjectReader& block, const std::string& runtime, Device& device
 void read_energy(ObjectReader& block, Device& device) {
     block.members([&](std::string_view key, const JsonPlace&) {
         const json& value = *block.member(key);
-        Dimension dimension = D::energy;
+        PhysicalDimension dimension = D::energy;
         if (value.is_object() && value.contains("unit") && value["unit"].is_string()) {
             const Unit* unit = find_unit(value["unit"].get_ref<const std::string&>());
             if (unit != nullptr)
-                for (const Dimension accepted : {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
+                for (const PhysicalDimension accepted : {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
                     if (unit->dimension == accepted)
                         dimension = accepted;
         }

@@ -11,7 +11,7 @@ namespace archsim {
 
 namespace {
 
-using D = Dimension;
+using D = PhysicalDimension;
 
 constexpr Bounds kPerOperation{1e-16, 1e-8};
 constexpr Bounds kPerCount{0, 1e-3};
@@ -25,14 +25,14 @@ std::optional<Event> parse_event(std::string_view name) {
 }
 
 /// The dimension in which an event's price is written.
-Dimension dimension_of(Event event) {
+PhysicalDimension dimension_of(Event event) {
     if (name_of(event).ends_with("_byte"))
         return D::energy_per_byte;
     return event == Event::host_busy_second ? D::power : D::energy;
 }
 
-void report_unknown(ReadContext& context, const JsonPlace& place, std::string_view name, std::string_view what,
-                    std::string mend) {
+void report_unknown(ReadContext& context, const JsonPlace& place, std::string_view name,
+                    std::string_view what, std::string mend) {
     context.report(FindingKind::unknown_name, Severity::error, place,
                    fmt::format("\"{}\" is not {}", name, what), std::move(mend));
 }
@@ -58,7 +58,8 @@ void each_node(ObjectReader& table, Read read) {
         double process = 0;
         const auto [end, error] = std::from_chars(key.data(), key.data() + key.size(), process);
         if (error != std::errc() || end != key.data() + key.size())
-            report_unknown(table.context(), place, key, "a process node", "write nanometres, for example \"7\"");
+            report_unknown(table.context(), place, key, "a process node",
+                           "write nanometres, for example \"7\"");
         else
             read(key, process);
     });
@@ -66,7 +67,7 @@ void each_node(ObjectReader& table, Read read) {
 
 /// {"energy": quantity, "process": 7, "scales_as": "logic"} or {"by_process": {"7": quantity, ...}}.
 /// `per_mac`: quantities are joules per operation, prices joules per multiply-accumulate.
-NodePrice read_price(ObjectReader& owner, std::string_view key, Dimension dimension, bool per_mac) {
+NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimension dimension, bool per_mac) {
     NodePrice price;
     const double factor = per_mac ? 2 : 1;
     const Bounds bounds = per_mac ? kPerOperation : dimension == D::power ? kPower : kPerCount;
@@ -92,14 +93,16 @@ NodePrice read_price(ObjectReader& owner, std::string_view key, Dimension dimens
     return price;
 }
 
-void read_precisions(ObjectReader& owner, std::string_view key, std::array<NodePrice, kPrecisionCount>& prices) {
+void read_precisions(ObjectReader& owner, std::string_view key,
+                     std::array<NodePrice, kPrecisionCount>& prices) {
     owner.object(key, [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto precision = parse_precision(name))
                 prices[static_cast<std::size_t>(*precision)] =
                     read_price(table, name, D::energy_per_operation, true);
             else
-                report_unknown(table.context(), place, name, "a numeric format", "use fp32, bf16, int8 and the like");
+                report_unknown(table.context(), place, name, "a numeric format",
+                               "use fp32, bf16, int8 and the like");
         });
     });
 }
@@ -162,14 +165,16 @@ void read_family(ObjectReader& entry, FamilyEnergy& family) {
     family.static_share = entry.quantity("static_share", D::one, {0, 1}, Need::required);
     family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);
     family.lowest_voltage = entry.quantity("lowest_voltage", D::one, {0.01, 1}, Need::required);
+    family.bounded_by_limit = entry.flag("bounded_by_limit", true);
     family.nominal_clock = entry.quantity("nominal_clock", D::frequency, {1e6, 1e11});
 }
 
 void read_scaling(ObjectReader& document, EnergySpec& spec) {
     document.object("scaling", [&](ObjectReader& classes) {
         classes.text("description");
-        for (const auto& [name, scaling] : {std::pair{"logic", Scaling::logic}, std::pair{"sram", Scaling::sram},
-                                            std::pair{"wire", Scaling::wire}}) {
+        for (const auto& [name, scaling] :
+             {std::pair{"logic", Scaling::logic}, std::pair{"sram", Scaling::sram},
+              std::pair{"wire", Scaling::wire}}) {
             auto& curve = spec.scaling[static_cast<std::size_t>(scaling)];
             classes.object(name, [&](ObjectReader& table) {
                 each_node(table, [&](std::string_view node, double process) {
@@ -191,14 +196,21 @@ void read_document(ObjectReader& document, EnergySpec& spec) {
     document.object("width_ratio", [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto precision = parse_precision(name))
-                spec.width_ratio[static_cast<std::size_t>(*precision)] = table.quantity(name, D::one, {0.01, 100});
+                spec.width_ratio[static_cast<std::size_t>(*precision)] =
+                    table.quantity(name, D::one, {0.01, 100});
             else
-                report_unknown(table.context(), place, name, "a numeric format", "use fp32, bf16, int8 and the like");
+                report_unknown(table.context(), place, name, "a numeric format",
+                               "use fp32, bf16, int8 and the like");
         });
     });
     spec.dram_device = read_typed(document, "dram_device");
     spec.links = read_typed(document, "host_links");
-    document.member("wall"); // read by read_wall_power
+    document.object("wall", [&](ObjectReader& wall) {
+        spec.wall.server_supply_efficiency =
+            wall.quantity("server_supply_efficiency", D::one, {0.1, 1}, Need::required);
+        spec.wall.adapter_efficiency = wall.quantity("adapter_efficiency", D::one, {0.1, 1}, Need::required);
+        spec.wall.host_share = wall.quantity("host_share", D::one, {0, 10}, Need::required);
+    });
     document.object("families", [&](ObjectReader& families) {
         for (const Family family : kFamilies) {
             if (!families.has(name_of(family)))

@@ -1,5 +1,6 @@
 #pragma once
-// hardware_db/energy.json as read: prices per event with the node they hold at, reference kernels, DRAM and links.
+// hardware_db/energy.json as read: prices per event with the node they hold at, reference kernels, DRAM and
+// links.
 
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/events.hpp"
@@ -18,15 +19,15 @@ inline constexpr std::size_t kScalingCount = 4;
 
 /// A price at one node, or listed for several.
 struct NodePrice {
-    Fact energy;         ///< joules per count at `process`
-    double process = 0;  ///< nm
+    Fact energy;        ///< joules per count at `process`
+    double process = 0; ///< nm
     Scaling scaling = Scaling::none;
     std::vector<std::pair<double, Fact>> by_process; ///< (nm, price), ascending; replaces the above
     bool known() const { return energy.known() || !by_process.empty(); }
 };
 
-/// Events per multiply-accumulate of a kernel whose all-in energy is published. Events that move operands grow
-/// with the operand's width.
+/// Events per multiply-accumulate of a kernel whose all-in energy is published. Events that move operands
+/// grow with the operand's width.
 struct ReferenceKernel {
     std::array<double, kEventCount> per_mac{};
     std::array<double, kEventCount> per_operand_byte{};
@@ -37,8 +38,8 @@ struct ReferenceKernel {
     }
 };
 
-/// A price for every kind of memory or link whose type starts with one of `types`; an entry without types is the
-/// default.
+/// A price for every kind of memory or link whose type starts with one of `types`; an entry without types is
+/// the default.
 struct TypedPrice {
     std::vector<std::string> types;
     Fact energy; ///< joules per byte
@@ -47,20 +48,27 @@ struct TypedPrice {
 struct FamilyEnergy {
     std::array<NodePrice, kEventCount> events{};
     std::array<NodePrice, kPrecisionCount> matrix{}; ///< joules per MAC of matrix engines, all-in
-    NodePrice vector_fp32;          ///< joules per MAC of vector engines, all-in: fixes the price of an instruction
+    NodePrice vector_fp32; ///< joules per MAC of vector engines, all-in: fixes the price of an instruction
     ReferenceKernel matrix_kernel, vector_kernel;
     std::array<double, kEventCount> stream_kernel{}; ///< events per byte streamed from DRAM
-    std::vector<TypedPrice> dram_path; ///< from the DRAM's interface to the compute units
-    Fact static_share;                 ///< of the thermal design power
+    std::vector<TypedPrice> dram_path;               ///< from the DRAM's interface to the compute units
+    Fact static_share;                               ///< of the thermal design power
     Fact clock_exponent, nominal_clock;
-    Fact lowest_voltage; ///< lowest V^2 relative to nominal
+    Fact lowest_voltage;          ///< lowest V^2 relative to nominal
+    bool bounded_by_limit = true; ///< prices never exceed what the power limit leaves at the sustained rate
+};
+
+/// From accelerators to the wall socket.
+struct WallSpec {
+    Fact server_supply_efficiency, adapter_efficiency, host_share;
 };
 
 struct EnergySpec {
     std::array<std::vector<std::pair<double, double>>, kScalingCount> scaling; ///< (nm, factor), ascending
-    std::array<NodePrice, kPrecisionCount> arithmetic;  ///< joules per bare MAC
-    std::array<Fact, kPrecisionCount> width_ratio;      ///< all-in energy of a MAC relative to bf16
+    std::array<NodePrice, kPrecisionCount> arithmetic;                         ///< joules per bare MAC
+    std::array<Fact, kPrecisionCount> width_ratio; ///< all-in energy of a MAC relative to bf16
     std::vector<TypedPrice> dram_device, links;
+    WallSpec wall;
     std::array<FamilyEnergy, kFamilies.size()> families;
 };
 

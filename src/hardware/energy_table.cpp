@@ -13,17 +13,26 @@ namespace archsim {
 double EnergyTable::voltage_factor(double clock) const {
     if (!nominal_clock.known() || !clock_exponent.known() || clock_exponent.value == 1 || !(clock > 0))
         return 1;
-    return std::max(lowest_voltage.value_or(0), std::pow(clock / nominal_clock.value, clock_exponent.value - 1));
+    return std::max(lowest_voltage.value_or(0),
+                    std::pow(clock / nominal_clock.value, clock_exponent.value - 1));
 }
 
 namespace {
 
-/// Part of an all-in figure that stays with the datapath when the events of its kernel, priced on their own, would
-/// already exceed it.
+/// Part of an all-in figure that stays with the datapath when the events of its kernel, priced on their own,
+/// would already exceed it.
 constexpr double kLeastDatapathShare = 0.25;
 
-std::size_t at(Precision p) { return static_cast<std::size_t>(p); }
-std::size_t at(Event e) { return static_cast<std::size_t>(e); }
+/// Share of peak that the best matrix products reach (A100 0.87, H100 0.80, B200 0.78 of rated bf16, Gaudi 2
+/// 0.97: stas00/ml-engineering MAMF table).
+constexpr double kBestShareOfPeak = 0.85;
+
+std::size_t at(Precision p) {
+    return static_cast<std::size_t>(p);
+}
+std::size_t at(Event e) {
+    return static_cast<std::size_t>(e);
+}
 
 /// Linear in nm between the nodes of a curve, flat outside.
 double interpolate(const std::vector<std::pair<double, double>>& curve, double process) {
@@ -40,10 +49,14 @@ double interpolate(const std::vector<std::pair<double, double>>& curve, double p
 
 std::string_view name_of(Scaling scaling) {
     switch (scaling) {
-    case Scaling::none: return "nothing";
-    case Scaling::logic: return "logic";
-    case Scaling::sram: return "SRAM";
-    case Scaling::wire: return "wire";
+    case Scaling::none:
+        return "nothing";
+    case Scaling::logic:
+        return "logic";
+    case Scaling::sram:
+        return "SRAM";
+    case Scaling::wire:
+        return "wire";
     }
     return "";
 }
@@ -75,10 +88,11 @@ class Resolver {
         for (std::size_t e = 0; e < kEventCount; ++e)
             table_.event[e] = own(archsim::name_of(static_cast<Event>(e)), price_at(family_.events[e]));
         resolve_instruction();
-        for (Precision p : kPrecisions)
-            resolve_mac(p);
         resolve_memory();
         resolve_host();
+        resolve_wall();
+        for (Precision p : kPrecisions)
+            resolve_mac(p);
         for (Precision p : kPrecisions)
             table_.operation[at(p)] = operation_energy(p);
         return std::move(table_);
@@ -96,9 +110,11 @@ class Resolver {
             table_.static_power.note = "share of the thermal design power";
         }
         table_.nominal_clock = family_.nominal_clock.known() ? family_.nominal_clock : highest_clock();
-        // What the device's own file states was measured at the clock that the device sustains.
-        const Fact& sustained = device_.clock_sustained.known() ? device_.clock_sustained : device_.clock_boost;
-        own_factor_ = 1 / table_.voltage_factor(sustained.value_or(table_.nominal_clock.value_or(0)));
+        // Figures of matrix engines come from runs at the power limit, so at the clock that the device
+        // sustains there.
+        const Fact& sustained =
+            device_.clock_sustained.known() ? device_.clock_sustained : device_.clock_boost;
+        limit_factor_ = 1 / table_.voltage_factor(sustained.value_or(table_.nominal_clock.value_or(0)));
     }
 
     Fact highest_clock() const {
@@ -121,17 +137,13 @@ class Resolver {
         return nullptr;
     }
 
-    /// The device's own constant, at the nominal clock; `otherwise` when it states none.
     Fact own(std::string_view name, Fact otherwise) const {
         const Fact* fact = own_fact(name);
-        if (fact == nullptr)
-            return otherwise;
-        Fact result = *fact;
-        result.value *= own_factor_;
-        return result;
+        return fact != nullptr ? *fact : otherwise;
     }
 
-    /// All-in joules per multiply-accumulate that the device states for a format (files give joules per operation).
+    /// All-in joules per multiply-accumulate that the device states for a format (files give joules per
+    /// operation).
     const Fact* own_mac(Precision p) const { return own_fact(fmt::format("mac_{}", archsim::name_of(p))); }
 
     Fact price_at(const NodePrice& price) const {
@@ -141,8 +153,9 @@ class Resolver {
             for (const auto& [process, fact] : price.by_process)
                 curve.emplace_back(process, fact.value);
             const auto nearest = std::min_element(
-                price.by_process.begin(), price.by_process.end(),
-                [&](const auto& a, const auto& b) { return std::abs(a.first - node) < std::abs(b.first - node); });
+                price.by_process.begin(), price.by_process.end(), [&](const auto& a, const auto& b) {
+                    return std::abs(a.first - node) < std::abs(b.first - node);
+                });
             Fact fact = nearest->second;
             fact.value = interpolate(curve, device_.process_nm.value_or(nearest->first));
             return fact;
@@ -153,8 +166,37 @@ class Resolver {
         const auto& curve = spec_.scaling[static_cast<std::size_t>(price.scaling)];
         const double factor = interpolate(curve, node) / interpolate(curve, price.process);
         fact.value *= factor;
-        fact.note = fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node, name_of(price.scaling), factor);
+        fact.note = fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node,
+                                name_of(price.scaling), factor);
         return fact;
+    }
+
+    /// Peak operations per second in `p` at the clock that the device sustains; 0 without an engine for it.
+    double sustained_rate(Precision p) const {
+        const EngineClass kind =
+            device_.supports(EngineClass::matrix, p) ? EngineClass::matrix : EngineClass::vector;
+        double rate = 0;
+        for (const Engine& engine : device_.engines)
+            if (engine.kind == kind && engine.supports(p))
+                rate += engine.rate(p).value * engine.count *
+                        device_.clock_sustained.value_or(engine.clock.value_or(0));
+        return rate;
+    }
+
+    /// A family's all-in price, or less: what the power limit leaves at the best rate is an upper bound, and
+    /// how the figures of measured devices were derived too.
+    Fact within_limit(Fact all_in, Precision p) const {
+        const double rate = sustained_rate(p);
+        if (!family_.bounded_by_limit || !all_in.known() || !device_.tdp.known() || !(rate > 0))
+            return all_in;
+        const double watts = device_.tdp.value - table_.static_power.value_or(0);
+        const double bound = 2 * watts / (kBestShareOfPeak * rate) * limit_factor_;
+        if (watts <= 0 || bound >= all_in.value)
+            return all_in;
+        all_in.value = bound;
+        all_in.note = fmt::format("at most (limit - static) / sustained rate: {:g} W / {:.3g} TOPS", watts,
+                                  kBestShareOfPeak * rate * 1e-12);
+        return all_in;
     }
 
     double priced(const ReferenceKernel& kernel, Precision p, Event without = Event::count_) const {
@@ -169,19 +211,21 @@ class Resolver {
         return family_.vector_kernel.known && !device_.supports(EngineClass::matrix, p);
     }
 
-    /// The published all-in energy of the vector engine, less datapath and operands, is what its instructions cost.
+    /// The published all-in energy of the vector engine, less datapath and operands, is what its instructions
+    /// cost.
     void resolve_instruction() {
         if (!family_.vector_kernel.known || own_fact("instruction") != nullptr)
             return;
-        Fact all_in = price_at(family_.vector_fp32);
+        Fact all_in = within_limit(price_at(family_.vector_fp32), Precision::fp32);
         const Fact* stated = on_vector_engine(Precision::fp32) ? own_mac(Precision::fp32) : nullptr;
         if (stated != nullptr) {
             all_in = *stated;
-            all_in.value *= 2 * own_factor_;
+            all_in.value *= 2;
         }
         const double rest = all_in.value - price_at(spec_.arithmetic[at(Precision::fp32)]).value -
                             priced(family_.vector_kernel, Precision::fp32, Event::instruction);
-        const double instructions = family_.vector_kernel.count(Event::instruction, bytes_of(Precision::fp32));
+        const double instructions =
+            family_.vector_kernel.count(Event::instruction, bytes_of(Precision::fp32));
         Fact& price = table_.event[at(Event::instruction)];
         price = all_in;
         price.value = std::max(0.0, rest) / instructions;
@@ -203,8 +247,8 @@ class Resolver {
         table_.mac[at(p)] = fact;
     }
 
-    /// All-in joules per multiply-accumulate in `p`: the device's figure, else the family's, each for this format or,
-    /// by the ratio of widths, for the format nearest in width.
+    /// All-in joules per multiply-accumulate in `p`: the device's figure, else the family's, each for this
+    /// format or, by the ratio of widths, for the format nearest in width.
     Fact all_in(Precision p) const {
         Fact best;
         int distance = std::numeric_limits<int>::max();
@@ -220,12 +264,12 @@ class Resolver {
         for (Precision q : kPrecisions)
             if (const Fact* stated = own_mac(q); stated != nullptr && !on_vector_engine(q)) {
                 Fact fact = *stated;
-                fact.value *= 2 * own_factor_;
+                fact.value *= 2 * limit_factor_;
                 consider(fact, q);
             }
         if (!best.known())
             for (Precision q : kPrecisions)
-                consider(price_at(family_.matrix[at(q)]), q);
+                consider(within_limit(price_at(family_.matrix[at(q)]), q), q);
         if (from != p) {
             best.value *= spec_.width_ratio[at(p)].value / spec_.width_ratio[at(from)].value;
             best.note = fmt::format("from {} by the ratio of widths", archsim::name_of(from));
@@ -233,8 +277,8 @@ class Resolver {
         return best;
     }
 
-    /// External memory: device and interface at their own supply, and the path to the compute units less what a
-    /// stream's cache and register events already cost.
+    /// External memory: device and interface at their own supply, and the path to the compute units less what
+    /// a stream's cache and register events already cost.
     void resolve_memory() {
         if (!device_.dram)
             return;
@@ -246,16 +290,15 @@ class Resolver {
         Fact total = *path;
         if (const Fact* stated = own_fact("dram_byte")) {
             total = *stated;
-            total.value = (stated->value - chip->value) * own_factor_;
+            total.value = stated->value - chip->value;
         } else if (const Fact* side = own_fact("dram_path_byte")) {
             total = *side;
-            total.value *= own_factor_;
         }
         double stream = 0;
         for (std::size_t e = 0; e < kEventCount; ++e)
             stream += family_.stream_kernel[e] * table_.event[e].value_or(0);
-        total.note = fmt::format("{} {:.3g} pJ/B and path {:.3g} pJ/B", device_.dram->type, chip->value * 1e12,
-                                 total.value * 1e12);
+        total.note = fmt::format("{} {:.3g} pJ/B and path {:.3g} pJ/B", device_.dram->type,
+                                 chip->value * 1e12, total.value * 1e12);
         if (stream > 0)
             total.note += fmt::format(", of which {:.2g} pJ/B are priced as other events", stream * 1e12);
         total.value = chip->value + std::max(0.0, total.value - stream);
@@ -266,6 +309,18 @@ class Resolver {
         if (const Fact* link = find_type(spec_.links, device_.host_link_type);
             link != nullptr && own_fact("host_link_byte") == nullptr)
             table_.event[at(Event::host_link_byte)] = *link;
+    }
+
+    /// A card sits in a server beside a host that the device's own power leaves out; a module or a board
+    /// holds its host and is fed by an adapter.
+    void resolve_wall() {
+        const std::string link = lower_case(device_.host_link_type);
+        const bool card = link.starts_with("pcie") || link.starts_with("nvlink");
+        const bool server = card || device_.family == Family::cpu;
+        table_.supply_efficiency =
+            server ? spec_.wall.server_supply_efficiency : spec_.wall.adapter_efficiency;
+        if (card)
+            table_.host_share = spec_.wall.host_share;
     }
 
     double operation_energy(Precision p) const {
@@ -280,7 +335,7 @@ class Resolver {
     const Device& device_;
     const FamilyEnergy& family_;
     EnergyTable table_;
-    double own_factor_ = 1;
+    double limit_factor_ = 1;
 };
 
 } // namespace
@@ -295,6 +350,8 @@ EnergyDatabase::~EnergyDatabase() = default;
 EnergyDatabase::EnergyDatabase(EnergyDatabase&&) noexcept = default;
 EnergyDatabase& EnergyDatabase::operator=(EnergyDatabase&&) noexcept = default;
 
-EnergyTable EnergyDatabase::resolve(const Device& device) const { return Resolver(state_->spec, device).resolve(); }
+EnergyTable EnergyDatabase::resolve(const Device& device) const {
+    return Resolver(state_->spec, device).resolve();
+}
 
 } // namespace archsim

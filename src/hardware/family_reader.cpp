@@ -6,7 +6,7 @@ namespace archsim {
 
 namespace {
 
-using D = Dimension;
+using D = PhysicalDimension;
 
 /// The two sides of an array, written as two quantities or as "grid": [rows, cols].
 void read_grid(ObjectReader& block, Fact& rows, Fact& cols) {

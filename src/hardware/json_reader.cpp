@@ -161,7 +161,7 @@ double ObjectReader::number(std::string_view key, Bounds bounds, Need need) {
     if (value == nullptr)
         return std::numeric_limits<double>::quiet_NaN();
     if (value->is_object())
-        return read_quantity(*value, Dimension::one, bounds, place_of(key)).value;
+        return read_quantity(*value, PhysicalDimension::one, bounds, place_of(key)).value;
     if (!value->is_number()) {
         wrong_type(place_of(key), "a number");
         return std::numeric_limits<double>::quiet_NaN();
@@ -188,7 +188,7 @@ std::shared_ptr<const Source> ObjectReader::find_source(const json& name, const 
     return context_.unsourced;
 }
 
-Fact ObjectReader::read_quantity(const json& object, Dimension dimension, Bounds bounds, const JsonPlace& place) {
+Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension, Bounds bounds, const JsonPlace& place) {
     Fact fact;
     const auto value = object.find("value");
     if (value == object.end()) {
@@ -205,7 +205,7 @@ Fact ObjectReader::read_quantity(const json& object, Dimension dimension, Bounds
     const auto unit = object.find("unit");
     const std::string symbol =
         unit != object.end() && unit->is_string() ? unit->get<std::string>() : std::string();
-    const Unit* known = symbol.empty() && dimension == Dimension::one ? find_unit("1") : find_unit(symbol);
+    const Unit* known = symbol.empty() && dimension == PhysicalDimension::one ? find_unit("1") : find_unit(symbol);
     const JsonPlace unit_place{&place, "unit", 0, false};
     if (known == nullptr || known->dimension != dimension) {
         context_.report(symbol.empty() ? FindingKind::missing_field : FindingKind::wrong_unit, Severity::error,
@@ -250,14 +250,14 @@ Fact ObjectReader::read_quantity(const json& object, Dimension dimension, Bounds
     return fact;
 }
 
-Fact ObjectReader::quantity(std::string_view key, Dimension dimension, Bounds bounds, Need need) {
+Fact ObjectReader::quantity(std::string_view key, PhysicalDimension dimension, Bounds bounds, Need need) {
     const json* value = member(key, need);
     if (value == nullptr)
         return {};
     const JsonPlace place = place_of(key);
     if (value->is_object())
         return read_quantity(*value, dimension, bounds, place);
-    const bool plain = dimension == Dimension::one || dimension == Dimension::operations_per_clock;
+    const bool plain = dimension == PhysicalDimension::one || dimension == PhysicalDimension::operations_per_clock;
     if (!value->is_number() || !plain) {
         context_.report(FindingKind::malformed_file, Severity::error, place,
                         fmt::format("{} is not a quantity", shortened(*value)),

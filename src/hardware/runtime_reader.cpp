@@ -13,7 +13,7 @@ using nlohmann::json;
 
 namespace {
 
-using D = Dimension;
+using D = PhysicalDimension;
 
 void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     fusion.batch_norm = block.flag("batch_norm", fusion.batch_norm);
@@ -135,6 +135,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.weight_prefetch = read_choice(document, "weight_prefetch", kPrefetchChoices);
     runtime.graph_capture = document.flag("graph_capture", false);
     runtime.independent_streams = document.flag("independent_streams", false);
+    runtime.language_models = document.flag("language_models", false);
     runtime.precisions = read_precisions(document, "precisions");
     runtime.weight_only = read_precisions(document, "weight_only");
     document.object("parameters", [&](ObjectReader& block) {

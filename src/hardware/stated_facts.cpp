@@ -71,7 +71,8 @@ class Walk {
             return;
         }
         if (value.is_number() && inherited != nullptr)
-            return add(where, value.get<double>(), "1", inherited, nullptr);
+            return add(where, value.get<double>(),
+                       where.find("/ops_per_clock/") != std::string::npos ? "ops/clk" : "1", inherited, nullptr);
         if (!value.is_object())
             return;
         const NamedSource* source = named(value, inherited);

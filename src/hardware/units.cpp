@@ -6,7 +6,7 @@ namespace archsim {
 
 namespace {
 
-using D = Dimension;
+using D = PhysicalDimension;
 
 constexpr std::array kUnits = {
     Unit{"1", D::one, 1},
@@ -98,7 +98,7 @@ std::string_view without_scope(std::string_view symbol) {
 
 } // namespace
 
-std::string_view name_of(Dimension dimension) { return kDimensionNames[static_cast<std::size_t>(dimension)]; }
+std::string_view name_of(PhysicalDimension dimension) { return kDimensionNames[static_cast<std::size_t>(dimension)]; }
 
 const Unit* find_unit(std::string_view symbol) {
     const std::string_view bare = without_scope(symbol);
@@ -108,7 +108,7 @@ const Unit* find_unit(std::string_view symbol) {
     return nullptr;
 }
 
-std::vector<std::string_view> symbols_of(Dimension dimension) {
+std::vector<std::string_view> symbols_of(PhysicalDimension dimension) {
     std::vector<std::string_view> result;
     for (const Unit& unit : kUnits)
         if (unit.dimension == dimension)
@@ -116,7 +116,7 @@ std::vector<std::string_view> symbols_of(Dimension dimension) {
     return result;
 }
 
-std::string symbol_list(Dimension dimension) {
+std::string symbol_list(PhysicalDimension dimension) {
     std::string result;
     for (std::string_view symbol : symbols_of(dimension)) {
         if (!result.empty())

@@ -9,7 +9,7 @@ namespace archsim {
 
 /// What a quantity measures. The library keeps SI units, except process (nm), money (USD), money rate (USD/h)
 /// and bits.
-enum class Dimension {
+enum class PhysicalDimension {
     one,
     time,
     frequency,
@@ -31,11 +31,11 @@ enum class Dimension {
     bits,
 };
 
-std::string_view name_of(Dimension dimension);
+std::string_view name_of(PhysicalDimension dimension);
 
 struct Unit {
     std::string_view symbol;
-    Dimension dimension;
+    PhysicalDimension dimension;
     double factor; ///< value in the library's unit = value in this unit x factor
 };
 
@@ -43,8 +43,8 @@ struct Unit {
 /// ("B/clk/SM").
 const Unit* find_unit(std::string_view symbol);
 /// Every symbol of one dimension, in table order.
-std::vector<std::string_view> symbols_of(Dimension dimension);
+std::vector<std::string_view> symbols_of(PhysicalDimension dimension);
 /// "W, mW, kW"
-std::string symbol_list(Dimension dimension);
+std::string symbol_list(PhysicalDimension dimension);
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 #pragma once
 // The bytes of a model, in memory or in a file. A file is read through a small window, so that jumping over
-// weights costs neither time nor memory; mapping it would let the kernel map whole megabytes around each jump.
+// weights costs neither time nor memory; mapping it would let the kernel map whole megabytes around each
+// jump.
 
 #include <cstdint>
 #include <filesystem>

@@ -73,10 +73,11 @@ ExternalData::SideFile& ExternalData::side_file(const std::string& location, con
     if (!is_new)
         return file;
     if (!stays_below(location)) {
-        report(file, FindingKind::malformed_file, Severity::warning, tensor,
-               fmt::format("its weights are said to lie at '{}', outside the folder of the model; not looked at",
-                           location),
-               "put the side file beside the model and store a relative path");
+        report(
+            file, FindingKind::malformed_file, Severity::warning, tensor,
+            fmt::format("its weights are said to lie at '{}', outside the folder of the model; not looked at",
+                        location),
+            "put the side file beside the model and store a relative path");
         return file;
     }
     if (!folder_)
@@ -89,7 +90,8 @@ ExternalData::SideFile& ExternalData::side_file(const std::string& location, con
                "nothing to do unless a shape depends on a value that lies in it");
     } else if (!lies_inside(*folder_, file.path)) {
         report(file, FindingKind::malformed_file, Severity::warning, tensor,
-               fmt::format("the side file '{}' is a link that leaves the folder of the model; not looked at", location),
+               fmt::format("the side file '{}' is a link that leaves the folder of the model; not looked at",
+                           location),
                "put the file itself beside the model");
     } else if (fs::is_regular_file(file.path, error)) {
         const auto size = fs::file_size(file.path, error);

@@ -1,6 +1,6 @@
 #pragma once
-// Side files that hold the payload of tensors. They are looked up for existence and size; only small constants
-// that may decide a shape are read from them.
+// Side files that hold the payload of tensors. They are looked up for existence and size; only small
+// constants that may decide a shape are read from them.
 
 #include "import/findings.hpp"
 
@@ -18,13 +18,14 @@ namespace archsim::import {
 
 class ExternalData {
   public:
-    /// `folder` is the model's; none when the model was read from memory, whose side files cannot be looked up.
+    /// `folder` is the model's; none when the model was read from memory, whose side files cannot be looked
+    /// up.
     ExternalData(std::optional<std::filesystem::path> folder, Findings& findings)
         : folder_(std::move(folder)), findings_(findings) {}
 
-    /// Checks the side file of a tensor whose shape asks for `bytes` bytes: a relative path that stays inside the
-    /// model's folder, a file long enough. What is wrong becomes a finding, once per side file.
-    /// Returns the payload when `wanted` and it is there.
+    /// Checks the side file of a tensor whose shape asks for `bytes` bytes: a relative path that stays inside
+    /// the model's folder, a file long enough. What is wrong becomes a finding, once per side file. Returns
+    /// the payload when `wanted` and it is there.
     std::string look_up(const onnx::TensorProto& tensor, std::uint64_t bytes, bool wanted);
 
   private:

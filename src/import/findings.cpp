@@ -15,7 +15,8 @@ void Findings::add(Finding finding) {
     listed_.push_back(std::move(finding));
 }
 
-void Findings::add(FindingKind kind, Severity severity, std::string where, std::string message, std::string mend) {
+void Findings::add(FindingKind kind, Severity severity, std::string where, std::string message,
+                   std::string mend) {
     add(Finding{.kind = kind,
                 .severity = severity,
                 .message = std::move(message),

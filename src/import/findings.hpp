@@ -1,5 +1,6 @@
 #pragma once
-// Collects what is found while importing one file, within bounds: a damaged file can be wrong in a million places.
+// Collects what is found while importing one file, within bounds: a damaged file can be wrong in a million
+// places.
 
 #include "archsim/core/finding.hpp"
 

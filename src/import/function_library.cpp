@@ -68,8 +68,8 @@ Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdP
 
 FunctionLibrary::FunctionLibrary(const onnx::ModelProto& model, Findings& findings) {
     for (const auto& function : model.functions()) {
-        const auto [entry, is_new] =
-            functions_.try_emplace(key(function.domain(), function.name(), overload_of(function, kFunctionOverload)));
+        const auto [entry, is_new] = functions_.try_emplace(
+            key(function.domain(), function.name(), overload_of(function, kFunctionOverload)));
         if (!is_new) {
             findings.add(FindingKind::duplicate, Severity::error, function.name(),
                          "the file defines this function twice; the first is used", "export the model again");

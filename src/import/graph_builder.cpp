@@ -32,8 +32,8 @@ void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& consta
 } // namespace
 
 GraphBuilder::GraphBuilder(const onnx::ModelProto& model, ExternalData& external, Findings& findings)
-    : model_(model), findings_(findings), functions_(model, findings), opsets_(read_opsets(model.opset_import())),
-      tensors_(external, findings) {
+    : model_(model), findings_(findings), functions_(model, findings),
+      opsets_(read_opsets(model.opset_import())), tensors_(external, findings) {
     // Before IR version 3 a model named no operator sets and used the first.
     if (opsets_.empty())
         opsets_.emplace_back("", 1);
@@ -134,14 +134,15 @@ std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& f
                     frame.scope.draft().add_tensor(frame.prefix + name, TensorRole::intermediate);
                 if (!frame.scope.bind(name, id))
                     findings_.add(FindingKind::duplicate, Severity::error, name,
-                                  "this value is produced twice; readers get the first", "export the model again");
+                                  "this value is produced twice; readers get the first",
+                                  "export the model again");
                 outputs.push_back(id);
             }
         }
     for (const auto& [name, id] : promised)
-        findings_.add(FindingKind::malformed_node, Severity::error, frame.call ? frame.call->name : std::string(),
-                      fmt::format("no node of the function produces its output '{}'", name),
-                      "export the model again");
+        findings_.add(
+            FindingKind::malformed_node, Severity::error, frame.call ? frame.call->name : std::string(),
+            fmt::format("no node of the function produces its output '{}'", name), "export the model again");
     return outputs;
 }
 
@@ -160,7 +161,8 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node,
     GraphDraft& draft = frame.scope.draft();
     node.op_type = proto.op_type();
     node.domain = normalized_domain(proto.domain());
-    node.name = frame.prefix + (proto.name().empty() ? fmt::format("{}_{}", node.op_type, index) : proto.name());
+    node.name =
+        frame.prefix + (proto.name().empty() ? fmt::format("{}_{}", node.op_type, index) : proto.name());
     node.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
     for (const auto& name : proto.input()) {
         if (name.empty()) {
@@ -168,14 +170,14 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node,
         } else if (const TensorId* id = frame.scope.find(name)) {
             node.inputs.push_back(*id);
         } else {
-            findings_.add(Finding{.kind = FindingKind::malformed_node,
-                                  .severity = Severity::error,
-                                  .message = fmt::format("its input '{}' is no input, initializer or output of a node",
-                                                         name),
-                                  .where = node.name,
-                                  .mend = "export the model again",
-                                  .op_type = node.op_type,
-                                  .domain = node.domain});
+            findings_.add(Finding{
+                .kind = FindingKind::malformed_node,
+                .severity = Severity::error,
+                .message = fmt::format("its input '{}' is no input, initializer or output of a node", name),
+                .where = node.name,
+                .mend = "export the model again",
+                .op_type = node.op_type,
+                .domain = node.domain});
             const TensorId missing = draft.add_tensor(frame.prefix + name, TensorRole::intermediate);
             frame.scope.bind(name, missing);
             node.inputs.push_back(missing);
@@ -186,7 +188,8 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node,
     if (frame.call != nullptr) {
         constexpr std::size_t kBytesPerUnit = 16;
         const std::size_t names = frame.prefix.size() * (1 + node.outputs.size());
-        inlined_size_ += 1 + node.inputs.size() + node.outputs.size() + (proto.ByteSizeLong() + names) / kBytesPerUnit;
+        inlined_size_ +=
+            1 + node.inputs.size() + node.outputs.size() + (proto.ByteSizeLong() + names) / kBytesPerUnit;
     }
     if (const Function* function = functions_.find(proto); function && inline_call(node, *function, frame))
         return;
@@ -203,11 +206,12 @@ int GraphBuilder::opset_of(std::string_view domain, const Frame& frame) {
             if (imported == domain)
                 return version;
     if (unimported_.emplace(domain).second)
-        findings_.add(FindingKind::malformed_file, Severity::warning, std::string(domain),
-                      fmt::format("operators of the domain '{}' are used but no version of it is imported; version 1 "
-                                  "is assumed",
-                                  domain.empty() ? "ai.onnx" : domain),
-                      "add the domain to opset_import");
+        findings_.add(
+            FindingKind::malformed_file, Severity::warning, std::string(domain),
+            fmt::format("operators of the domain '{}' are used but no version of it is imported; version 1 "
+                        "is assumed",
+                        domain.empty() ? "ai.onnx" : domain),
+            "add the domain to opset_import");
     return 1;
 }
 
@@ -255,13 +259,15 @@ bool GraphBuilder::fold_constant(const Node& node, Frame& frame) {
     Tensor& tensor = frame.scope.draft().graph.tensors[node.outputs.front()];
     take_constant(tensor, constant);
     // Numbers and index lists written into the code of a model; nothing that training adjusts.
-    const bool single = std::all_of(constant->shape.begin(), constant->shape.end(), [](auto d) { return d <= 1; });
+    const bool single =
+        std::all_of(constant->shape.begin(), constant->shape.end(), [](auto d) { return d <= 1; });
     tensor.buffer = single || !is_floating(constant->type);
     return true;
 }
 
 void GraphBuilder::mark_buffers(Graph& graph) {
-    constexpr std::array<std::string_view, 3> kStatistics = {"running_mean", "running_var", "num_batches_tracked"};
+    constexpr std::array<std::string_view, 3> kStatistics = {"running_mean", "running_var",
+                                                             "num_batches_tracked"};
     for (Tensor& tensor : graph.tensors)
         if (tensor.role == TensorRole::initializer)
             tensor.buffer |= std::any_of(kStatistics.begin(), kStatistics.end(),
@@ -288,14 +294,15 @@ void GraphBuilder::finish(GraphDraft& draft) {
     NodeOrder order = topological_order(graph, draft.subgraph_reads);
     if (!order.cyclic.empty()) {
         const Node& node = graph.nodes[order.cyclic.front()];
-        findings_.add(Finding{.kind = FindingKind::malformed_file,
-                              .severity = Severity::error,
-                              .message = fmt::format("{} nodes wait for each other in a cycle, this one among them",
-                                                     order.cyclic.size()),
-                              .where = node.name,
-                              .mend = "export the model again",
-                              .op_type = node.op_type,
-                              .domain = node.domain});
+        findings_.add(
+            Finding{.kind = FindingKind::malformed_file,
+                    .severity = Severity::error,
+                    .message = fmt::format("{} nodes wait for each other in a cycle, this one among them",
+                                           order.cyclic.size()),
+                    .where = node.name,
+                    .mend = "export the model again",
+                    .op_type = node.op_type,
+                    .domain = node.domain});
         order.nodes.insert(order.nodes.end(), order.cyclic.begin(), order.cyclic.end());
     }
     if (std::is_sorted(order.nodes.begin(), order.nodes.end()))

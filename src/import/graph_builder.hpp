@@ -32,8 +32,8 @@ class GraphBuilder {
     struct Frame {
         Scope& scope;
         const Opsets& opsets;
-        std::string prefix;                 ///< of names inside a function body, "call/"
-        const Node* call = nullptr;         ///< the call whose body this is: attributes may refer to its attributes
+        std::string prefix;         ///< of names inside a function body, "call/"
+        const Node* call = nullptr; ///< the call whose body this is: attributes may refer to its attributes
         const Function* function = nullptr; ///< the function called
         int depth = 0;                      ///< nesting of subgraphs and calls
     };
@@ -51,7 +51,8 @@ class GraphBuilder {
     void read_nodes(const Nodes& nodes, const std::vector<TensorId>& outputs, Frame& frame);
     void read_node(const onnx::NodeProto& proto, int index, Node node, Frame& frame);
     void read_attributes(const onnx::NodeProto& proto, Node& node, Frame& frame);
-    std::optional<AttributeValue> read_attribute(const onnx::AttributeProto& proto, const Node& node, Frame& frame);
+    std::optional<AttributeValue> read_attribute(const onnx::AttributeProto& proto, const Node& node,
+                                                 Frame& frame);
     std::optional<AttributeValue> referred_attribute(const onnx::AttributeProto& proto, const Node& node,
                                                      Frame& frame);
     std::shared_ptr<const Graph> read_subgraph(const onnx::GraphProto& proto, const Node& node, Frame& frame);

@@ -11,8 +11,8 @@ namespace {
 
 /// Subgraphs and calls within each other; exporters stay below ten.
 constexpr int kMaxNesting = 64;
-/// Nodes, edges and 16-byte units of names and attributes that inlining may add, some 100 MB: functions that call
-/// each other can ask for more than any memory holds.
+/// Nodes, edges and 16-byte units of names and attributes that inlining may add, some 100 MB: functions that
+/// call each other can ask for more than any memory holds.
 constexpr std::size_t kMaxInlinedSize = 4'000'000;
 
 /// The type of an attribute; files before IR version 2 leave it to the reader.
@@ -47,8 +47,8 @@ void GraphBuilder::read_attributes(const onnx::NodeProto& proto, Node& node, Fra
             node.attributes.emplace_back(attribute.name(), std::move(*value));
 }
 
-std::optional<AttributeValue> GraphBuilder::read_attribute(const onnx::AttributeProto& proto, const Node& node,
-                                                           Frame& frame) {
+std::optional<AttributeValue> GraphBuilder::read_attribute(const onnx::AttributeProto& proto,
+                                                           const Node& node, Frame& frame) {
     if (!proto.ref_attr_name().empty())
         return referred_attribute(proto, node, frame);
     const auto constant = [](std::shared_ptr<const Constant> read) -> std::optional<AttributeValue> {
@@ -81,8 +81,8 @@ std::optional<AttributeValue> GraphBuilder::read_attribute(const onnx::Attribute
     }
 }
 
-std::optional<AttributeValue> GraphBuilder::referred_attribute(const onnx::AttributeProto& proto, const Node& node,
-                                                               Frame& frame) {
+std::optional<AttributeValue> GraphBuilder::referred_attribute(const onnx::AttributeProto& proto,
+                                                               const Node& node, Frame& frame) {
     if (frame.call == nullptr) {
         findings_.add(FindingKind::malformed_node, Severity::error, node.name,
                       fmt::format("its attribute '{}' refers to an attribute of a function, and is in none",
@@ -140,9 +140,10 @@ bool GraphBuilder::may_inline(const Node& call, const Function& function, const 
     const auto inputs = static_cast<std::size_t>(function.body->input_size());
     const auto outputs = static_cast<std::size_t>(function.body->output_size());
     if (call.inputs.size() > inputs || call.outputs.size() > outputs)
-        return refuse(FindingKind::malformed_node,
-                      fmt::format("the call has {} inputs and {} outputs where the function takes {} and gives {}",
-                                  call.inputs.size(), call.outputs.size(), inputs, outputs));
+        return refuse(
+            FindingKind::malformed_node,
+            fmt::format("the call has {} inputs and {} outputs where the function takes {} and gives {}",
+                        call.inputs.size(), call.outputs.size(), inputs, outputs));
     inlined_size_ += 1 + inputs + outputs;
     return true;
 }

@@ -26,7 +26,8 @@ double half_to_real(std::uint16_t bits) {
     if (exponent == 0)
         magnitude = std::ldexp(fraction, -24);
     else if (exponent == 0x1f)
-        magnitude = fraction == 0 ? std::numeric_limits<double>::infinity() : std::numeric_limits<double>::quiet_NaN();
+        magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
+                                  : std::numeric_limits<double>::quiet_NaN();
     else
         magnitude = std::ldexp(fraction + 0x400, exponent - 25);
     return bits >> 15 ? -magnitude : magnitude;
@@ -52,7 +53,8 @@ bool decode_raw(std::string_view raw, std::size_t elements, std::vector<Out>& ou
 
 template <typename Stored>
 bool decode_ints(std::string_view raw, std::size_t elements, Constant& constant) {
-    return decode_raw<Stored>(raw, elements, constant.ints, [](Stored v) { return static_cast<std::int64_t>(v); });
+    return decode_raw<Stored>(raw, elements, constant.ints,
+                              [](Stored v) { return static_cast<std::int64_t>(v); });
 }
 
 /// Elements narrower than a byte, packed from the low bits up.
@@ -127,9 +129,11 @@ void decode_typed_fields(const onnx::TensorProto& tensor, Constant& constant) {
     case DataType::float64:
         return into_reals(tensor.double_data(), as_real);
     case DataType::float16:
-        return into_reals(tensor.int32_data(), [](std::int32_t v) { return half_to_real(static_cast<std::uint16_t>(v)); });
+        return into_reals(tensor.int32_data(),
+                          [](std::int32_t v) { return half_to_real(static_cast<std::uint16_t>(v)); });
     case DataType::bfloat16:
-        return into_reals(tensor.int32_data(), [](std::int32_t v) { return brain_to_real(static_cast<std::uint16_t>(v)); });
+        return into_reals(tensor.int32_data(),
+                          [](std::int32_t v) { return brain_to_real(static_cast<std::uint16_t>(v)); });
     case DataType::int64:
         return into_ints(tensor.int64_data());
     case DataType::uint32:
@@ -180,7 +184,8 @@ std::optional<Shape> TensorReader::read_shape(const Dims& dims, const std::strin
     for (const std::int64_t dim : dims) {
         if (dim < 0) {
             findings_.add(FindingKind::malformed_file, Severity::error, where,
-                          fmt::format("a constant has the negative dimension {}", dim), "export the model again");
+                          fmt::format("a constant has the negative dimension {}", dim),
+                          "export the model again");
             return std::nullopt;
         }
         if (dim > kMaxElements || (dim > 0 && elements > kMaxElements / dim)) {
@@ -194,7 +199,8 @@ std::optional<Shape> TensorReader::read_shape(const Dims& dims, const std::strin
     return Shape(dims.begin(), dims.end());
 }
 
-std::shared_ptr<const Constant> TensorReader::read(const onnx::TensorProto& tensor, const std::string& where) {
+std::shared_ptr<const Constant> TensorReader::read(const onnx::TensorProto& tensor,
+                                                   const std::string& where) {
     auto shape = read_shape(tensor.dims(), where);
     if (!shape)
         return nullptr;
@@ -242,7 +248,8 @@ std::shared_ptr<const Constant> TensorReader::read(const onnx::TensorProto& tens
     return constant;
 }
 
-std::shared_ptr<const Constant> TensorReader::read(const onnx::SparseTensorProto& tensor, const std::string& where) {
+std::shared_ptr<const Constant> TensorReader::read(const onnx::SparseTensorProto& tensor,
+                                                   const std::string& where) {
     auto shape = read_shape(tensor.dims(), where);
     if (!shape)
         return nullptr;

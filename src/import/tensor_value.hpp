@@ -27,8 +27,8 @@ class TensorReader {
   public:
     TensorReader(ExternalData& external, Findings& findings) : external_(external), findings_(findings) {}
 
-    /// A constant without values when the file has none (stripped, external or large); null when the dimensions
-    /// are impossible, which has been reported as a finding at `where`.
+    /// A constant without values when the file has none (stripped, external or large); null when the
+    /// dimensions are impossible, which has been reported as a finding at `where`.
     std::shared_ptr<const Constant> read(const onnx::TensorProto& tensor, const std::string& where);
 
     /// Dense type and shape of a sparse tensor.

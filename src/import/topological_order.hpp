@@ -10,7 +10,8 @@
 namespace archsim::import {
 
 struct NodeOrder {
-    std::vector<std::size_t> nodes;  ///< indices into Graph::nodes, earliest in the file first among the ready ones
+    std::vector<std::size_t>
+        nodes; ///< indices into Graph::nodes, earliest in the file first among the ready ones
     std::vector<std::size_t> cyclic; ///< nodes that depend on themselves or on such a node; not in `nodes`
 };
 

@@ -12,7 +12,8 @@ namespace {
 /// -1 is how some exporters write a dimension they do not know.
 constexpr std::int64_t kUnknownDimension = -1;
 
-std::vector<Dimension> read_shape(const onnx::TensorShapeProto& proto, const std::string& name, Findings& findings) {
+std::vector<Dimension> read_shape(const onnx::TensorShapeProto& proto, const std::string& name,
+                                  Findings& findings) {
     std::vector<Dimension> shape;
     shape.reserve(static_cast<std::size_t>(proto.dim_size()));
     std::int64_t elements = 1;

@@ -84,7 +84,8 @@ class FieldReader {
                 return value;
             }
         }
-        fail(at_, bytes.size() < kMaxVarint ? "ends inside a number" : "holds a number of more than ten bytes");
+        fail(at_,
+             bytes.size() < kMaxVarint ? "ends inside a number" : "holds a number of more than ten bytes");
     }
 
     void skip(std::uint64_t length) {
@@ -103,7 +104,16 @@ class FieldReader {
     std::uint64_t end_;
 };
 
-enum class Message : std::uint8_t { model, graph, node, attribute, tensor, sparse_tensor, value_info, function };
+enum class Message : std::uint8_t {
+    model,
+    graph,
+    node,
+    attribute,
+    tensor,
+    sparse_tensor,
+    value_info,
+    function
+};
 
 enum class Treatment : std::uint8_t { drop, copy, copy_small, payload, descend };
 

@@ -1,6 +1,6 @@
 #pragma once
-// Copies the part of an ONNX model that estimating needs, jumping over weights on the wire: the protobuf parser
-// behind it then sees a small message whatever the size of the file.
+// Copies the part of an ONNX model that estimating needs, jumping over weights on the wire: the protobuf
+// parser behind it then sees a small message whatever the size of the file.
 
 #include "import/byte_source.hpp"
 
@@ -16,12 +16,13 @@ class WireError : public std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// Floating-point values are kept only for constants this small: scales of Resize, limits of Clip and the like.
+/// Floating-point values are kept only for constants this small: scales of Resize, limits of Clip and the
+/// like.
 inline constexpr std::size_t kMaxRealElements = 64;
 
 /// The same model without the payload of large tensors, training information, documentation strings and
-/// metadata. Kept values: integers, booleans and strings of at most kMaxConstantElements elements, other types
-/// of at most kMaxRealElements. Throws WireError, and InputError when reading fails.
+/// metadata. Kept values: integers, booleans and strings of at most kMaxConstantElements elements, other
+/// types of at most kMaxRealElements. Throws WireError, and InputError when reading fails.
 std::string strip_payloads(ByteSource& model);
 
 } // namespace archsim::import

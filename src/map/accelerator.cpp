@@ -248,6 +248,17 @@ void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out
     out.allocation.scheme = "host fallback";
 }
 
+void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out) {
+    if (work.collectives <= 0)
+        return;
+    const bool linked = machine.rate(Resource::link_bytes) > 0;
+    out.add(linked ? Resource::link_bytes : Resource::host_link_bytes, Lane::overhead, work.link_bytes);
+    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::link_latency, 0) * work.collectives, 1,
+            Parameter::link_latency);
+    if (!linked)
+        out.events[Event::host_link_byte] += work.link_bytes;
+}
+
 void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out) {
     for (const OperatorUse& use : work.operators) {
         if (on_host(use, machine))

@@ -57,6 +57,9 @@ inline bool on_host(const OperatorUse& use, const Machine& machine) {
     return !use.supported && machine.runtime->fallback == Fallback::host;
 }
 
+/// Sums and gathers between chips that share the network.
+void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out);
+
 /// Events every accelerator has: arithmetic, external memory.
 void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out);
 inline void add_dram(Mapping& out, Resource resource, Lane lane, double bytes, double efficiency = 1,

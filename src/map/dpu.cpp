@@ -68,6 +68,7 @@ class DpuMapper final : public Mapper {
         out.events[Event::routing_byte] += work.unfused_bytes;
         describe(core, work, cycles, out);
         add_fallback(work, machine, out);
+        add_collectives(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
 

@@ -46,6 +46,7 @@ class DspMapper final : public Mapper {
         add_memory(core, work, out);
         add_overhead(core, vector, out);
         add_fallback(work, machine, out);
+        add_collectives(work, machine, out);
         count_events(work, machine, vector, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
@@ -97,14 +98,14 @@ class DspMapper final : public Mapper {
                 core.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
     }
 
-    /// Weights come from DRAM for every inference. Activations do when a layer's input and output exceed half the
+    /// Weights, and keys and values carried between steps, come from DRAM for every inference. Activations do when a layer's input and output exceed half the
     /// scratchpad: the other half holds the tiles in flight.
     static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
         if (core.m.rate(Resource::weight_bytes) > 0)
-            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes);
-        const bool spills = work.activation_bytes() > core.scratchpad / 2;
-        if (spills && core.m.rate(Resource::dram_bytes) > 0)
-            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
+            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + work.kv_bytes);
+        const double fresh = work.activation_bytes() - work.kv_bytes;
+        if (fresh > core.scratchpad / 2 && core.m.rate(Resource::dram_bytes) > 0)
+            add_dram(out, Resource::dram_bytes, Lane::memory, fresh);
     }
 
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {

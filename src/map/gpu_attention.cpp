@@ -42,8 +42,7 @@ AttentionShape shape_of(const SubgraphWork& work) {
 
 void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     const AttentionShape a = shape_of(work);
-    const double chips = view.machine.chips;
-    const double heads = a.batch * a.heads / chips;
+    const double heads = a.batch * a.heads;
     // Causal attention visits the lower triangle only.
     const double keys = a.causal ? a.kv_length - (std::min(a.query_length, a.kv_length) - 1) / 2 : a.kv_length;
     const double widths = a.head_size + a.value_size;
@@ -80,11 +79,11 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     out.ideal_cycles += 2 * macs / engine.ops_per_cycle;
     const double element = bytes_of(work.precision);
     count_product(macs, work.precision, engine, tile, element, out.events);
-    count_vector(work.vector_ops / chips, work.special_ops / chips, work.output_bytes, out.events);
+    count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
 
     View::Traffic traffic;
-    traffic.activations = work.activation_bytes() / chips;
-    traffic.kv_cache = work.kv_bytes / chips;
+    traffic.activations = work.activation_bytes();
+    traffic.kv_cache = work.kv_bytes;
     traffic.weights = work.weight_bytes;
     traffic.units_used = tile.units_used;
     const bool fused = bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
@@ -95,6 +94,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.on_chip = traffic.activations + heads * query_blocks * keys * widths * element;
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     view.add_floor(out, false, fused ? 1 : 3);
+    view.add_collectives(out, work);
 
     out.allocation.units_total = view.units;
     out.allocation.units_used = tile.units_used;

@@ -17,6 +17,8 @@ constexpr double kRowKernelRows = 8;
 // Group widths that cuDNN has grouped kernels for, each processed in blocks of 32 channels (cuDNN release notes).
 constexpr std::array kGroupWidths = {4.0, 8.0, 16.0, 32.0};
 constexpr double kGroupBlock = 32;
+// Products of one tensor follow each other in the graph at most this far apart.
+constexpr std::size_t kMergeReach = 3;
 // Few input channels are padded to this number (image input in the NHWC4 and NC/4HW4 layouts).
 constexpr double kFewChannels = 4;
 // Winograd F(2x2, 3x3): 16 products of transformed tiles replace 36 multiply-accumulates of 4 outputs; transforms
@@ -37,6 +39,11 @@ struct Product {
     Parameter reason = Parameter::count_;
     const char* scheme = "";
 
+    /// This subgraph's part of a kernel that it shares with others.
+    void take_share(double share) {
+        for (double* count : {&cycles, &extra_cycles, &vector_ops, &l2_bytes, &macs, &tile.padded_macs})
+            *count *= share;
+    }
     double time() const { return cycles / efficiency + extra_cycles; }
 };
 
@@ -141,6 +148,43 @@ Product winograd(const View& view, const SubgraphWork& work) {
     return p;
 }
 
+/// The single product of a subgraph that could run beside others on the same input; null otherwise.
+const Contraction* mergeable(const SubgraphWork& work) {
+    if ((work.kind != OpKind::matmul && work.kind != OpKind::convolution) || !work.anchor ||
+        work.anchor->contractions.size() != 1)
+        return nullptr;
+    const Contraction& c = work.anchor->contractions.front();
+    return c.weights_constant && c.groups == 1 ? &c : nullptr;
+}
+
+bool same_window(const OperatorWork& a, const OperatorWork& b) {
+    if (!a.window || !b.window)
+        return !a.window && !b.window;
+    return a.window->kernel == b.window->kernel && a.window->stride == b.window->stride &&
+           a.window->dilation == b.window->dilation;
+}
+
+/// Columns of all products of this subgraph's input with weights of the same kind (query, key and value; the 1x1
+/// convolutions of an Inception block), which the stack multiplies in one kernel.
+double merged_columns(const View& view, const SubgraphWork& work, const Contraction& c) {
+    if (view.param(Parameter::merge_products, 0) <= 0 || !mergeable(work))
+        return c.n;
+    const auto& subgraphs = view.network.partition->subgraphs;
+    const auto& inputs = subgraphs[work.index].inputs;
+    double columns = c.n;
+    const std::size_t first = work.index > kMergeReach ? work.index - kMergeReach : 0;
+    const std::size_t last = std::min(subgraphs.size(), work.index + kMergeReach + 1);
+    for (std::size_t i = first; i < last; ++i) {
+        const SubgraphWork& other = view.network.subgraphs[i];
+        const Contraction* candidate = i == work.index ? nullptr : mergeable(other);
+        if (candidate && !inputs.empty() && !subgraphs[i].inputs.empty() &&
+            subgraphs[i].inputs.front() == inputs.front() && candidate->m == c.m && candidate->k == c.k &&
+            other.precision == work.precision && same_window(*other.anchor, *work.anchor))
+            columns += candidate->n;
+    }
+    return columns;
+}
+
 Product fastest(const View& view, const SubgraphWork& work, const Contraction& c) {
     Product best = tiled(view, work, c);
     if (work.kind != OpKind::convolution && std::min(c.m, c.n) <= kRowKernelRows && view.vector_fp32 > 0) {
@@ -170,22 +214,6 @@ double weight_traffic(const View& view, const SubgraphWork& work, double rows) {
         bytes += 2 * elements * bytes_of(work.precision);
     }
     return bytes * passes;
-}
-
-/// One of several chips: its share of the columns, or of the reduction where the result joins the residual stream
-/// and has to be summed over the chips (Megatron-LM, Shoeybi et al. 2019, section 3).
-Contraction shard(const Contraction& c, double chips, bool reduces) {
-    Contraction part = c;
-    (reduces ? part.k : part.n) /= chips;
-    return part;
-}
-
-void add_all_reduce(const View& view, double bytes, Mapping& out) {
-    const double chips = view.machine.chips;
-    const Resource link =
-        view.machine.rate(Resource::link_bytes) > 0 ? Resource::link_bytes : Resource::host_link_bytes;
-    out.add(link, Lane::overhead, 2 * (chips - 1) / chips * bytes);
-    out.add(Resource::seconds, Lane::overhead, view.param(Parameter::link_latency, 0), 1, Parameter::link_latency);
 }
 
 /// Sum of the products of one subgraph: one demand per kind of engine.
@@ -228,15 +256,17 @@ struct Total {
 } // namespace
 
 void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
-    const double chips = view.machine.chips;
-    const bool sharded = chips > 1 && work.kind == OpKind::matmul && work.weight_bytes > 0;
-    const bool reduces = sharded && work.extra_bytes > 0;
     View::Traffic traffic;
     Total total;
+    double kernels = 1;
     for (const OperatorUse& use : work.operators)
-        for (const Contraction& whole : use.op->work.contractions) {
-            const Contraction c = sharded && whole.weights_constant ? shard(whole, chips, reduces) : whole;
-            const Product p = fastest(view, work, c);
+        for (const Contraction& c : use.op->work.contractions) {
+            const double columns = merged_columns(view, work, c);
+            Contraction merged = c;
+            merged.n = columns;
+            Product p = fastest(view, work, merged);
+            kernels = c.n / columns;
+            p.take_share(kernels);
             total.add(p, out);
             count_product(p.macs, work.precision, p.engine, p.tile, bytes_of(work.precision), out.events);
             count_vector(p.vector_ops, 0, 0, out.events);
@@ -249,12 +279,11 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     out.allocation.units_total = view.units;
     traffic.activations = work.activation_bytes();
     traffic.kv_cache = work.kv_bytes;
-    traffic.weights = weight_traffic(view, work, total.rows) / (sharded ? chips : 1);
+    traffic.weights = weight_traffic(view, work, total.rows);
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
-    view.add_floor(out, false, std::max(1.0, work.anchor->serial_steps));
-    if (reduces)
-        add_all_reduce(view, work.output_bytes, out);
+    view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
+    view.add_collectives(out, work);
 }
 
 } // namespace archsim::gpu

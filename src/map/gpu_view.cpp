@@ -8,6 +8,18 @@ namespace {
 
 // A cache line of 128 bytes is looked up once per transaction (CUDA C++ Programming Guide, memory hierarchy).
 constexpr double kCacheLine = 128;
+// Special-function results per clock are at most a quarter of the fp32 lanes: 16 per multiprocessor against 64 or
+// 128 (CUDA C++ Programming Guide, throughput of native arithmetic instructions); used where the database names no
+// such engine. A lane counts two operations per cycle.
+constexpr double kSpecialShare = 1.0 / 16;
+
+double special_rate(const Device& device) {
+    double rate = 0;
+    for (const Engine& engine : device.engines)
+        if (engine.kind == EngineClass::special && engine.supports(Precision::fp32))
+            rate += engine.count * engine.rate(Precision::fp32).value;
+    return rate;
+}
 
 double l2_capacity(const Device& device) {
     for (const MemoryLevel& level : device.memory)
@@ -19,13 +31,16 @@ double l2_capacity(const Device& device) {
 } // namespace
 
 View::View(const Machine& m, const NetworkWork& n)
-    : machine(m), network(n), units(std::max(1.0, m.units)), overlapped(m.scenario == Scenario::throughput),
+    : machine(m), network(n), units(std::max(1.0, m.units)), overlapped(m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1),
       vector_fp32(m.vector_ops(Precision::fp32)) {
     const double clock = m.rate(Resource::matrix_cycles);
     if (clock > 0) {
         l2_per_cycle = m.rate(Resource::l2_bytes) / clock;
         dram_per_cycle = m.rate(Resource::dram_bytes) / clock;
     }
+    special_per_cycle = special_rate(*m.device) * m.active_fraction;
+    if (special_per_cycle <= 0)
+        special_per_cycle = vector_fp32 * kSpecialShare;
     resident_bytes_ = param(Parameter::resident_fraction, 0) * l2_capacity(*m.device);
     // Weights survive from one inference to the next when they and a typical activation fit together.
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
@@ -88,12 +103,32 @@ void View::add_traffic(Mapping& out, const Traffic& t, double share, Parameter r
     out.events[Event::coherence] += l2 / kCacheLine;
 }
 
+void View::add_vector_work(Mapping& out, double vector_ops, double special_ops) const {
+    const double efficiency = param(Parameter::vector_efficiency, 1);
+    if (vector_fp32 > 0)
+        out.add(Resource::vector_cycles, Lane::compute, vector_ops / vector_fp32, efficiency,
+                Parameter::vector_efficiency);
+    if (special_per_cycle > 0)
+        out.add(Resource::special_cycles, Lane::compute, special_ops / special_per_cycle, efficiency,
+                Parameter::vector_efficiency);
+}
+
 void View::add_floor(Mapping& out, bool simple, double kernels) const {
     const Parameter floor = simple ? Parameter::simple_kernel_floor_cycles : Parameter::kernel_floor_cycles;
     const double share = overlapped ? param(Parameter::stream_overlap, 1) : 1.0;
     out.add(Resource::overhead_cycles, Lane::overhead, param(floor, 0) * kernels * share, 1, floor);
     out.add(Resource::seconds, Lane::overhead, param(Parameter::kernel_overhead, 0) * kernels * share, 1,
             Parameter::kernel_overhead);
+}
+
+void View::add_collectives(Mapping& out, const SubgraphWork& work) const {
+    if (work.collectives <= 0)
+        return;
+    // Without links between the chips the exchange goes through the host's.
+    const bool linked = machine.rate(Resource::link_bytes) > 0;
+    out.add(linked ? Resource::link_bytes : Resource::host_link_bytes, Lane::overhead, work.link_bytes);
+    out.add(Resource::seconds, Lane::overhead, param(Parameter::link_latency, 0) * work.collectives, 1,
+            Parameter::link_latency);
 }
 
 bool is_depthwise(const SubgraphWork& work) {

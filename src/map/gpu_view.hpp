@@ -24,6 +24,7 @@ class View {
     const double units;
     const bool overlapped;   ///< several streams share the device (throughput scenario)
     double vector_fp32;      ///< fp32 operations per cycle, whole device
+    double special_per_cycle = 0; ///< exponentials, divisions, roots per cycle, whole device
     double l2_per_cycle = 0; ///< bytes per cycle; 0 = unknown, never limits
     double dram_per_cycle = 0;
 
@@ -43,8 +44,12 @@ class View {
     };
     /// Adds DRAM and L2 demands and their events; `share` of DRAM bandwidth is what this kind of kernel reaches.
     void add_traffic(Mapping& out, const Traffic& traffic, double share, Parameter reason) const;
+    /// Adds the time of work outside matrix products.
+    void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
     /// Adds the minimum duration of `kernels` kernels and their launch.
     void add_floor(Mapping& out, bool simple, double kernels) const;
+    /// Adds what this chip exchanges with the others that share the network.
+    void add_collectives(Mapping& out, const SubgraphWork& work) const;
 
   private:
     double resident_bytes_ = 0;     ///< L2 that activations may count on between kernels

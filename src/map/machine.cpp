@@ -81,12 +81,14 @@ class MachineBuilder {
         if (d.host_link_bandwidth.known())
             set(Resource::host_link_bytes, d.host_link_bandwidth.value, {&d.host_link_bandwidth});
         m_.combine_exponent = m_.runtime->combine_exponent.value_or(std::numeric_limits<double>::infinity());
-        if (m_.mode && m_.mode->limit.known())
-            m_.power_limit_w = m_.mode->limit.value;
-        else
-            m_.power_limit_w = d.tdp.value_or(0);
-        if (m_.energy)
-            m_.static_power_w = m_.energy->static_power.value_or(0);
+        // An estimated power budget must not lower a clock.
+        const Fact& limit = m_.mode && m_.mode->limit.known() ? m_.mode->limit : d.tdp;
+        if (limit.known() && limit.source && limit.source->kind != SourceKind::assumed)
+            m_.power_limit_w = limit.value;
+        if (m_.mode && m_.mode->active_idle.known())
+            m_.static_power_w = m_.mode->active_idle.value * m_.chips;
+        else if (m_.energy)
+            m_.static_power_w = m_.energy->static_power.value_or(0) * m_.chips;
         if (d.dram)
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0) * m_.chips;
     }
@@ -127,6 +129,11 @@ class MachineBuilder {
                     level.bytes_per_clock.value * (per_unit ? m_.units : 1.0) * clock.value,
                     {&level.bytes_per_clock, &clock});
         }
+        // What a stack's code reaches replaces what the ports could do.
+        set_reached(Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
+        set_reached(Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
+        if (const Fact& chip = m_.parameters.fact(Parameter::llc_bandwidth); chip.known())
+            set(Resource::llc_bytes, chip.value, {&chip});
         if (!d.dram)
             return;
         const Fact* bandwidth = &d.dram->bandwidth;
@@ -150,6 +157,20 @@ class MachineBuilder {
         const Fact& share = m_.parameters.fact(Parameter::dram_efficiency);
         set(Resource::dram_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
         set(Resource::weight_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
+    }
+
+    /// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid chip).
+    void set_reached(Resource resource, Parameter parameter, const Fact& clock) {
+        const Fact& per_unit = m_.parameters.fact(parameter);
+        if (!per_unit.known())
+            return;
+        double units = m_.units;
+        for (const Engine& engine : m_.device->engines)
+            if (engine.kind == EngineClass::vector) {
+                units = engine.count * m_.active_fraction;
+                break;
+            }
+        set(resource, per_unit.value * units * clock.value, {&per_unit, &clock});
     }
 
     static int level_rank(const MemoryLevel& level) {

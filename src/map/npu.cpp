@@ -70,6 +70,7 @@ class NpuMapper final : public Mapper {
         out.events[Event::systolic_hop] += work.activation_bytes();
         describe(array, work, padded, out);
         add_fallback(work, machine, out);
+        add_collectives(work, machine, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
@@ -159,10 +160,11 @@ class NpuMapper final : public Mapper {
         };
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, work.weight_bytes * missing);
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, work.weight_bytes * missing + work.kv_bytes);
         const bool stays = array.pipeline ? array.fits : activations_stay(network, work, array.buffer, 1);
         if (!stays)
-            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes, work.activation_bytes());
+            charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
+                   work.activation_bytes() - work.kv_bytes);
     }
 
     static void describe(const Array& array, const SubgraphWork& work, double padded, Mapping& out) {

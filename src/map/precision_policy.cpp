@@ -70,6 +70,7 @@ ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime
         const auto store = [p](Precision asked) { return bits_of(asked) < bits_of(p) ? asked : p; };
         result.config.activations = store(requested.activations);
         result.config.weights = store(requested.weights);
+        result.config.kv_cache = store(requested.kv_cache);
         return result;
     }
     result.note = fmt::format("{} has no engine for {} under {}, and nothing to use instead", device.id,

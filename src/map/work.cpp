@@ -8,18 +8,23 @@ namespace archsim {
 
 namespace {
 
+/// How a run stores a tensor.
+enum class Storage : std::uint8_t { activation, matrix_weight, head_weight };
+
 /// Storage of `tensor` in bits per element when this run stores floats as `config` says.
-double stored_bits(const ShapedTensor& tensor, const PrecisionConfig& config, bool matrix_weight,
+double stored_bits(const ShapedTensor& tensor, const PrecisionConfig& config, Storage storage,
                    std::optional<Precision> native) {
-    if (!is_floating(tensor.type))
-        return bits_of(tensor.type);
+    if (tensor.storage_bits > 0 || !is_floating(tensor.type))
+        return tensor.stored_bits();
     if (bits_of(tensor.type) < 16) // already a packed 8- or 4-bit float
         return bits_of(tensor.type);
     if (tensor.kv_cache)
         return bits_of(config.kv_cache);
     if (native)
         return bits_of(*native);
-    if (matrix_weight)
+    if (storage == Storage::head_weight && config.head_bits > 0)
+        return config.head_bits;
+    if (storage != Storage::activation)
         return bits_of(config.weights) + config.weight_bits_overhead;
     return bits_of(config.activations);
 }
@@ -27,6 +32,34 @@ double stored_bits(const ShapedTensor& tensor, const PrecisionConfig& config, bo
 bool uses_matrix_weights(OpKind kind) {
     return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
            kind == OpKind::recurrent;
+}
+
+/// Weights of the products that only views and element-wise work separate from a result of the network: output
+/// projections, which quantisation schemes treat apart. A cache is state, not a result.
+std::unordered_set<TensorId> find_head_weights(const ShapedGraph& graph) {
+    std::unordered_set<TensorId> open, heads;
+    for (TensorId out : graph.outputs)
+        if (out != kNoTensor && !graph.tensors[out].kv_cache)
+            open.insert(out);
+    for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op) {
+        if (std::none_of(op->outputs.begin(), op->outputs.end(), [&](TensorId id) { return open.contains(id); }))
+            continue;
+        if (op->work.kind == OpKind::free || op->work.kind == OpKind::elementwise) {
+            open.insert(op->inputs.begin(), op->inputs.end());
+        } else if (op->work.kind == OpKind::matmul) {
+            for (TensorId in : op->inputs)
+                if (in != kNoTensor && graph.tensors[in].role == TensorRole::initializer)
+                    heads.insert(in);
+        }
+    }
+    return heads;
+}
+
+double written_elements(const Operator& op, std::size_t output, const ShapedTensor& tensor) {
+    for (const auto& [index, elements] : op.work.partial_writes)
+        if (index == output)
+            return elements;
+    return op.work.partial_write.value_or(tensor.elements());
 }
 
 double read_elements(const Operator& op, std::size_t input, const ShapedTensor& tensor) {
@@ -38,8 +71,23 @@ double read_elements(const Operator& op, std::size_t input, const ShapedTensor& 
 
 class WorkBuilder {
   public:
-    WorkBuilder(const ShapedGraph& graph, const PrecisionConfig& precision, std::span<const std::string> unsupported)
-        : graph_(graph), precision_(precision), unsupported_(unsupported) {}
+    WorkBuilder(const ShapedGraph& graph, const PrecisionConfig& precision, std::span<const std::string> unsupported,
+                const DerivedCounts* derived)
+        : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
+          operators_(derived ? derived->operators : graph.operators) {
+        if (precision.head_bits > 0)
+            heads_ = find_head_weights(graph);
+    }
+
+    /// Bytes that the tensor takes on this chip.
+    double stored_bytes(TensorId id, bool matrix_weight) const {
+        const ShapedTensor& tensor = graph_.tensors[id];
+        if (!tensor.known)
+            return 0;
+        const double share = derived_ ? derived_->tensor_share[id] : 1;
+        return share * tensor.elements() *
+               stored_bits(tensor, precision_, storage(id, matrix_weight), std::nullopt) / 8;
+    }
 
     SubgraphWork build(const Subgraph& s, std::uint32_t index) {
         SubgraphWork work;
@@ -47,7 +95,7 @@ class WorkBuilder {
         work.index = index;
         work.kind = s.kind;
         work.repeat = s.repeat;
-        const Operator& anchor = graph_.operators[s.anchor];
+        const Operator& anchor = operators_[s.anchor];
         work.anchor = &anchor.work;
         work.precision = compute_precision(anchor);
         for (const auto& member : s.members)
@@ -59,11 +107,25 @@ class WorkBuilder {
 
   private:
     Precision compute_precision(const Operator& op) const {
-        return op.native_precision ? *op.native_precision : precision_.compute;
+        if (op.native_precision)
+            return *op.native_precision;
+        // A head that is kept wide is also multiplied wide.
+        if (precision_.head_bits >= bits_of(precision_.activations) &&
+            bits_of(precision_.activations) > bits_of(precision_.compute) &&
+            std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return heads_.contains(in); }) &&
+            uses_matrix_weights(op.work.kind))
+            return precision_.activations;
+        return precision_.compute;
+    }
+
+    Storage storage(TensorId id, bool matrix_weight) const {
+        if (!matrix_weight)
+            return Storage::activation;
+        return heads_.contains(id) ? Storage::head_weight : Storage::matrix_weight;
     }
 
     void add_operator(const Subgraph& s, const SubgraphMember& member, SubgraphWork& work) {
-        const Operator& op = graph_.operators[member.op];
+        const Operator& op = operators_[member.op];
         const bool folded_away = member.reason == FusionReason::batch_norm_folded;
         OperatorUse use;
         use.op = &op;
@@ -77,7 +139,7 @@ class WorkBuilder {
             const ShapedTensor& tensor = graph_.tensors[op.inputs[i]];
             const bool constant = tensor.constant || tensor.role == TensorRole::initializer;
             const double elements = read_elements(op, i, tensor);
-            const double bytes = elements * bits(tensor, op, constant && matrix) / 8;
+            const double bytes = elements * bits(op.inputs[i], op, constant && matrix) / 8;
             if (constant) {
                 use.weight_bytes += bytes;
             } else {
@@ -85,14 +147,19 @@ class WorkBuilder {
                 use.input_elements += elements;
             }
         }
-        for (TensorId out : op.outputs)
-            if (out != kNoTensor) {
-                const double elements = op.work.partial_write.value_or(graph_.tensors[out].elements());
-                use.written_bytes += elements * bits(graph_.tensors[out], op, false) / 8;
+        for (std::size_t o = 0; o < op.outputs.size(); ++o)
+            if (op.outputs[o] != kNoTensor) {
+                const double elements = written_elements(op, o, graph_.tensors[op.outputs[o]]);
+                use.written_bytes += elements * bits(op.outputs[o], op, false) / 8;
                 use.output_elements += elements;
             }
         if (folded_away)
             return; // scale and shift disappear into the contraction's weights
+        if (derived_) {
+            const double width = bits_of(precision_.activations) / 8.0;
+            work.link_bytes += derived_->link_elements[member.op] * width;
+            work.collectives += derived_->collectives[member.op];
+        }
         work.macs += op.work.macs;
         work.vector_ops += op.work.vector_ops;
         work.special_ops += op.work.special_ops;
@@ -100,8 +167,8 @@ class WorkBuilder {
         work.operators.push_back(use);
     }
 
-    double bits(const ShapedTensor& tensor, const Operator& op, bool matrix_weight) const {
-        return stored_bits(tensor, precision_, matrix_weight, op.native_precision);
+    double bits(TensorId id, const Operator& op, bool matrix_weight) const {
+        return stored_bits(graph_.tensors[id], precision_, storage(id, matrix_weight), op.native_precision);
     }
 
     /// Bytes that cross the boundary: each outside tensor once, as much of it as any member needs.
@@ -115,7 +182,7 @@ class WorkBuilder {
                 const ShapedTensor& tensor = graph_.tensors[id];
                 const bool constant = tensor.constant || tensor.role == TensorRole::initializer;
                 const bool matrix_weight = constant && uses_matrix_weights(use.op->work.kind);
-                const double bytes = read_elements(*use.op, i, tensor) * bits(tensor, *use.op, matrix_weight) / 8;
+                const double bytes = read_elements(*use.op, i, tensor) * bits(id, *use.op, matrix_weight) / 8;
                 double& entry = needed_[id];
                 entry = std::max(entry, bytes);
             }
@@ -141,29 +208,34 @@ class WorkBuilder {
     double written(TensorId id, const SubgraphWork& work) const {
         const ShapedTensor& tensor = graph_.tensors[id];
         for (const OperatorUse& use : work.operators)
-            for (TensorId out : use.op->outputs)
-                if (out == id)
-                    return use.op->work.partial_write.value_or(tensor.elements()) * bits(tensor, *use.op, false) / 8;
-        return tensor.elements() * stored_bits(tensor, precision_, false, std::nullopt) / 8;
+            for (std::size_t o = 0; o < use.op->outputs.size(); ++o)
+                if (use.op->outputs[o] == id)
+                    return written_elements(*use.op, o, tensor) * bits(id, *use.op, false) / 8;
+        return stored_bytes(id, false);
     }
 
     const ShapedGraph& graph_;
     const PrecisionConfig precision_;
     const std::span<const std::string> unsupported_;
+    const DerivedCounts* derived_;
+    const std::vector<Operator>& operators_;
+    std::unordered_set<TensorId> heads_;
     std::unordered_map<TensorId, double> needed_;
 };
 
 } // namespace
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
-                              const PrecisionConfig& precision, std::span<const std::string> unsupported) {
+                              const PrecisionConfig& precision, std::span<const std::string> unsupported,
+                              std::shared_ptr<const DerivedCounts> derived) {
     NetworkWork network;
     network.graph = &graph;
     network.partition = &partition;
     network.precision = precision;
+    network.chips = derived ? derived->chips : 1;
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
-    WorkBuilder builder(graph, precision, unsupported);
+    WorkBuilder builder(graph, precision, unsupported, derived.get());
     network.subgraphs.reserve(partition.subgraphs.size());
     std::unordered_set<TensorId> matrix_weights;
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
@@ -175,26 +247,22 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
             if (uses_matrix_weights(use.op->work.kind))
                 matrix_weights.insert(use.op->inputs.begin(), use.op->inputs.end());
     }
-    for (TensorId id = 0; id < graph.tensors.size(); ++id) {
-        const ShapedTensor& tensor = graph.tensors[id];
-        if (tensor.role == TensorRole::initializer && tensor.known)
-            network.weight_bytes +=
-                tensor.elements() * stored_bits(tensor, precision, matrix_weights.contains(id), std::nullopt) / 8;
-    }
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+        if (graph.tensors[id].role == TensorRole::initializer)
+            network.weight_bytes += builder.stored_bytes(id, matrix_weights.contains(id));
+    // Keys and values stay on the device between steps.
     for (TensorId in : graph.inputs)
-        network.input_bytes += graph.tensors[in].elements() *
-                               stored_bits(graph.tensors[in], precision, false, std::nullopt) / 8;
+        if (in != kNoTensor && !graph.tensors[in].kv_cache)
+            network.input_bytes += builder.stored_bytes(in, false);
     for (TensorId out : graph.outputs)
-        if (graph.tensors[out].known)
-            network.output_bytes += graph.tensors[out].elements() *
-                                    stored_bits(graph.tensors[out], precision, false, std::nullopt) / 8;
+        if (out != kNoTensor && !graph.tensors[out].kv_cache)
+            network.output_bytes += builder.stored_bytes(out, false);
     std::vector<double> sizes;
     sizes.reserve(partition.buffers.size());
-    for (const Buffer& buffer : partition.buffers) {
-        const ShapedTensor& tensor = graph.tensors[buffer.tensor];
-        sizes.push_back(tensor.known ? tensor.elements() * stored_bits(tensor, precision, false, std::nullopt) / 8 : 0);
-    }
+    for (const Buffer& buffer : partition.buffers)
+        sizes.push_back(builder.stored_bytes(buffer.tensor, false));
     network.memory = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
+    network.derived = std::move(derived);
     return network;
 }
 

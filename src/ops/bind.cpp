@@ -20,13 +20,42 @@ std::optional<std::string> batch_symbol(const Graph& graph) {
     return std::nullopt;
 }
 
+/// Leading dimension of the first input, where the file fixes it.
+std::optional<std::int64_t> fixed_batch(const Graph& graph) {
+    for (const TensorId id : graph.inputs) {
+        const Tensor& t = graph.tensors[id];
+        if (t.role == TensorRole::input && t.kind == ValueKind::tensor && t.shape && !t.shape->empty())
+            return (*t.shape)[0].value >= 0 ? std::optional((*t.shape)[0].value) : std::nullopt;
+    }
+    return std::nullopt;
+}
+
 class InputBinder {
   public:
-    InputBinder(const Graph& graph, BindState& state)
-        : state_(state), batch_symbol_(state.bindings.batch_size ? batch_symbol(graph) : std::nullopt) {}
+    InputBinder(const Graph& graph, BindState& state) : state_(state) {
+        if (!state.bindings.batch_size)
+            return;
+        batch_symbol_ = batch_symbol(graph);
+        const auto fixed = fixed_batch(graph);
+        if (batch_symbol_ || !fixed || *fixed == *state.bindings.batch_size)
+            return;
+        state_.rebatch.emplace(*fixed, *state.bindings.batch_size);
+        Finding finding;
+        finding.kind = FindingKind::shape_conflict;
+        finding.severity = Severity::note;
+        finding.where = graph.name;
+        finding.message = "the file fixes the batch at " + std::to_string(*fixed) +
+                          "; inputs and reshapes are taken at " + std::to_string(*state.bindings.batch_size);
+        finding.mend = "export the model with a symbolic batch to be sure";
+        state_.report(std::move(finding));
+    }
 
     void bind(TensorId id, const Tensor& tensor) {
         ShapedTensor& out = state_.graph.tensors[id];
+        if (tensor.kind != ValueKind::tensor) {
+            bind_container(id, tensor);
+            return;
+        }
         const auto whole = state_.bindings.input_shapes.find(tensor.name);
         const bool overridden =
             whole != state_.bindings.input_shapes.end() && tensor.role == TensorRole::input;
@@ -49,6 +78,31 @@ class InputBinder {
     }
 
   private:
+    /// Sequences and optionals: their element shapes matter only where an operator asks, which reports then.
+    void bind_container(TensorId id, const Tensor& tensor) {
+        ShapedTensor& out = state_.graph.tensors[id];
+        const auto given = state_.bindings.input_sequences.find(tensor.name);
+        if (given != state_.bindings.input_sequences.end()) {
+            SequenceElements elements;
+            for (const Shape& shape : given->second)
+                elements.push_back({tensor.type, shape, nullptr});
+            out.known = true;
+            if (!elements.empty())
+                out.shape = elements.front().shape;
+            state_.sequences[id] = std::make_shared<const SequenceElements>(std::move(elements));
+            return;
+        }
+        if (!tensor.shape)
+            return;
+        out.known = true;
+        for (const Dimension& d : *tensor.shape) {
+            const auto size = d.value >= 0 ? std::optional(d.value) : state_.symbol(d.symbol);
+            out.shape.push_back(size.value_or(0));
+            out.known = out.known && size.has_value();
+        }
+        out.known = out.known && !shape_problem(out.shape);
+    }
+
     void report(FindingKind kind, const Tensor& tensor, std::string message, std::string mend) {
         Finding finding;
         finding.kind = kind;
@@ -56,6 +110,14 @@ class InputBinder {
         finding.where = tensor.name;
         finding.mend = std::move(mend);
         state_.report(std::move(finding));
+    }
+
+    /// Once per symbol, however many inputs have it.
+    void report_symbol(const Tensor& tensor, const std::string& name, std::size_t axis) {
+        if (state_.reported.insert("symbol " + name).second)
+            report(FindingKind::unresolved_dimension, tensor,
+                   "dimension '" + name + "' (axis " + std::to_string(axis) + ") has no size",
+                   "give it with --dim " + name + "=N");
     }
 
     void remember_symbols(const Tensor& tensor, const Shape& shape) {
@@ -72,7 +134,9 @@ class InputBinder {
         for (std::size_t axis = 0; axis < tensor.shape->size(); ++axis) {
             const Dimension& d = (*tensor.shape)[axis];
             if (d.value >= 0) {
-                shape.push_back(d.value);
+                const bool batch = axis == 0 && state_.rebatch && tensor.role == TensorRole::input &&
+                                   d.value == state_.rebatch->first;
+                shape.push_back(batch ? state_.rebatch->second : d.value);
                 continue;
             }
             const std::string name = d.symbol.empty() ? tensor.name + "." + std::to_string(axis) : d.symbol;
@@ -80,9 +144,7 @@ class InputBinder {
             if (size) {
                 state_.graph.dims[name] = *size;
             } else {
-                report(FindingKind::unresolved_dimension, tensor,
-                       "dimension '" + name + "' (axis " + std::to_string(axis) + ") has no size",
-                       "give it with --dim " + name + "=N");
+                report_symbol(tensor, name, axis);
                 known = false;
             }
             shape.push_back(size.value_or(0));

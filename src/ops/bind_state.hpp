@@ -43,6 +43,7 @@ struct BindState {
     const OperatorRegistry& registry;
     const Scope* scope = nullptr; ///< of the node at hand
     std::unordered_set<std::string> reported;
+    std::optional<std::pair<std::int64_t, std::int64_t>> rebatch; ///< batch fixed in the file -> wanted
 
     TensorId add_tensor(ShapedTensor tensor) {
         graph.tensors.push_back(std::move(tensor));

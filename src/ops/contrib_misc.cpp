@@ -1,7 +1,7 @@
 // Remaining operators of com.microsoft.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,9 @@ void infer_expand_dims(NodeContext& c) {
 }
 
 /// Rows of one matrix against rows of the other: subtract, square, add per component.
-void infer_distances(NodeContext& c) { c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(1, 0)}); }
+void infer_distances(NodeContext& c) {
+    c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(1, 0)});
+}
 
 void work_distances(NodeContext& c) {
     c.work().vector_ops = 3 * c.output(0).elements() * static_cast<double>(c.dim(0, -1));
@@ -31,13 +33,17 @@ void work_inverse(NodeContext& c) {
     c.work().special_ops = c.elements(0);
 }
 
-void infer_flag(NodeContext& c) { c.set_output(0, DataType::boolean, {}); }
+void infer_flag(NodeContext& c) {
+    c.set_output(0, DataType::boolean, {});
+}
 
 void infer_hash(NodeContext& c) {
     c.set_output(0, c.integer("positive", 1) != 0 ? DataType::uint32 : DataType::int32, c.shape(0));
 }
 
-void infer_second(NodeContext& c) { c.set_output(0, c.type(1), c.shape(1)); }
+void infer_second(NodeContext& c) {
+    c.set_output(0, c.type(1), c.shape(1));
+}
 
 void infer_embedding(NodeContext& c) {
     Shape out = c.shape(1);
@@ -130,8 +136,8 @@ constexpr OperatorRow kRows[] = {
         "distances between rows: 3 operations per component"),
     row("ComplexMul", infer_broadcast, work_per_output, OpKind::elementwise, FusionClass::elementwise, {3, 0},
         "product of complex numbers"),
-    row("ComplexMulConj", infer_broadcast, work_per_output, OpKind::elementwise, FusionClass::elementwise, {3, 0},
-        "product with the conjugate"),
+    row("ComplexMulConj", infer_broadcast, work_per_output, OpKind::elementwise, FusionClass::elementwise,
+        {3, 0}, "product with the conjugate"),
     row("Inverse", infer_same, work_inverse, OpKind::reduction, FusionClass::opaque, {},
         "inverse matrices by elimination: 2 n^3 operations"),
     row("IsAllFinite", infer_flag, work_per_input, OpKind::reduction, FusionClass::reduction, {1, 0},
@@ -142,24 +148,26 @@ constexpr OperatorRow kRows[] = {
         "forbids repeated n-grams"),
     row("TorchEmbedding", infer_embedding, work_embedding, OpKind::data_movement, FusionClass::injective, {},
         "rows of a table; reads only those rows"),
-    row("RelativePositionBias", infer_position_bias, work_per_output, OpKind::elementwise, FusionClass::injective,
-        {6, 1}, "bias by bucketed distance"),
-    row("GatedRelativePositionBias", infer_gated_bias, work_gated_bias, OpKind::matmul, FusionClass::contraction, {},
-        "relative position bias scaled by gates of the query"),
-    row("RemovePadding", infer_remove_padding, work_movement, OpKind::data_movement, FusionClass::injective, {},
-        "packs positions; upper bound: none is padding"),
-    row("RestorePadding", infer_restore_padding, work_movement, OpKind::data_movement, FusionClass::injective, {},
-        "undoes RemovePadding"),
+    row("RelativePositionBias", infer_position_bias, work_per_output, OpKind::elementwise,
+        FusionClass::injective, {6, 1}, "bias by bucketed distance"),
+    row("GatedRelativePositionBias", infer_gated_bias, work_gated_bias, OpKind::matmul,
+        FusionClass::contraction, {}, "relative position bias scaled by gates of the query"),
+    row("RemovePadding", infer_remove_padding, work_movement, OpKind::data_movement, FusionClass::injective,
+        {}, "packs positions; upper bound: none is padding"),
+    row("RestorePadding", infer_restore_padding, work_movement, OpKind::data_movement, FusionClass::injective,
+        {}, "undoes RemovePadding"),
     row("UnfoldTensor", infer_unfold, work_movement, OpKind::data_movement, FusionClass::injective, {},
         "sliding windows of an axis"),
-    row("SparseToDenseMatMul", infer_sparse_product, work_sparse_product, OpKind::matmul, FusionClass::contraction,
-        {}, "sparse times dense matrix, counted dense"),
+    row("SparseToDenseMatMul", infer_sparse_product, work_sparse_product, OpKind::matmul,
+        FusionClass::contraction, {}, "sparse times dense matrix, counted dense"),
     row("SampleOp", infer_same, work_per_output, OpKind::elementwise, FusionClass::elementwise, {1, 0},
         "sample of onnxruntime's documentation"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> contrib_misc_rows() { return kRows; }
+std::span<const OperatorRow> contrib_misc_rows() {
+    return kRows;
+}
 
 } // namespace archsim

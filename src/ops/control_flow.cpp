@@ -1,4 +1,5 @@
-// If: the taken branch appears inline. With a condition that only the data decides, the costlier branch is counted.
+// If: the taken branch appears inline. With a condition that only the data decides, the costlier branch is
+// counted.
 
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
@@ -19,7 +20,7 @@ Branch run_branch(Engine& engine, const Scope& scope, const Node& node, std::str
     Branch branch;
     const Graph& body = body_of(node, key);
     branch.first = engine.graph().operators.size();
-    const Scope inner = engine.open(scope, body, scope.prefix + node.name + "/", scope.repeat);
+    const Scope inner = engine.open(scope, body, body_prefix(scope, node), scope.repeat);
     engine.run(inner);
     engine.state().scope = &scope;
     branch.last = engine.graph().operators.size();
@@ -91,7 +92,8 @@ void run_if(Engine& engine, const Scope& scope, const Node& node) {
 }
 
 constexpr OperatorRow control(std::string_view name, int since, std::string_view doc) {
-    return {name, kOnnxDomain, since, nullptr, nullptr, nullptr, OpKind::free, FusionClass::transparent, {}, doc};
+    return {name, kOnnxDomain, since, nullptr, nullptr, nullptr, OpKind::free, FusionClass::transparent,
+            {},   doc};
 }
 
 constexpr OperatorRow kRows[] = {
@@ -126,6 +128,8 @@ bool run_control_flow(Engine& engine, const Scope& scope, const Node& node, cons
     return true;
 }
 
-std::span<const OperatorRow> control_flow_rows() { return kRows; }
+std::span<const OperatorRow> control_flow_rows() {
+    return kRows;
+}
 
 } // namespace archsim

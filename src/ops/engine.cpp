@@ -123,7 +123,7 @@ void Engine::finish(NodeContext& context) {
             continue;
         ShapedTensor& out = state_.graph.tensors[id];
         out.constant = out.constant || constant;
-        if (data_dependent && has_variable_size(out))
+        if (data_dependent && (has_variable_size(out) || state_.values[id]))
             out.data_dependent = true;
         folded = folded && out.constant;
     }

@@ -1,6 +1,7 @@
 #pragma once
-// Walks nodes in file order (topological by the ONNX specification) and infers each from its inputs; control flow
-// recurses into bodies, so the depth of recursion is the nesting of subgraphs, never the length of a chain.
+// Walks nodes in file order (topological by the ONNX specification) and infers each from its inputs; control
+// flow recurses into bodies, so the depth of recursion is the nesting of subgraphs, never the length of a
+// chain.
 
 #include "ops/bind_state.hpp"
 
@@ -21,7 +22,8 @@ class Engine {
     Scope open(const Scope& outer, const Graph& body, std::string prefix, double repeat);
     Operator make_operator(const Scope& scope, const Node& node, const OperatorRow* row) const;
     /// Adds an operator that costs nothing and stands for entering or leaving a body.
-    void link(const Scope& scope, const Node& node, std::vector<TensorId> inputs, std::vector<TensorId> outputs);
+    void link(const Scope& scope, const Node& node, std::vector<TensorId> inputs,
+              std::vector<TensorId> outputs);
     /// Copies what is known of one tensor to another; the value only on request.
     void copy(TensorId from, TensorId to, bool with_value);
     /// Whether the budget of nodes, which nested loops could blow up, is spent; reports it once.
@@ -57,6 +59,9 @@ bool run_control_flow(Engine& engine, const Scope& scope, const Node& node, cons
 void run_loop(Engine& engine, const Scope& scope, const Node& node);
 void run_scan(Engine& engine, const Scope& scope, const Node& node);
 void run_sequence_map(Engine& engine, const Scope& scope, const Node& node);
+
+/// Prefix of the names in a body, numbered where each iteration appears by itself.
+std::string body_prefix(const Scope& scope, const Node& node, std::int64_t iteration = -1);
 
 /// A subgraph attribute; throws NodeProblem when it is missing.
 const Graph& body_of(const Node& node, std::string_view key);

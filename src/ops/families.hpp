@@ -36,7 +36,7 @@ std::span<const OperatorRow> ml_rows();
 std::span<const OperatorRow> training_rows();
 std::span<const OperatorRow> contrib_misc_rows();
 
-inline constexpr std::array kFamilies = {
+inline constexpr std::array kOperatorFamilies = {
     &unary_rows,        &binary_rows,
     &generator_rows,    &convolution_rows,
     &pooling_rows,      &matmul_rows,
@@ -46,7 +46,11 @@ inline constexpr std::array kFamilies = {
     &control_flow_rows, &quantization_rows,
     &attention_rows,    &contrib_attention_rows,
     &contrib_norm_rows, &contrib_quantized_rows,
-    &moe_rows,          &vision_rows, &sequence_rows, &recurrent_rows, &signal_rows, &text_rows, &ml_rows, &training_rows, &contrib_misc_rows,
+    &moe_rows,          &vision_rows,
+    &sequence_rows,     &recurrent_rows,
+    &signal_rows,       &text_rows,
+    &ml_rows,           &training_rows,
+    &contrib_misc_rows,
 };
 
 } // namespace archsim

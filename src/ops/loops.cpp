@@ -1,6 +1,7 @@
-// Loop, Scan and SequenceMap. A short loop is walked iteration by iteration, which is exact and folds what depends
-// on the counter. A longer one is walked once and counted `repeat` times when its carried shapes stay the same; where
-// they grow by a constant step, the middle iteration stands for all and the last gives the result.
+// Loop, Scan and SequenceMap. A short loop is walked iteration by iteration, which is exact and folds what
+// depends on the counter. A longer one is walked once and counted `repeat` times when its carried shapes stay
+// the same; where they grow by a constant step, the middle iteration stands for all and the last gives the
+// result.
 
 #include "ops/engine.hpp"
 
@@ -25,7 +26,9 @@ TensorId output_id(const Scope& scope, const Node& node, std::size_t i) {
     return i < node.outputs.size() ? scope.bound(node.outputs[i]) : kNoTensor;
 }
 
-const Constant* value_of(Engine& engine, TensorId id) { return id == kNoTensor ? nullptr : engine.state().values[id]; }
+const Constant* value_of(Engine& engine, TensorId id) {
+    return id == kNoTensor ? nullptr : engine.state().values[id];
+}
 
 void set_scalar(Engine& engine, TensorId id, DataType type, std::optional<std::int64_t> value) {
     ShapedTensor& t = engine.graph().tensors[id];
@@ -111,8 +114,12 @@ class LoopRunner {
             return;
         const std::string name = scope_.prefix + node_.name;
         if (!bounded_) {
-            report(Severity::error, "the loop ends by a condition that only the data decides, and has no limit",
-                   "give the trip count with --dim " + name + "=N");
+            const TensorId limit = input_id(scope_, node_, 0);
+            const bool given = limit != kNoTensor && engine_.graph().tensors[limit].role == TensorRole::input;
+            report(Severity::error, "the trip count is only known at run time and has no upper bound",
+                   given ? "give it with --input " + engine_.graph().tensors[limit].name + "=N or --dim " +
+                               name + "=N"
+                         : "give it with --dim " + name + "=N");
         } else if (!condition || condition->ints.empty()) {
             data_dependent_ = true;
             report(Severity::note,
@@ -134,8 +141,7 @@ class LoopRunner {
         std::int64_t done = 0;
         bool uncertain = false;
         for (; done < trips_ && !engine_.exhausted(node_); ++done) {
-            Scope inner = engine_.open(scope_, body_, scope_.prefix + node_.name + "." + std::to_string(done) + "/",
-                                       scope_.repeat);
+            Scope inner = engine_.open(scope_, body_, body_prefix(scope_, node_, done), scope_.repeat);
             set_scalar(engine_, inner.ids[body_.inputs[0]], DataType::int64, done);
             set_scalar(engine_, inner.ids[body_.inputs[1]], DataType::boolean, 1);
             for (std::size_t i = 0; i < carried_; ++i)
@@ -171,7 +177,7 @@ class LoopRunner {
 
     /// Walks the body once for all iterations, carried tensors having the given shapes.
     std::vector<TensorId> walk(const std::vector<Shape>& shapes, double repeats) {
-        Scope inner = engine_.open(scope_, body_, scope_.prefix + node_.name + "/", repeats);
+        Scope inner = engine_.open(scope_, body_, body_prefix(scope_, node_), repeats);
         set_scalar(engine_, inner.ids[body_.inputs[0]], DataType::int64, std::nullopt);
         set_scalar(engine_, inner.ids[body_.inputs[1]], DataType::boolean, 1);
         std::vector<TensorId> formals{inner.ids[body_.inputs[0]]};
@@ -186,7 +192,9 @@ class LoopRunner {
         return outputs_of(inner);
     }
 
-    Shape shape_of(TensorId id) const { return id == kNoTensor ? Shape{} : engine_.graph().tensors[id].shape; }
+    Shape shape_of(TensorId id) const {
+        return id == kNoTensor ? Shape{} : engine_.graph().tensors[id].shape;
+    }
 
     void repeat() {
         std::vector<Shape> start;
@@ -208,7 +216,8 @@ class LoopRunner {
             for (std::size_t d = 0; d < after.size(); ++d) {
                 const double step = static_cast<double>(after[d]) - static_cast<double>(start[i][d]);
                 const auto trips = static_cast<double>(trips_);
-                middle[i][d] = saturated_int(std::max(0.0, static_cast<double>(start[i][d]) + step * (trips - 1) / 2));
+                middle[i][d] =
+                    saturated_int(std::max(0.0, static_cast<double>(start[i][d]) + step * (trips - 1) / 2));
                 last[i][d] = saturated_int(std::max(0.0, static_cast<double>(start[i][d]) + step * trips));
             }
         }
@@ -281,7 +290,9 @@ std::int64_t axis_of(const Node& node, std::string_view key, std::size_t i) {
 
 } // namespace
 
-void run_loop(Engine& engine, const Scope& scope, const Node& node) { LoopRunner(engine, scope, node).run(); }
+void run_loop(Engine& engine, const Scope& scope, const Node& node) {
+    LoopRunner(engine, scope, node).run();
+}
 
 void run_scan(Engine& engine, const Scope& scope, const Node& node) {
     const Graph& body = body_of(node, "body");
@@ -290,7 +301,8 @@ void run_scan(Engine& engine, const Scope& scope, const Node& node) {
     const std::size_t skip = batched ? 1 : 0;
     const AttributeValue* count = node.attribute("num_scan_inputs");
     const auto* scans = count ? std::get_if<std::int64_t>(count) : nullptr;
-    if (!scans || *scans < 1 || node.inputs.size() < skip || body.inputs.size() + skip != node.inputs.size() ||
+    if (!scans || *scans < 1 || node.inputs.size() < skip ||
+        body.inputs.size() + skip != node.inputs.size() ||
         static_cast<std::size_t>(*scans) > body.inputs.size())
         malformed("the body's inputs do not fit the node");
     const std::size_t states = body.inputs.size() - static_cast<std::size_t>(*scans);
@@ -320,7 +332,7 @@ void run_scan(Engine& engine, const Scope& scope, const Node& node) {
         }
         shapes.push_back(std::move(shape));
     }
-    Scope inner = engine.open(scope, body, scope.prefix + node.name + "/",
+    Scope inner = engine.open(scope, body, body_prefix(scope, node),
                               scope.repeat * static_cast<double>(trips) * static_cast<double>(batch));
     std::vector<TensorId> formals;
     for (std::size_t i = 0; i < actual.size(); ++i) {
@@ -382,7 +394,8 @@ void run_sequence_map(Engine& engine, const Scope& scope, const Node& node) {
     const std::size_t walks = uniform ? std::min<std::size_t>(length, 1) : length;
     for (std::size_t k = 0; k < walks && !engine.exhausted(node); ++k) {
         const double repeat = scope.repeat * (uniform ? static_cast<double>(length) : 1.0);
-        Scope inner = engine.open(scope, body, name + "." + std::to_string(k) + "/", repeat);
+        Scope inner =
+            engine.open(scope, body, body_prefix(scope, node, static_cast<std::int64_t>(k)), repeat);
         std::vector<TensorId> formals;
         for (std::size_t i = 0; i < actual.size(); ++i) {
             if (actual[i] == kNoTensor)

@@ -1,7 +1,7 @@
 // Classical machine learning (ai.onnx.ml), counted as vector work.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -78,7 +78,9 @@ void infer_feature_vectorizer(NodeContext& c) {
     c.set_output(0, DataType::float32, {rows_of(c, 0).count, width});
 }
 
-void infer_float(NodeContext& c) { c.set_output(0, DataType::float32, c.shape(0)); }
+void infer_float(NodeContext& c) {
+    c.set_output(0, DataType::float32, c.shape(0));
+}
 
 void infer_cast_map(NodeContext& c) {
     const std::string_view to = c.text("cast_to", "TO_FLOAT");
@@ -158,7 +160,8 @@ void work_support_vectors(NodeContext& c) {
     c.work().special_ops = c.text("kernel_type", "LINEAR") == "LINEAR" ? 0 : pairs;
 }
 
-/// A row walks each tree from root to leaf: log2 of the nodes of a balanced tree, one comparison and one fetch each.
+/// A row walks each tree from root to leaf: log2 of the nodes of a balanced tree, one comparison and one
+/// fetch each.
 void work_trees(NodeContext& c) {
     double trees = 1, nodes = 1;
     if (const auto* ids = c.integers("nodes_treeids"); ids && !ids->empty()) {
@@ -166,14 +169,17 @@ void work_trees(NodeContext& c) {
         nodes = static_cast<double>(ids->size());
     } else if (const auto* roots = c.integers("tree_roots"); roots && !roots->empty()) {
         trees = static_cast<double>(roots->size());
-        nodes = static_cast<double>(length_of(c.integers("nodes_featureids")) + length_of(c.integers("leaf_targetids")));
+        nodes = static_cast<double>(length_of(c.integers("nodes_featureids")) +
+                                    length_of(c.integers("leaf_targetids")));
     }
     const double depth = std::log2(std::max(nodes / trees, 2.0));
     c.work().vector_ops = static_cast<double>(rows_of(c, 0).count) * trees * (2 * depth + 1);
 }
 
-constexpr OperatorRow feature(std::string_view name, NodeFunction infer, ElementCost cost, std::string_view doc) {
-    return {name, kMlDomain, 1, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::opaque, cost, doc};
+constexpr OperatorRow feature(std::string_view name, NodeFunction infer, ElementCost cost,
+                              std::string_view doc) {
+    return {name, kMlDomain, 1, infer, work_per_output, nullptr, OpKind::elementwise, FusionClass::opaque,
+            cost, doc};
 }
 
 constexpr OperatorRow model(std::string_view name, int since, NodeFunction infer, NodeFunction work,
@@ -211,6 +217,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> ml_rows() { return kRows; }
+std::span<const OperatorRow> ml_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -135,15 +135,15 @@ const Constant* NodeContext::tensor(std::string_view key) const {
 }
 
 ShapedTensor& NodeContext::output(std::size_t i) {
-    return has_output(i) ? state_.graph.tensors[op_.outputs[i]] : scratch_;
+    if (has_output(i))
+        return state_.graph.tensors[op_.outputs[i]];
+    return i == 0 ? first_ : scratch_;
 }
 
 void NodeContext::set_output(std::size_t i, DataType type, Shape shape) {
-    if (!has_output(i))
-        return;
     if (auto problem = shape_problem(shape))
         throw NodeProblem(std::move(*problem));
-    ShapedTensor& out = state_.graph.tensors[op_.outputs[i]];
+    ShapedTensor& out = output(i);
     out.type = type;
     out.shape = std::move(shape);
     out.known = true;
@@ -195,6 +195,10 @@ std::int64_t NodeContext::data_dependent_dim(std::size_t output_index, std::size
              std::string(bound_text) + ") is used",
          "give the expected size with --dim " + symbol + "=N");
     return upper_bound;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> NodeContext::rebatch() const {
+    return state_.rebatch;
 }
 
 void NodeContext::note(FindingKind kind, Severity severity, std::string message, std::string mend) const {

@@ -1,8 +1,8 @@
-// Recurrent layers. The input projection of all steps is one matrix product; the recurrence is one small product per
-// step, each waiting for the one before (Appleyard et al., arXiv:1604.01946).
+// Recurrent layers. The input projection of all steps is one matrix product; the recurrence is one small
+// product per step, each waiting for the one before (Appleyard et al., arXiv:1604.01946).
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 
@@ -34,8 +34,8 @@ void infer_recurrent(NodeContext& c) {
         c.set_output(0, c.type(0), {r.batch, r.steps, r.directions, r.hidden});
     else
         c.set_output(0, c.type(0), {r.steps, r.directions, r.batch, r.hidden});
-    const Shape last = r.batch_first ? Shape{r.batch, r.directions, r.hidden}
-                                     : Shape{r.directions, r.batch, r.hidden};
+    const Shape last =
+        r.batch_first ? Shape{r.batch, r.directions, r.hidden} : Shape{r.directions, r.batch, r.hidden};
     c.set_output(1, c.type(0), last);
     c.set_output(2, c.type(0), last);
 }
@@ -74,12 +74,18 @@ void count(NodeContext& c, double gates, ElementCost per_unit, bool peepholes) {
 }
 
 /// Three sigmoids (2 special, 2 vector each), two tanh, and c = f c + i g, h = o tanh(c).
-void work_lstm(NodeContext& c) { count(c, 4, {10, 8}, c.has_input(7)); }
+void work_lstm(NodeContext& c) {
+    count(c, 4, {10, 8}, c.has_input(7));
+}
 
 /// Two sigmoids, one tanh, and h = (1 - z) n + z h with the reset product.
-void work_gru(NodeContext& c) { count(c, 3, {9, 5}, false); }
+void work_gru(NodeContext& c) {
+    count(c, 3, {9, 5}, false);
+}
 
-void work_rnn(NodeContext& c) { count(c, 1, {0, 1}, false); }
+void work_rnn(NodeContext& c) {
+    count(c, 1, {0, 1}, false);
+}
 
 /// Weights are [directions, inputs, gates x hidden] in 8 bits, inputs quantised on the fly.
 Recurrence dynamic_recurrence(const NodeContext& c) {
@@ -124,19 +130,31 @@ void work_dynamic_lstm(NodeContext& c) {
 }
 
 constexpr OperatorRow recurrent(std::string_view name, NodeFunction work, std::string_view doc) {
-    return {name, kOnnxDomain, 1, infer_recurrent, work, nullptr, OpKind::recurrent, FusionClass::opaque, {}, doc};
+    return {name, kOnnxDomain, 1, infer_recurrent, work, nullptr, OpKind::recurrent, FusionClass::opaque,
+            {},   doc};
 }
 
 constexpr OperatorRow kRows[] = {
-    recurrent("LSTM", work_lstm, "long short-term memory: 4 gates; one input projection, then dependent steps"),
+    recurrent("LSTM", work_lstm,
+              "long short-term memory: 4 gates; one input projection, then dependent steps"),
     recurrent("GRU", work_gru, "gated recurrent unit: 3 gates; one input projection, then dependent steps"),
     recurrent("RNN", work_rnn, "plain recurrence: one input projection, then dependent steps"),
-    {"DynamicQuantizeLSTM", kMicrosoftDomain, 1, infer_dynamic_lstm, work_dynamic_lstm, nullptr, OpKind::recurrent,
-     FusionClass::opaque, {}, "LSTM with 8-bit weights, inputs quantised on the fly"},
+    {"DynamicQuantizeLSTM",
+     kMicrosoftDomain,
+     1,
+     infer_dynamic_lstm,
+     work_dynamic_lstm,
+     nullptr,
+     OpKind::recurrent,
+     FusionClass::opaque,
+     {},
+     "LSTM with 8-bit weights, inputs quantised on the fly"},
 };
 
 } // namespace
 
-std::span<const OperatorRow> recurrent_rows() { return kRows; }
+std::span<const OperatorRow> recurrent_rows() {
+    return kRows;
+}
 
 } // namespace archsim

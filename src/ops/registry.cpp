@@ -42,7 +42,7 @@ const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_v
 const OperatorRegistry& OperatorRegistry::standard() {
     static const OperatorRegistry registry = [] {
         std::vector<OperatorRow> rows;
-        for (const auto& family : kFamilies) {
+        for (const auto& family : kOperatorFamilies) {
             const std::span<const OperatorRow> table = family();
             rows.insert(rows.end(), table.begin(), table.end());
         }

@@ -8,7 +8,7 @@ namespace archsim {
 
 namespace {
 
-constexpr int kMaxDepth = 64;                ///< nested subgraphs; protobuf itself stops at 100 levels of messages
+constexpr int kMaxDepth = 64; ///< nested subgraphs; protobuf itself stops at 100 levels of messages
 constexpr std::size_t kMaxSteps = 2'000'000; ///< nodes walked, bodies counted each time
 
 /// Bound tensor of an outer name, or kNoTensor.
@@ -25,6 +25,11 @@ TensorId find_name(const Scope& scope, const std::string& name) {
 
 } // namespace
 
+std::string body_prefix(const Scope& scope, const Node& node, std::int64_t iteration) {
+    // Exporters write paths as names ("/layer/If"); a body's own names may start with a slash already.
+    return scope.prefix + node.name + (iteration < 0 ? ":" : "#" + std::to_string(iteration) + ":");
+}
+
 const Graph& body_of(const Node& node, std::string_view key) {
     const AttributeValue* value = node.attribute(key);
     const auto* graph = value ? std::get_if<std::shared_ptr<const Graph>>(value) : nullptr;
@@ -36,7 +41,8 @@ const Graph& body_of(const Node& node, std::string_view key) {
 
 Scope Engine::open(const Scope& outer, const Graph& body, std::string prefix, double repeat) {
     if (outer.depth >= kMaxDepth)
-        throw NodeProblem{FindingKind::too_large, "subgraphs are nested too deeply", "export the model again"};
+        throw NodeProblem{FindingKind::too_large, "subgraphs are nested too deeply",
+                          "export the model again"};
     Scope scope;
     scope.graph = &body;
     scope.parent = &outer;
@@ -65,7 +71,8 @@ Scope Engine::open(const Scope& outer, const Graph& body, std::string prefix, do
                 made.shape.push_back(d.value);
             made.known = made.known && !shape_problem(made.shape);
         }
-        const bool has_value = made.constant && made.known && tensor.value && tensor.value->shape == made.shape &&
+        const bool has_value = made.constant && made.known && tensor.value &&
+                               tensor.value->shape == made.shape &&
                                static_cast<double>(tensor.value->ints.size() + tensor.value->reals.size() +
                                                    tensor.value->strings.size()) == made.elements();
         scope.ids[i] = state_.add_tensor(std::move(made));

@@ -1,7 +1,7 @@
 // Sequences, optionals: bookkeeping of a runtime, and copies where elements are joined or split.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 
@@ -35,7 +35,8 @@ void infer_empty(NodeContext& c) {
 }
 
 /// Position from the front or, negative, from the back; the end when it is absent.
-std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::size_t length, std::size_t absent) {
+std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::size_t length,
+                                    std::size_t absent) {
     if (!c.has_input(i))
         return absent;
     if (!c.value(i))
@@ -46,6 +47,20 @@ std::optional<std::size_t> position(const NodeContext& c, std::size_t i, std::si
     return static_cast<std::size_t>(at < 0 ? at + size : at);
 }
 
+bool uniform(const SequenceElements& elements) {
+    return std::all_of(elements.begin(), elements.end(),
+                       [&](const SequenceElement& e) { return e.shape == elements.front().shape; });
+}
+
+/// The elements differ in shape and the position is only known at run time.
+void note_position(NodeContext& c, std::size_t i) {
+    c.output(0).data_dependent = true;
+    c.note(
+        FindingKind::data_dependent_shape, Severity::note,
+        "which element of the sequence is meant is only known at run time; the first or last stands for all",
+        "give the position with --input " + c.input(i).name + "=N");
+}
+
 void infer_insert(NodeContext& c) {
     const SequenceElements* old = c.sequence(0);
     if (!old) {
@@ -53,10 +68,13 @@ void infer_insert(NodeContext& c) {
         return;
     }
     SequenceElements elements = *old;
-    // Without a known position the order is not known either, but the shapes mostly agree.
-    const std::size_t at = position(c, 2, elements.size(), elements.size()).value_or(elements.size());
-    elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(at), element_of(c, 1));
+    const auto at = position(c, 2, elements.size(), elements.size());
+    elements.insert(elements.begin() + static_cast<std::ptrdiff_t>(at.value_or(elements.size())),
+                    element_of(c, 1));
+    const bool uncertain = !at && !uniform(elements);
     c.set_sequence(0, std::move(elements));
+    if (uncertain)
+        note_position(c, 2);
 }
 
 void infer_erase(NodeContext& c) {
@@ -84,9 +102,8 @@ void infer_at(NodeContext& c) {
         c.set_output(0, element.type, element.shape);
         if (at && element.value)
             c.share_value(0, element.value);
-        const bool uniform = std::all_of(elements->begin(), elements->end(),
-                                         [&](const SequenceElement& e) { return e.shape == element.shape; });
-        c.output(0).data_dependent = !at && !uniform;
+        if (!at && !uniform(*elements))
+            note_position(c, 1);
         return;
     }
     if (!c.input(0).known)
@@ -143,7 +160,8 @@ void infer_split(NodeContext& c) {
 void infer_concat(NodeContext& c) {
     const SequenceElements* elements = c.sequence(0);
     if (!elements || elements->empty())
-        throw NodeProblem{FindingKind::unresolved_dimension, "the length of the sequence is only known at run time",
+        throw NodeProblem{FindingKind::unresolved_dimension,
+                          "the length of the sequence is only known at run time",
                           "declare the output shape in the file"};
     Shape out = elements->front().shape;
     const auto count = static_cast<std::int64_t>(elements->size());
@@ -209,8 +227,8 @@ void infer_has_element(NodeContext& c) {
 }
 
 constexpr OperatorRow handle(std::string_view name, int since, NodeFunction infer, std::string_view doc) {
-    OperatorRow row{name, kOnnxDomain, since, infer, work_free, nullptr, OpKind::free, FusionClass::transparent,
-                    {}, doc};
+    OperatorRow row{
+        name, kOnnxDomain, since, infer, work_free, nullptr, OpKind::free, FusionClass::transparent, {}, doc};
     row.accepts_unknown = true;
     return row;
 }
@@ -239,6 +257,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> sequence_rows() { return kRows; }
+std::span<const OperatorRow> sequence_rows() {
+    return kRows;
+}
 
 } // namespace archsim

@@ -77,10 +77,20 @@ void infer_reshape(NodeContext& c) {
         out.push_back(d);
     }
     const double elements = c.elements(0);
+    if (const auto batch = c.rebatch(); batch && free_axis && *free_axis > 0 && !c.is_constant(0) &&
+                                        out[0] == batch->first && batch->first > 0) {
+        out[0] = batch->second;
+        known = known / static_cast<double>(batch->first) * static_cast<double>(batch->second);
+    }
     if (free_axis && known > 0)
         out[*free_axis] = saturated_int(elements / known);
     else if (free_axis)
         out[*free_axis] = 0;
+    // A target that names the batch fixed in the file follows the batch that the user wants.
+    if (const auto batch = c.rebatch();
+        batch && !out.empty() && out[0] == batch->first && batch->first > 0 &&
+        product(out) / static_cast<double>(batch->first) * static_cast<double>(batch->second) == elements)
+        out[0] = batch->second;
     if (product(out) != elements)
         throw NodeProblem{
             FindingKind::shape_conflict,

@@ -1,7 +1,8 @@
-// Fourier transforms. A fast transform of n complex points takes 5 n log2 n real operations (Cooley and Tukey 1965).
+// Fourier transforms. A fast transform of n complex points takes 5 n log2 n real operations (Cooley and Tukey
+// 1965).
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +11,9 @@ namespace archsim {
 
 namespace {
 
-double transform_operations(double points) { return 5 * points * std::log2(std::max(points, 2.0)); }
+double transform_operations(double points) {
+    return 5 * points * std::log2(std::max(points, 2.0));
+}
 
 /// The axis is an attribute before opset 20 and an input after; the default is the last but one.
 std::size_t transform_axis(const NodeContext& c) {
@@ -109,15 +112,19 @@ constexpr OperatorRow transform(std::string_view name, std::string_view domain, 
 }
 
 constexpr OperatorRow kRows[] = {
-    transform("DFT", kOnnxDomain, 17, infer_dft, work_dft, "Fourier transform: 5 n log2 n operations, half if real"),
+    transform("DFT", kOnnxDomain, 17, infer_dft, work_dft,
+              "Fourier transform: 5 n log2 n operations, half if real"),
     transform("STFT", kOnnxDomain, 17, infer_stft, work_stft, "windowed Fourier transforms of frames"),
-    transform("Rfft", kMicrosoftDomain, 1, infer_rfft, work_real_transform, "Fourier transform of a real signal"),
+    transform("Rfft", kMicrosoftDomain, 1, infer_rfft, work_real_transform,
+              "Fourier transform of a real signal"),
     transform("Irfft", kMicrosoftDomain, 1, infer_irfft, work_real_transform,
               "inverse Fourier transform to a real signal"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> signal_rows() { return kRows; }
+std::span<const OperatorRow> signal_rows() {
+    return kRows;
+}
 
 } // namespace archsim

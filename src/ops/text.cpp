@@ -1,7 +1,7 @@
 // Text operators. Strings are counted as one comparison or copy per element; characters are not known.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 #include <algorithm>
 
@@ -9,7 +9,9 @@ namespace archsim {
 
 namespace {
 
-void infer_match(NodeContext& c) { c.set_output(0, DataType::boolean, c.shape(0)); }
+void infer_match(NodeContext& c) {
+    c.set_output(0, DataType::boolean, c.shape(0));
+}
 
 /// A new last axis holds the parts; how many only the text decides, unless maxsplit bounds it.
 void infer_string_split(NodeContext& c) {
@@ -84,14 +86,17 @@ void infer_tfidf(NodeContext& c) {
 
 /// Every n-gram of each length and skip is looked up.
 void work_tfidf(NodeContext& c) {
-    const auto lengths = static_cast<double>(c.integer("max_gram_length", 1) - c.integer("min_gram_length", 1) + 1);
+    const auto lengths =
+        static_cast<double>(c.integer("max_gram_length", 1) - c.integer("min_gram_length", 1) + 1);
     const auto skips = static_cast<double>(c.integer("max_skip_count", 0) + 1);
-    c.work().vector_ops = c.elements(0) * std::max(lengths, 1.0) * std::max(skips, 1.0) + c.output(0).elements();
+    c.work().vector_ops =
+        c.elements(0) * std::max(lengths, 1.0) * std::max(skips, 1.0) + c.output(0).elements();
 }
 
 constexpr OperatorRow text(std::string_view name, int since, NodeFunction infer, NodeFunction work,
                            std::string_view doc) {
-    return {name, kOnnxDomain, since, infer, work, nullptr, OpKind::elementwise, FusionClass::opaque, {1, 0}, doc};
+    return {name,   kOnnxDomain, since, infer, work, nullptr, OpKind::elementwise, FusionClass::opaque,
+            {1, 0}, doc};
 }
 
 constexpr OperatorRow kRows[] = {
@@ -104,6 +109,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-std::span<const OperatorRow> text_rows() { return kRows; }
+std::span<const OperatorRow> text_rows() {
+    return kRows;
+}
 
 } // namespace archsim

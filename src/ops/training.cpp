@@ -1,7 +1,7 @@
 // Optimiser steps (ai.onnx.preview.training): R, T, then n tensors of each kind.
 
-#include "ops/families.hpp"
 #include "ops/common.hpp"
+#include "ops/families.hpp"
 
 namespace archsim {
 
@@ -35,20 +35,32 @@ void infer_gradient(NodeContext& c) {
         c.set_output(i, c.type(i), c.shape(i));
 }
 
-constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost, std::string_view doc) {
-    return {name, kTrainingDomain, 1, infer, work_step, nullptr, OpKind::elementwise, FusionClass::elementwise,
-            cost, doc};
+constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCost cost,
+                           std::string_view doc) {
+    return {name,
+            kTrainingDomain,
+            1,
+            infer,
+            work_step,
+            nullptr,
+            OpKind::elementwise,
+            FusionClass::elementwise,
+            cost,
+            doc};
 }
 
 constexpr OperatorRow kRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
-    step("Gradient", infer_gradient, {2, 0}, "derivatives; the work of the differentiated graph is not included"),
+    step("Gradient", infer_gradient, {2, 0},
+         "derivatives; the work of the differentiated graph is not included"),
 };
 
 } // namespace
 
-std::span<const OperatorRow> training_rows() { return kRows; }
+std::span<const OperatorRow> training_rows() {
+    return kRows;
+}
 
 } // namespace archsim

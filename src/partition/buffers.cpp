@@ -7,14 +7,18 @@ namespace archsim {
 
 namespace {
 
-/// Storage that holds each root tensor: itself, or the result of the outermost in-place concatenation it is part of.
+/// Storage that holds each root tensor: itself, or the result of the outermost in-place concatenation it is part of,
+/// or the grown cache that replaces it.
 class Storage {
   public:
     explicit Storage(const FusionGraph& fusion) : fusion_(fusion) {
         for (std::uint32_t i = 0; i < fusion.graph().operators.size(); ++i)
-            if (fusion.is_in_place_join(i))
+            if (fusion.is_in_place_join(i)) {
                 for (TensorId part : fusion.activation_inputs(i))
                     host_.try_emplace(part, fusion.op(i).outputs.front());
+            } else {
+                join_caches(fusion.op(i));
+            }
     }
     TensorId of(TensorId tensor) const {
         TensorId t = fusion_.root(tensor);
@@ -24,6 +28,22 @@ class Storage {
     }
 
   private:
+    /// An attention cache is one allocation that grows: the n-th cache read is the n-th cache written.
+    void join_caches(const Operator& op) {
+        std::size_t output = 0;
+        const auto is_cache = [&](TensorId id) { return id != kNoTensor && fusion_.tensor(id).kv_cache; };
+        for (TensorId in : op.inputs) {
+            if (!is_cache(in))
+                continue;
+            while (output < op.outputs.size() && !is_cache(op.outputs[output]))
+                ++output;
+            if (output == op.outputs.size())
+                return;
+            if (const TensorId grown = op.outputs[output++]; grown != in)
+                host_.try_emplace(in, grown);
+        }
+    }
+
     const FusionGraph& fusion_;
     std::unordered_map<TensorId, TensorId> host_;
 };

@@ -1,5 +1,6 @@
 #include "archsim/report/compare_models.hpp"
 
+#include "archsim/report/generation.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 #include "report/subgraph_table.hpp"
@@ -113,6 +114,17 @@ void add_details(const Result& r, bool verbose, Report& report) {
         report.blocks.push_back(subgraph_table(r));
 }
 
+void add_generation_and_parts(std::span<const Result> results, Report& report) {
+    const auto generated = std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
+    if (generated != results.end()) {
+        report.blocks.push_back(generation_table(results));
+        report.blocks.push_back(generation_definitions(*generated->generation));
+    }
+    for (const Result& r : results)
+        if (!r.parts.empty())
+            report.blocks.push_back(parts_table(r));
+}
+
 Table matrix(const ModelComparison& c) {
     Table table;
     table.title = c.request.scenario == Scenario::throughput ? "Throughput of every model (FPS)"
@@ -154,6 +166,7 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
             report.blocks.push_back(Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad
                                                                                                       : Tone::muted});
         report.blocks.push_back(ranking_table(c, results));
+        add_generation_and_parts(results, report);
         const auto ranks = rank_results(results, RankBy::latency);
         for (const Rank& rank : ranks) {
             const Result& r = results[rank.result];

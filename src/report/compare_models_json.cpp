@@ -17,7 +17,10 @@ std::string to_json(const ModelComparison& c) {
                            {"batch_size", q.batch_size},
                            {"dims", q.dims},
                            {"scenario", name_of(q.scenario)},
-                           {"scope", name_of(q.scope)}};
+                           {"scope", name_of(q.scope)},
+                           {"devices", q.devices > 0 ? Json(q.devices) : Json("auto")},
+                           {"prompt_tokens", q.prompt_tokens > 0 ? Json(q.prompt_tokens) : Json(nullptr)},
+                           {"generate_tokens", q.generate_tokens > 0 ? Json(q.generate_tokens) : Json(nullptr)}};
     document["models"] = Json::array();
     document["results"] = Json::array();
     const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();

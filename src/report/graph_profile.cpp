@@ -22,11 +22,15 @@ class Profiler {
         for (TensorId id = 0; id < graph.tensors.size(); ++id)
             if (graph.tensors[id].learned)
                 sources_[id] = {id};
+        for (const Finding& finding : graph.findings)
+            if (finding.severity == Severity::error)
+                faulty_.insert(finding.where);
     }
 
     ProfileSums sums(const Operator& op) {
         ProfileSums sums;
         sums.operators = 1;
+        sums.unknown = is_unknown(op) ? 1 : 0;
         sums.macs = op.repeat * op.work.macs;
         sums.operations = op.repeat * op.work.operations();
         for (std::size_t i = 0; i < op.inputs.size(); ++i)
@@ -59,11 +63,18 @@ class Profiler {
     double stored_weight_bytes() const { return stored_weight_bytes_; }
 
   private:
+    bool is_unknown(const Operator& op) const {
+        return faulty_.contains(op.name) ||
+               std::any_of(op.outputs.begin(), op.outputs.end(),
+                           [&](TensorId id) { return id != kNoTensor && !graph_.tensors[id].known; });
+    }
+
     void add_input(const Operator& op, std::size_t index, ProfileSums& sums) {
         const TensorId id = op.inputs[index];
         const ShapedTensor& tensor = graph_.tensors[id];
         for (const TensorId source : sources_[id])
-            if (const ShapedTensor& learned = graph_.tensors[source]; learned.known && counted_.insert(source).second)
+            if (const ShapedTensor& learned = graph_.tensors[source];
+                learned.known && counted_.insert(source).second)
                 sums.parameters += learned.elements() * learned.packing;
         if (!tensor.known || op.work.kind == OpKind::free)
             return;
@@ -81,7 +92,8 @@ class Profiler {
     }
 
     const ShapedGraph& graph_;
-    std::vector<std::vector<TensorId>> sources_; ///< learned tensors that a constant was made from
+    std::vector<std::vector<TensorId>> sources_;  ///< learned tensors that a constant was made from
+    std::unordered_set<std::string_view> faulty_; ///< names that error findings give
     std::unordered_set<TensorId> counted_, stored_;
     double stored_weight_bytes_ = 0;
 };
@@ -94,7 +106,8 @@ struct Module {
     Module& child(std::string_view child_name) {
         const auto known = std::find_if(children.rbegin(), children.rend(),
                                         [&](const Module& module) { return module.name == child_name; });
-        return known != children.rend() ? *known : children.emplace_back(Module{std::string(child_name), {}, {}});
+        return known != children.rend() ? *known
+                                        : children.emplace_back(Module{std::string(child_name), {}, {}});
     }
 };
 
@@ -125,6 +138,7 @@ void flatten(const Module& module, int depth, std::vector<ModuleProfile>& out) {
 
 ProfileSums& ProfileSums::operator+=(const ProfileSums& other) {
     operators += other.operators;
+    unknown += other.unknown;
     macs += other.macs;
     operations += other.operations;
     parameters += other.parameters;
@@ -172,9 +186,9 @@ GraphProfile profile_graph(const std::string& name, std::shared_ptr<const Shaped
     profile.stored_weight_bytes = profiler.stored_weight_bytes();
     for (const auto& [type, sums] : by_type)
         profile.types.push_back({type, sums});
-    std::stable_sort(profile.types.begin(), profile.types.end(), [](const TypeProfile& a, const TypeProfile& b) {
-        return a.sums.operations > b.sums.operations;
-    });
+    std::stable_sort(
+        profile.types.begin(), profile.types.end(),
+        [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations > b.sums.operations; });
     flatten(root, 0, profile.modules);
     profile.graph = std::move(graph);
     return profile;

@@ -1,6 +1,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/graph_profile.hpp"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 namespace archsim {
@@ -16,13 +17,22 @@ Json names_of(const ShapedGraph& graph, const std::vector<TensorId>& ids) {
     return names;
 }
 
+/// Counts are written without a fraction as long as a double holds them exactly.
+Json number(double value) {
+    constexpr double kExact = 9007199254740992.0; // 2^53
+    return std::abs(value) < kExact && value == std::floor(value) ? Json(static_cast<std::int64_t>(value))
+                                                                  : Json(value);
+}
+
+/// Null where an operator among them is not understood.
 Json sums_json(const ProfileSums& sums) {
-    return {{"macs", sums.macs},
-            {"operations", sums.operations},
-            {"parameters", sums.parameters},
-            {"weight_bytes", sums.weight_bytes},
-            {"activation_bytes", sums.activation_bytes},
-            {"operations_per_byte", sums.intensity()}};
+    const auto known = [&](double value) { return sums.unknown > 0 ? Json(nullptr) : number(value); };
+    return {{"macs", known(sums.macs)},
+            {"operations", known(sums.operations)},
+            {"parameters", known(sums.parameters)},
+            {"weight_bytes", known(sums.weight_bytes)},
+            {"activation_bytes", known(sums.activation_bytes)},
+            {"operations_per_byte", known(sums.intensity())}};
 }
 
 Json finding_json(const Finding& finding) {
@@ -36,7 +46,9 @@ Json finding_json(const Finding& finding) {
 
 std::string to_json(const GraphProfile& profile, bool allow_unknown) {
     const ShapedGraph& graph = *profile.graph;
-    const auto total = [&](double value) { return profile.complete || allow_unknown ? Json(value) : Json(nullptr); };
+    const auto total = [&](double value) {
+        return profile.complete || allow_unknown ? number(value) : Json(nullptr);
+    };
     Json document = {{"schema", "archsim.profile_graph/1"},
                      {"version", version()},
                      {"model", profile.name},
@@ -52,14 +64,15 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
     for (const OperatorProfile& item : profile.operators) {
         Json row = {{"name", item.op->name}, {"type", item.op->type}, {"kind", name_of(item.op->work.kind)}};
         row.update(sums_json(item.sums));
-        row["executions"] = item.op->repeat;
+        row["executions"] = number(item.op->repeat);
         row["inputs"] = names_of(graph, item.op->inputs);
         row["outputs"] = names_of(graph, item.op->outputs);
         operators.push_back(std::move(row));
     }
     Json& modules = document["modules"] = Json::array();
     for (const ModuleProfile& module : profile.modules) {
-        Json row = {{"name", module.name}, {"depth", module.depth}, {"operators", module.sums.operators}};
+        Json row = {
+            {"name", module.name}, {"depth", module.depth}, {"operators", number(module.sums.operators)}};
         row.update(sums_json(module.sums));
         modules.push_back(std::move(row));
     }

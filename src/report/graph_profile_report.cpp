@@ -30,7 +30,8 @@ std::string shapes_text(const ShapedGraph& graph, const std::vector<TensorId>& i
 std::string activations_text(const ShapedGraph& graph, const Operator& op) {
     std::vector<TensorId> ids;
     for (const TensorId id : op.inputs)
-        if (id != kNoTensor && !graph.tensors[id].constant && graph.tensors[id].role != TensorRole::initializer)
+        if (id != kNoTensor && !graph.tensors[id].constant &&
+            graph.tensors[id].role != TensorRole::initializer)
             ids.push_back(id);
     return shapes_text(graph, ids);
 }
@@ -44,15 +45,25 @@ std::vector<Column> sum_columns() {
             {"Intensity", "ops/byte", "operations_per_byte", Align::right, 1}};
 }
 
+/// Six cells; "?" where nothing is known, ">" where a part is.
 void append_sums(std::vector<Cell>& row, const ProfileSums& sums) {
-    const auto count = [](double value) { return value > 0 ? format_count(value) : std::string("-"); };
-    const auto bytes = [](double value) { return value > 0 ? format_bytes(value) : std::string("-"); };
-    row.push_back({count(sums.macs), sums.macs});
-    row.push_back({count(sums.operations), sums.operations});
-    row.push_back({count(sums.parameters), sums.parameters});
-    row.push_back({bytes(sums.weight_bytes), sums.weight_bytes});
-    row.push_back({bytes(sums.activation_bytes), sums.activation_bytes});
-    row.push_back({sums.operations > 0 ? format_number(sums.intensity()) : "-", sums.intensity()});
+    const auto add = [&](double value, const std::string& text) {
+        if (sums.unknown > 0 && (value == 0 || sums.unknown == sums.operators))
+            row.push_back({"?"});
+        else if (sums.unknown > 0)
+            row.push_back({"> " + text});
+        else
+            row.push_back({value > 0 ? text : "-", value});
+    };
+    add(sums.macs, format_count(sums.macs));
+    add(sums.operations, format_count(sums.operations));
+    add(sums.parameters, format_count(sums.parameters));
+    add(sums.weight_bytes, format_bytes(sums.weight_bytes));
+    add(sums.activation_bytes, format_bytes(sums.activation_bytes));
+    if (sums.unknown > 0)
+        row.push_back({"?"});
+    else
+        add(sums.intensity(), format_number(sums.intensity()));
 }
 
 template <typename... Leading>
@@ -70,11 +81,14 @@ Table type_table(const GraphProfile& profile) {
                                   Column{"Count", "", "count", Align::right},
                                   Column{"Share", "of ops", "share", Align::right, 1});
     for (const TypeProfile& type : profile.types) {
-        const double share =
-            profile.totals.operations > 0 ? type.sums.operations / profile.totals.operations : 0;
-        std::vector<Cell> row{{type.type},
-                              {fmt::format("{:.0f}", type.sums.operators), type.sums.operators},
-                              {format_percent(share), share}};
+        std::vector<Cell> row{{type.type}, {fmt::format("{:.0f}", type.sums.operators), type.sums.operators}};
+        if (profile.totals.unknown > 0) {
+            row.push_back({"?"});
+        } else {
+            const double share =
+                profile.totals.operations > 0 ? type.sums.operations / profile.totals.operations : 0;
+            row.push_back({format_percent(share), share});
+        }
         append_sums(row, type.sums);
         table.rows.push_back(std::move(row));
     }
@@ -122,12 +136,13 @@ Table operator_table(const GraphProfile& profile, const GraphProfileView& view) 
     const bool all = view.top <= 0 || static_cast<std::size_t>(view.top) >= order.size();
     if (!all)
         order.resize(static_cast<std::size_t>(view.top));
-    std::string title = view.order == ProfileOrder::graph ? std::string("Operators")
-                                                          : fmt::format("Operators by {}", name_of(view.order));
+    std::string title = view.order == ProfileOrder::graph
+                            ? std::string("Operators")
+                            : fmt::format("Operators by {}", name_of(view.order));
     if (!all)
         title += fmt::format(", the first {} of {}", order.size(), profile.operators.size());
-    Table table = table_with_sums(std::move(title), Column{"Operator", "", "name"}, Column{"Type", "", "type"},
-                                  Column{"Inputs", "", "inputs", Align::left, 2},
+    Table table = table_with_sums(std::move(title), Column{"Operator", "", "name"},
+                                  Column{"Type", "", "type"}, Column{"Inputs", "", "inputs", Align::left, 2},
                                   Column{"Outputs", "", "outputs", Align::left, 1});
     for (const std::size_t index : order) {
         const OperatorProfile& item = profile.operators[index];
@@ -170,7 +185,9 @@ Table tensor_table(const ShapedGraph& graph) {
 
 Facts summary(const GraphProfile& profile, bool totals_known) {
     Facts facts;
-    const auto add = [&](const char* name, std::string value) { facts.items.push_back({name, std::move(value)}); };
+    const auto add = [&](const char* name, std::string value) {
+        facts.items.push_back({name, std::move(value)});
+    };
     std::string dims;
     for (const auto& [name, size] : profile.graph->dims)
         dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
@@ -186,8 +203,8 @@ Facts summary(const GraphProfile& profile, bool totals_known) {
     const std::string mark = profile.complete ? "" : " (incomplete)";
     add("Parameters", format_count(profile.graph->parameters()) + mark);
     add("Weights", format_bytes(profile.stored_weight_bytes) + mark);
-    add("Multiply-accumulates",
-        fmt::format("{} ({} operations){}", format_count(totals.macs), format_count(totals.operations), mark));
+    add("Multiply-accumulates", fmt::format("{} ({} operations){}", format_count(totals.macs),
+                                            format_count(totals.operations), mark));
     add("Activation traffic", format_bytes(totals.activation_bytes) + " unfused" + mark);
     add("Arithmetic intensity", format_number(totals.intensity()) + " operations per byte" + mark);
     return facts;

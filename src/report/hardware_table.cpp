@@ -1,9 +1,9 @@
 // The list of devices as report blocks. Text form:
 //
 //   GPU (46)
-//   Name          Year  Node  INT8   FP16    FP32    Memory  Bandwidth  Power  Price   Modes  Default stack  Sourced
-//                       nm    TOPS   TFLOPS  TFLOPS  GB      GB/s       W      USD                           of numbers
-//   RTX-4090      2022  5     661    330     82.6    24      1008       450    1599    -      tensorrt       62 %
+//   Name          Year  Node  INT8   FP16/BF16  FP32    Memory  Bandwidth  Power  Price   Modes  Default stack  Sourced
+//                       nm    TOPS   TFLOPS     TFLOPS  GB      GB/s       W      USD                           of numbers
+//   RTX-4090      2022  5     661    330        82.6    24      1008       450    1599    -      tensorrt       62 %
 //
 // INT8, FP16 and FP32 are dense peaks: the matrix engines, or the vector engines where there are none (followed by
 // "v"). "Sourced" is the share of the entry's numbers that are not assumed.
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <initializer_list>
 #include <utility>
 
 namespace archsim {
@@ -23,8 +24,6 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 
 Cell number_cell(double value, double unit, std::string_view suffix = "") {
-    if (!(value > 0))
-        return {"-", std::nullopt, Tone::muted};
     return {format_number(value / unit) + std::string(suffix), value};
 }
 
@@ -35,12 +34,15 @@ Cell fact_cell(const Fact& fact, double unit) {
     return {fmt::format("{:.5g}", fact.value / unit), fact.value};
 }
 
-/// Matrix peak, or the vector peak marked "v" where no matrix engine has the format.
-Cell peak_cell(const Device& device, Precision precision) {
-    const double matrix = device.peak(EngineClass::matrix, precision);
-    if (matrix > 0)
-        return number_cell(matrix, kTera);
-    return number_cell(device.peak(EngineClass::vector, precision), kTera, "v");
+/// Matrix peak of the first format that an engine has, or the vector peak, marked "v".
+Cell peak_cell(const Device& device, std::initializer_list<Precision> formats) {
+    for (const Precision precision : formats)
+        if (const double matrix = device.peak(EngineClass::matrix, precision); matrix > 0)
+            return number_cell(matrix, kTera);
+    for (const Precision precision : formats)
+        if (const double vector = device.peak(EngineClass::vector, precision); vector > 0)
+            return number_cell(vector, kTera, "v");
+    return {"-", std::nullopt, Tone::muted};
 }
 
 std::string modes_text(const HardwareRow& row) {
@@ -72,7 +74,7 @@ std::vector<Column> columns_of(HardwareListLayout layout) {
     for (Column& column : std::vector<Column>{{"Year", "", "year", Align::right, 2},
                                               {"Node", "nm", "process_nm", Align::right, 4},
                                               {"INT8", "TOPS", "int8_ops_per_s", Align::right},
-                                              {"FP16", "TFLOPS", "fp16_ops_per_s", Align::right},
+                                              {"FP16/BF16", "TFLOPS", "fp16_ops_per_s", Align::right},
                                               {"FP32", "TFLOPS", "fp32_ops_per_s", Align::right, 1},
                                               {"Memory", "GB", "memory_bytes", Align::right, 1},
                                               {"Bandwidth", "GB/s", "bandwidth_bytes_per_s", Align::right},
@@ -95,9 +97,9 @@ std::vector<Cell> cells_of(const HardwareRow& row, HardwareListLayout layout) {
         cells.push_back({std::string(name_of(device.family))});
     cells.push_back({device.year > 0 ? std::to_string(device.year) : "-"});
     cells.push_back(fact_cell(device.process_nm, 1));
-    cells.push_back(peak_cell(device, Precision::int8));
-    cells.push_back(peak_cell(device, Precision::fp16));
-    cells.push_back(peak_cell(device, Precision::fp32));
+    cells.push_back(peak_cell(device, {Precision::int8}));
+    cells.push_back(peak_cell(device, {Precision::fp16, Precision::bf16}));
+    cells.push_back(peak_cell(device, {Precision::fp32}));
     cells.push_back(device.dram ? fact_cell(device.dram->capacity, kGiga) : Cell{"-"});
     cells.push_back(device.dram ? fact_cell(device.dram->bandwidth, kGiga) : Cell{"-"});
     const PowerMode* mode = row.power_mode.empty() ? nullptr : device.power_mode(row.power_mode);
@@ -190,9 +192,8 @@ Report describe(const HardwareList& list, HardwareListLayout layout) {
             report.blocks.push_back(Heading{2, title});
         report.blocks.push_back(table_of(document ? std::string() : title, rows, layout));
     }
-    if (document)
-        add_deployments(list, report);
-    else if (!all.empty())
+    add_deployments(list, report);
+    if (!document && !all.empty())
         report.blocks.push_back(Paragraph{
             "Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: share of the "
             "entry's numbers that are not assumed. --show NAME lists every number with its source.",

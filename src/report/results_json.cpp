@@ -1,5 +1,6 @@
 #include "report/results_json.hpp"
 
+#include "report/generation_json.hpp"
 #include "report/result_text.hpp"
 
 #include <cmath>
@@ -77,6 +78,10 @@ Json result_json(const Result& r, double batch_size, int place) {
                 {"memory_bound_subgraphs", ok ? Json(e.memory_bound) : Json(nullptr)},
                 {"overhead_bound_subgraphs", ok ? Json(e.overhead_bound) : Json(nullptr)},
                 {"rank", place > 0 ? Json(place) : Json(nullptr)}};
+    if (r.generation)
+        row["generation"] = generation_json(*r.generation, ok);
+    if (!r.parts.empty())
+        row["parts"] = parts_json(r);
     return row;
 }
 

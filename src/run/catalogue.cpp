@@ -30,7 +30,12 @@ std::map<std::string, std::int64_t> read_dims(const json& object, const char* ke
 PublishedFigures read_published(const json& object, const std::map<std::string, std::int64_t>& defaults) {
     PublishedFigures figures;
     figures.parameters = object.value("parameters", 0.0);
+    if (object.contains("parameters_millions")) {
+        figures.parameters = object.at("parameters_millions").get<double>() * 1e6;
+        figures.parameters_tolerance = object.value("parameters_millions_tolerance", 0.0);
+    }
     figures.gmacs = object.value("gmacs", 0.0);
+    figures.gmacs_tolerance = object.value("gmacs_tolerance", figures.gmacs_tolerance);
     figures.source = object.value("source", "");
     figures.dims = defaults;
     for (const auto& [name, size] : read_dims(object, "dims"))

@@ -1,5 +1,7 @@
 #include "archsim/run/model.hpp"
 
+#include "map/sharding.hpp"
+
 namespace archsim {
 
 namespace {
@@ -37,13 +39,16 @@ std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& polic
 }
 
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy, const PrecisionConfig& precision,
-                                                    const std::vector<std::string>& unsupported) const {
+                                                    const std::vector<std::string>& unsupported,
+                                                    double chips) const {
     const auto fused = partition(policy);
     const std::lock_guard lock(mutex_);
     for (const WorkEntry& known : works_)
-        if (known.policy == policy && known.precision == precision && known.unsupported == unsupported)
+        if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
+            known.work->chips == chips)
             return known.work;
-    auto work = std::make_shared<const NetworkWork>(make_network_work(*graph_, *fused, precision, unsupported));
+    auto work = std::make_shared<const NetworkWork>(make_network_work(
+        *graph_, *fused, precision, unsupported, chips > 1 ? shard(*graph_, chips) : nullptr));
     works_.push_back({policy, precision, unsupported, work});
     return work;
 }

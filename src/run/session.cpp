@@ -51,6 +51,13 @@ Session::Session(const SessionOptions& options) {
 
 Model Session::load(std::string_view name_or_path) const {
     if (const CatalogueEntry* entry = catalogue_->find(name_or_path)) {
+        if (entry->file.empty()) {
+            std::vector<std::string_view> parts;
+            for (const ModelPart& part : entry->parts)
+                parts.push_back(part.model);
+            throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}", entry->name,
+                                         fmt::join(parts, ", ")));
+        }
         Graph graph = import_onnx(entry->file);
         mark_buffers(graph, entry->buffers);
         return {*entry, std::make_shared<const Graph>(std::move(graph))};
@@ -81,7 +88,6 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const
     MachineOptions machine_options;
     machine_options.scenario = options.scenario;
     machine_options.scope = options.scope;
-    machine_options.chips = options.chips;
     machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
     machine_options.uncertainty = uncertainty_;
     return std::make_shared<const Machine>(make_machine(choice.device, choice.power_mode,
@@ -108,7 +114,8 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
             return result;
         }
         result.partition = model->partition(machine.runtime->fusion);
-        result.work = model->work(machine.runtime->fusion, executed.config, machine.runtime->unsupported_operators);
+        result.work = model->work(machine.runtime->fusion, executed.config, machine.runtime->unsupported_operators,
+                                  options.chips);
         result.estimate = estimate(*result.work, machine, {options.allow_unknown, options.keep_subgraphs});
         result.estimate.precision_note = executed.note;
     } catch (const Error& problem) {

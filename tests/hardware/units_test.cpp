@@ -16,10 +16,10 @@ TEST_CASE("units convert to SI", "[hardware]") {
     CHECK(factor("pJ/bit") == 8e-12); // per byte
     CHECK(factor("pJ/MAC") == 0.5e-12); // per operation
     CHECK(factor("MAC/clk") == 2);
-    CHECK(find_unit("B/clk/SM")->dimension == Dimension::bytes_per_clock);
+    CHECK(find_unit("B/clk/SM")->dimension == PhysicalDimension::bytes_per_clock);
     CHECK(find_unit("gb/s") == nullptr); // case tells mega from milli
     CHECK(find_unit("") == nullptr);
-    CHECK(symbol_list(Dimension::power) == "W, mW, kW");
+    CHECK(symbol_list(PhysicalDimension::power) == "W, mW, kW");
 }
 
 TEST_CASE("the parameter table uses units of the unit table", "[hardware]") {

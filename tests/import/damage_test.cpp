@@ -56,7 +56,9 @@ bool imports(const std::string& bytes) {
     }
 }
 
-void check_refused(const std::string& bytes) { CHECK_FALSE(imports(bytes)); }
+void check_refused(const std::string& bytes) {
+    CHECK_FALSE(imports(bytes));
+}
 
 } // namespace
 

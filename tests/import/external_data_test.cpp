@@ -78,7 +78,9 @@ TEST_CASE("external weights keep their shape and need no file", "[import][extern
         REQUIRE(graph.findings.size() == 1);
         CHECK(graph.findings[0].kind == FindingKind::inconsistent);
     }
-    SECTION("read from memory, where no folder is known") { CHECK(import_model(model).findings.empty()); }
+    SECTION("read from memory, where no folder is known") {
+        CHECK(import_model(model).findings.empty());
+    }
 }
 
 TEST_CASE("side files outside the folder are not looked at", "[import][external]") {
@@ -86,8 +88,12 @@ TEST_CASE("side files outside the folder are not looked at", "[import][external]
     folder.write("secret", std::string(16, 's'));
     auto model = make_model();
     auto& graph = *model.mutable_graph();
-    SECTION("upwards") { add_external(graph, "w", "../secret", 2, "0", onnx::TensorProto::INT64); }
-    SECTION("upwards behind a folder") { add_external(graph, "w", "a/../../secret", 2, "0", onnx::TensorProto::INT64); }
+    SECTION("upwards") {
+        add_external(graph, "w", "../secret", 2, "0", onnx::TensorProto::INT64);
+    }
+    SECTION("upwards behind a folder") {
+        add_external(graph, "w", "a/../../secret", 2, "0", onnx::TensorProto::INT64);
+    }
     SECTION("absolute") {
         add_external(graph, "w", (folder.path() / "secret").string(), 2, "0", onnx::TensorProto::INT64);
     }
@@ -105,7 +111,8 @@ TEST_CASE("side files outside the folder are not looked at", "[import][external]
     CHECK_FALSE(find_tensor(imported, "w")->value);
 }
 
-TEST_CASE("a small integer constant is read from its side file, for it may decide a shape", "[import][external]") {
+TEST_CASE("a small integer constant is read from its side file, for it may decide a shape",
+          "[import][external]") {
     const TemporaryFolder folder;
     const std::int64_t values[] = {7, 1, -1};
     folder.write("model/side.bin", std::string(reinterpret_cast<const char*>(values), sizeof(values)));
@@ -149,12 +156,13 @@ TEST_CASE("a file of a gigabyte of weights costs what its graph costs", "[import
     weights.set_name("w");
     weights.set_data_type(onnx::TensorProto::FLOAT);
     weights.add_dims(static_cast<std::int64_t>(kPayload / 4));
-    const std::string payload_head = '\x4a' + varint(kPayload);          // raw_data
+    const std::string payload_head = '\x4a' + varint(kPayload); // raw_data
     const std::string tensor_head = weights.SerializeAsString() + payload_head;
     const std::string initializer_head = '\x2a' + varint(tensor_head.size() + kPayload);
     const std::string graph_head = '\x3a' + varint(initializer_head.size() + tensor_head.size() + kPayload);
     // A message may be given in parts: this graph is merged with the one before.
-    std::ofstream(folder.model(), std::ios::binary | std::ios::app) << graph_head << initializer_head << tensor_head;
+    std::ofstream(folder.model(), std::ios::binary | std::ios::app)
+        << graph_head << initializer_head << tensor_head;
     fs::resize_file(folder.model(), fs::file_size(folder.model()) + kPayload);
 
     const Graph imported = import_onnx(folder.model());

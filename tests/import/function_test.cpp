@@ -10,8 +10,8 @@ using namespace archsim::test;
 namespace {
 
 onnx::FunctionProto& add_function(onnx::ModelProto& model, const std::string& name,
-                                  const std::vector<std::string>& inputs, const std::vector<std::string>& outputs,
-                                  int opset = 17) {
+                                  const std::vector<std::string>& inputs,
+                                  const std::vector<std::string>& outputs, int opset = 17) {
     auto* function = model.add_functions();
     function->set_domain("custom");
     function->set_name(name);
@@ -138,10 +138,12 @@ TEST_CASE("a subgraph in a function body reads the tensors of the call", "[impor
     add_call(*model.mutable_graph(), "Choose", {"x"}, {"y"}, "call");
     const Graph imported = import_model(model);
     CHECK(imported.findings.empty());
-    const auto& then_branch = std::get<std::shared_ptr<const Graph>>(*imported.nodes.at(1).attribute("then_branch"));
+    const auto& then_branch =
+        std::get<std::shared_ptr<const Graph>>(*imported.nodes.at(1).attribute("then_branch"));
     REQUIRE(then_branch->captured.size() == 1);
     CHECK(then_branch->captured[0].second == "call/n");
-    CHECK(then_branch->nodes.at(0).inputs == std::vector<TensorId>{then_branch->captured[0].first, kNoTensor});
+    CHECK(then_branch->nodes.at(0).inputs ==
+          std::vector<TensorId>{then_branch->captured[0].first, kNoTensor});
 }
 
 TEST_CASE("a function that calls itself is a finding", "[import][function]") {

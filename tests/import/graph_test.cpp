@@ -112,8 +112,10 @@ TEST_CASE("statistics of a batch normalisation are no parameters", "[import]") {
 TEST_CASE("Constant nodes become tensors with values", "[import]") {
     auto model = make_model();
     auto& graph = *model.mutable_graph();
-    add_attribute(add_node(graph, "Constant", {}, {"axes"}), "value_ints", onnx::AttributeProto::INTS).add_ints(1);
-    auto& value = add_attribute(add_node(graph, "Constant", {}, {"table"}), "value", onnx::AttributeProto::TENSOR);
+    add_attribute(add_node(graph, "Constant", {}, {"axes"}), "value_ints", onnx::AttributeProto::INTS)
+        .add_ints(1);
+    auto& value =
+        add_attribute(add_node(graph, "Constant", {}, {"table"}), "value", onnx::AttributeProto::TENSOR);
     value.mutable_t()->set_data_type(onnx::TensorProto::FLOAT);
     value.mutable_t()->add_dims(5000);
     value.mutable_t()->set_raw_data(std::string(20000, '\0'));

@@ -20,13 +20,15 @@ inline onnx::ModelProto make_model(int opset = 17) {
     return model;
 }
 
-inline void add_input(onnx::GraphProto& graph, const std::string& name, const std::vector<std::string>& dims) {
+inline void add_input(onnx::GraphProto& graph, const std::string& name,
+                      const std::vector<std::string>& dims) {
     auto* input = graph.add_input();
     input->set_name(name);
     auto* tensor = input->mutable_type()->mutable_tensor_type();
     tensor->set_elem_type(onnx::TensorProto::FLOAT);
     for (const auto& dim : dims)
-        if (const char first = dim.empty() ? ' ' : dim.front(); first == '-' || (first >= '0' && first <= '9'))
+        if (const char first = dim.empty() ? ' ' : dim.front();
+            first == '-' || (first >= '0' && first <= '9'))
             tensor->mutable_shape()->add_dim()->set_dim_value(std::stoll(dim));
         else if (dim.empty())
             tensor->mutable_shape()->add_dim();
@@ -60,7 +62,8 @@ inline onnx::AttributeProto& add_attribute(onnx::NodeProto& node, const std::str
 }
 
 inline onnx::TensorProto& add_weights(onnx::GraphProto& graph, const std::string& name,
-                                      const std::vector<std::int64_t>& dims, int type = onnx::TensorProto::FLOAT) {
+                                      const std::vector<std::int64_t>& dims,
+                                      int type = onnx::TensorProto::FLOAT) {
     auto* tensor = graph.add_initializer();
     tensor->set_name(name);
     tensor->set_data_type(type);
@@ -70,10 +73,13 @@ inline onnx::TensorProto& add_weights(onnx::GraphProto& graph, const std::string
 }
 
 inline Graph import_bytes(const std::string& bytes) {
-    return import_onnx(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), "test.onnx");
+    return import_onnx(std::span(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()),
+                       "test.onnx");
 }
 
-inline Graph import_model(const onnx::ModelProto& model) { return import_bytes(model.SerializeAsString()); }
+inline Graph import_model(const onnx::ModelProto& model) {
+    return import_bytes(model.SerializeAsString());
+}
 
 inline const Tensor* find_tensor(const Graph& graph, const std::string& name) {
     for (const auto& tensor : graph.tensors)

@@ -1,12 +1,13 @@
-// Every single-operator model of two corpora: inferred types and shapes must equal what the reference implementation
-// produced. Debian's libonnx-testdata stores whole tensors; the ONNX project's newer backend tests come as a folder
-// with expected.json, named by ARCHSIM_ONNX_NODE_TESTS.
+// Every single-operator model of two corpora: inferred types and shapes must equal what the reference
+// implementation produced. Debian's libonnx-testdata stores whole tensors; the ONNX project's newer backend
+// tests come as a folder with expected.json, named by ARCHSIM_ONNX_NODE_TESTS.
 
 #include "archsim/import/import.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
+#include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
@@ -20,9 +21,14 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Models that are not expected to agree, with the reason.
+/// Models of Debian's corpus that are not expected to agree, with the reason.
 const std::map<std::string, std::string>& exceptions() {
     static const std::map<std::string, std::string> list = {
+        {"test_cast_FLOAT_to_BFLOAT16", "the stored output has the type uint16, an image of bfloat16"},
+        {"test_castlike_FLOAT_to_BFLOAT16", "the stored output has the type uint16, an image of bfloat16"},
+        {"test_castlike_FLOAT_to_BFLOAT16_expanded",
+         "the stored output has the type uint16, an image of bfloat16"},
+        {"test_loop16_seq_none", "whether an optional input is empty cannot be said when binding"},
     };
     return list;
 }
@@ -39,6 +45,7 @@ struct Case {
     fs::path model;
     Bindings bindings;
     std::vector<ExpectedOutput> outputs;
+    bool debian = false;
 };
 
 std::string text_of(const Shape& shape) {
@@ -100,13 +107,13 @@ void check(const Case& test, Tally& tally) {
     std::optional<ShapedGraph> graph;
     try {
         const Graph imported = import_onnx(test.model);
-        graph = bind(imported, test.bindings, none);
+        graph = archsim::bind(imported, test.bindings, none);
         problem = difference(test, *graph, bounded);
         // Without the values every shape that comes out wrong must be marked or reported.
         Bindings blind = test.bindings;
         blind.input_values.clear();
         blind.input_real_values.clear();
-        const ShapedGraph unaided = bind(imported, blind, none);
+        const ShapedGraph unaided = archsim::bind(imported, blind, none);
         bool ignored = false;
         const std::string blind_problem = difference(test, unaided, ignored);
         if (problem.empty() && !blind_problem.empty() && unaided.complete() &&
@@ -117,7 +124,7 @@ void check(const Case& test, Tally& tally) {
         problem = error.what();
     }
     const auto exception = exceptions().find(test.name);
-    if (exception != exceptions().end()) {
+    if (exception != exceptions().end() && test.debian) {
         ++tally.excepted;
         INFO(test.name << " agrees now; take it off the list of exceptions");
         CHECK_FALSE(problem.empty());
@@ -137,7 +144,9 @@ bool parse(const fs::path& file, Message& message) {
     return in && message.ParseFromIstream(&in);
 }
 
-Shape shape_of(const onnx::TensorProto& tensor) { return {tensor.dims().begin(), tensor.dims().end()}; }
+Shape shape_of(const onnx::TensorProto& tensor) {
+    return {tensor.dims().begin(), tensor.dims().end()};
+}
 
 template <typename T>
 std::vector<T> raw_values(const onnx::TensorProto& tensor) {
@@ -166,18 +175,31 @@ void give_values(const onnx::TensorProto& tensor, const std::string& name, Bindi
     std::vector<std::int64_t> ints;
     std::vector<double> reals;
     switch (static_cast<DataType>(tensor.data_type())) {
-    case DataType::int64: take<std::int64_t>(tensor, tensor.int64_data(), ints); break;
-    case DataType::int32: take<std::int32_t>(tensor, tensor.int32_data(), ints); break;
+    case DataType::int64:
+        take<std::int64_t>(tensor, tensor.int64_data(), ints);
+        break;
+    case DataType::int32:
+        take<std::int32_t>(tensor, tensor.int32_data(), ints);
+        break;
     case DataType::boolean:
-    case DataType::uint8: take<std::uint8_t>(tensor, tensor.int32_data(), ints); break;
-    case DataType::int8: take<std::int8_t>(tensor, tensor.int32_data(), ints); break;
-    case DataType::float32: take<float>(tensor, tensor.float_data(), reals); break;
-    case DataType::float64: take<double>(tensor, tensor.double_data(), reals); break;
-    default: return;
+    case DataType::uint8:
+        take<std::uint8_t>(tensor, tensor.int32_data(), ints);
+        break;
+    case DataType::int8:
+        take<std::int8_t>(tensor, tensor.int32_data(), ints);
+        break;
+    case DataType::float32:
+        take<float>(tensor, tensor.float_data(), reals);
+        break;
+    case DataType::float64:
+        take<double>(tensor, tensor.double_data(), reals);
+        break;
+    default:
+        return;
     }
-    if (static_cast<std::int64_t>(ints.size()) == count && !ints.empty())
+    if (static_cast<std::int64_t>(ints.size()) == count)
         bindings.input_values[name] = ints;
-    if (static_cast<std::int64_t>(reals.size()) == count && !reals.empty())
+    else if (static_cast<std::int64_t>(reals.size()) == count)
         bindings.input_real_values[name] = reals;
 }
 
@@ -190,13 +212,21 @@ std::optional<Case> debian_case(const fs::path& folder) {
     if (!parse(folder / "model.onnx", model))
         return std::nullopt;
     Case test;
+    test.debian = true;
     test.name = folder.filename().string();
     test.model = folder / "model.onnx";
     const fs::path data = folder / "test_data_set_0";
     for (int i = 0; i < model.graph().input_size(); ++i) {
         const auto& input = model.graph().input(i);
+        const fs::path file = data / ("input_" + std::to_string(i) + ".pb");
+        onnx::SequenceProto sequence;
+        if (input.type().has_sequence_type() && parse(file, sequence)) {
+            auto& elements = test.bindings.input_sequences[input.name()];
+            for (const auto& element : sequence.tensor_values())
+                elements.push_back(shape_of(element));
+        }
         onnx::TensorProto tensor;
-        if (!input.type().has_tensor_type() || !parse(data / ("input_" + std::to_string(i) + ".pb"), tensor))
+        if (!input.type().has_tensor_type() || !parse(file, tensor))
             continue;
         test.bindings.input_shapes[input.name()] = shape_of(tensor);
         give_values(tensor, input.name(), test.bindings);
@@ -237,20 +267,38 @@ Case json_case(const fs::path& folder, const std::string& name, const nlohmann::
         const auto shape = given.at("shape").get<Shape>();
         test.bindings.input_shapes[input] = shape;
         const auto& values = given.at("values");
-        const bool integers =
-            std::all_of(values.begin(), values.end(), [](const auto& v) { return v.is_number_integer() || v.is_boolean(); });
+        const bool integers = std::all_of(values.begin(), values.end(), [](const auto& v) {
+            return v.is_number_integer() || v.is_boolean();
+        });
         const bool numbers = std::all_of(values.begin(), values.end(),
                                          [](const auto& v) { return v.is_number() || v.is_boolean(); });
-        if (integers)
+        if (integers) {
+            auto& ints = test.bindings.input_values[input];
             for (const auto& v : values)
-                test.bindings.input_values[input].push_back(v.is_boolean() ? v.template get<bool>()
-                                                                           : v.template get<std::int64_t>());
-        else if (numbers)
+                ints.push_back(v.is_boolean() ? v.template get<bool>() : v.template get<std::int64_t>());
+        } else if (numbers)
             for (const auto& v : values)
                 test.bindings.input_real_values[input].push_back(v.template get<double>());
     }
     onnx::ModelProto model;
     parse(test.model, model);
+    // The folder stores neither sequences nor the sizes of symbols; any will do where only types are
+    // compared.
+    constexpr std::int64_t kAnySize = 4;
+    constexpr std::size_t kAnyLength = 3;
+    for (const auto& input : model.graph().input()) {
+        const onnx::TypeProto& type = input.type();
+        const auto& tensor =
+            type.has_sequence_type() ? type.sequence_type().elem_type().tensor_type() : type.tensor_type();
+        Shape shape;
+        for (const auto& d : tensor.shape().dim()) {
+            if (d.has_dim_param())
+                test.bindings.dims[d.dim_param()] = kAnySize;
+            shape.push_back(d.has_dim_value() ? d.dim_value() : kAnySize);
+        }
+        if (type.has_sequence_type())
+            test.bindings.input_sequences[input.name()].assign(kAnyLength, shape);
+    }
     for (const auto& output : entry.at("outputs")) {
         ExpectedOutput expected;
         expected.name = output.at("name");
@@ -299,7 +347,8 @@ TEST_CASE("inferred outputs agree with Debian's ONNX test data", "[ops][corpus]"
 
 TEST_CASE("inferred outputs agree with the ONNX project's node tests", "[ops][corpus]") {
     const char* given = std::getenv("ARCHSIM_ONNX_NODE_TESTS");
-    const fs::path root = given ? fs::path(given) : fs::path(ARCHSIM_SOURCE_DIR) / "../shared/facts/onnx_node_tests";
+    const fs::path root =
+        given ? fs::path(given) : fs::path(ARCHSIM_SOURCE_DIR) / "../shared/facts/onnx_node_tests";
     if (!fs::exists(root / "expected.json")) {
         WARN("skipped: name the folder of ONNX node tests in ARCHSIM_ONNX_NODE_TESTS");
         return;

@@ -83,7 +83,8 @@ TEST_CASE("types and modules partition the totals", "[report][profile]") {
 }
 
 TEST_CASE("the JSON document has the promised keys", "[report][profile]") {
-    const auto document = nlohmann::json::parse(to_json(profile_of(import_model(shared_weight_model()), 2), false));
+    const auto document =
+        nlohmann::json::parse(to_json(profile_of(import_model(shared_weight_model()), 2), false));
     CHECK(document.at("schema") == "archsim.profile_graph/1");
     CHECK(document.at("totals").at("macs") == 256);
     CHECK(document.at("totals").at("parameters") == 64);
@@ -106,6 +107,8 @@ TEST_CASE("totals that miss a part are withheld", "[report][profile]") {
     CHECK(withheld.at("status") == "incomplete");
     CHECK(withheld.at("totals").at("macs").is_null());
     CHECK_FALSE(withheld.at("findings").empty());
+    CHECK(withheld.at("operators").at(0).at("macs") == 128);
+    CHECK(withheld.at("operators").at(3).at("macs").is_null());
     const auto allowed = nlohmann::json::parse(to_json(profile, true));
     CHECK(allowed.at("totals").at("macs") == 256);
     CHECK(allowed.at("status") == "incomplete");

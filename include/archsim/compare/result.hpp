@@ -1,6 +1,7 @@
 #pragma once
 // One estimate together with what it was made from: the unit that comparisons and reports work on.
 
+#include "archsim/compare/generation.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
@@ -21,6 +22,15 @@ struct ModelFacts {
     std::vector<Finding> findings;
 };
 
+struct Result;
+
+/// A stage of a multi-part model.
+struct ResultPart {
+    std::string name;
+    double repeat = 1; ///< executions per inference
+    std::shared_ptr<const Result> result; ///< of one execution
+};
+
 struct Result {
     std::shared_ptr<const ModelFacts> model;
     std::shared_ptr<const Device> device; ///< null when the device could not be read: see estimate.reason
@@ -31,7 +41,9 @@ struct Result {
     std::string hardware;   ///< as asked for: "KPU-T64@3W"
     std::string power_mode;
     PrecisionConfig requested;
-    Estimate estimate;
+    Estimate estimate; ///< with parts: their sum; of generated text: the whole answer
+    std::vector<ResultPart> parts;                        ///< of a multi-part model
+    std::shared_ptr<const GenerationEstimate> generation; ///< of a language model with a prompt
 
     bool ok() const { return estimate.status == Status::ok; }
 };

@@ -7,9 +7,10 @@
 
 namespace archsim {
 
-/// The folder with `hardware_db/` and `models/`: the environment variable ARCHSIM_DATA_DIR when it is set, else
-/// ../share/archsim beside the folder of the running program, else the place chosen when the library was built.
-/// Throws InputError, naming the places tried, when none of them has a hardware_db/.
+/// The folder with `hardware_db/` and `models/`: the environment variable ARCHSIM_DATA_DIR when it is set,
+/// else
+/// ../share/archsim beside the folder of the running program, else the place chosen when the library was
+/// built. Throws InputError, naming the places tried, when none of them has a hardware_db/.
 ARCHSIM_API std::filesystem::path data_dir();
 
 } // namespace archsim

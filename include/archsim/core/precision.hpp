@@ -33,6 +33,7 @@ struct PrecisionConfig {
     Precision weights = Precision::fp32;     ///< storage of weights
     Precision kv_cache = Precision::fp32;    ///< storage of attention keys and values
     double weight_bits_overhead = 0.0;       ///< extra bits per weight (scales of block quantisation)
+    double head_bits = 0.0; ///< per weight of the output projection where a scheme keeps it wider; 0: as the others
 
     /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
     ARCHSIM_API static PrecisionConfig uniform(Precision p);

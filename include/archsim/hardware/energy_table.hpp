@@ -12,23 +12,26 @@
 
 namespace archsim {
 
-/// Prices hold at `nominal_clock`. A published all-in figure (joules per operation of a known kernel) is split over
-/// the events which that kernel causes, so that counting the kernel again returns the figure.
+/// Prices hold at `nominal_clock`. A published all-in figure (joules per operation of a known kernel) is
+/// split over the events which that kernel causes, so that counting the kernel again returns the figure.
 struct EnergyTable {
-    std::array<Fact, kPrecisionCount> mac{};  ///< joules per multiply-accumulate, datapath and what no event counts
-    std::array<Fact, kEventCount> event{};    ///< joules per count; unknown = the family has no such event
-    Fact dram_device;                         ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
-    Fact static_power;                        ///< watts while busy, without dynamic work (active idle)
-    Fact clock_exponent;                      ///< dynamic power ~ (f / f0)^a; a = 1 + 2 g when V ~ f^g
-    Fact nominal_clock;                       ///< Hz; unknown = whatever clock the device runs at
-    Fact lowest_voltage;                      ///< lowest V^2 relative to nominal
-    /// Joules per operation of a large matrix product with its instructions, registers and nearest memory (1 MAC =
-    /// 2 operations); NaN for formats without a native engine.
+    std::array<Fact, kPrecisionCount>
+        mac{}; ///< joules per multiply-accumulate, datapath and what no event counts
+    std::array<Fact, kEventCount> event{}; ///< joules per count; unknown = the family has no such event
+    Fact dram_device;       ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
+    Fact static_power;      ///< watts while busy, without dynamic work (active idle)
+    Fact clock_exponent;    ///< dynamic power ~ (f / f0)^a; a = 1 + 2 g when V ~ f^g
+    Fact nominal_clock;     ///< Hz; unknown = whatever clock the device runs at
+    Fact lowest_voltage;    ///< lowest V^2 relative to nominal
+    Fact supply_efficiency; ///< of the power supply between device and wall
+    Fact host_share; ///< host power per accelerator relative to its thermal design power; unknown = no host
+    /// Joules per operation of a large matrix product with its instructions, registers and nearest memory (1
+    /// MAC = 2 operations); NaN for formats without a native engine.
     std::array<double, kPrecisionCount> operation{};
 
     const Fact& operator[](Event e) const { return event[static_cast<std::size_t>(e)]; }
-    /// Energy of an event relative to its nominal price when the core runs at `clock` (Hz): voltage follows the
-    /// clock, energy its square, so (clock / nominal)^(a - 1), not below `lowest_voltage`.
+    /// Energy of an event relative to its nominal price when the core runs at `clock` (Hz): voltage follows
+    /// the clock, energy its square, so (clock / nominal)^(a - 1), not below `lowest_voltage`.
     ARCHSIM_API double voltage_factor(double clock) const;
 };
 
@@ -41,8 +44,8 @@ class ARCHSIM_API EnergyDatabase {
     EnergyDatabase(EnergyDatabase&&) noexcept;
     EnergyDatabase& operator=(EnergyDatabase&&) noexcept;
 
-    /// Scales every entry to the device's node by its class (logic, SRAM, wire, DRAM) and applies the device's
-    /// own constants.
+    /// Scales every entry to the device's node by its class (logic, SRAM, wire, DRAM) and applies the
+    /// device's own constants.
     EnergyTable resolve(const Device& device) const;
 
   private:

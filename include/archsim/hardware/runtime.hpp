@@ -32,6 +32,7 @@ struct Runtime {
     WeightPrefetch weight_prefetch = WeightPrefetch::layer;
     bool graph_capture = false;
     bool independent_streams = false; ///< saturated throughput = one stream per core
+    bool language_models = false; ///< made for autoregressive language models: preferred for them on its devices
     std::vector<Precision> precisions;     ///< empty = all the device has
     std::vector<Precision> weight_only;    ///< weight formats narrower than arithmetic
     std::vector<ParameterEntry> parameters;

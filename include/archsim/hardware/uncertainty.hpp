@@ -1,6 +1,6 @@
 #pragma once
-// How far estimates were from measurements they were not fitted on: hardware_db/uncertainty.json, written by the
-// validation tool, never by hand.
+// How far estimates were from measurements they were not fitted on: hardware_db/uncertainty.json, written by
+// the validation tool, never by hand.
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
@@ -17,21 +17,28 @@ namespace archsim {
 /// Measured value lies between `low` x and `high` x the prediction with nominal 90 % probability.
 struct Spread {
     double low = 1, high = 1;
-    int rows = 0;          ///< left-out measurements behind it
+    int rows = 0;           ///< left-out measurements behind it
     std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
 };
 
 enum class Metric : std::uint8_t { latency, energy };
 
+/// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
+/// other devices, or of neither.
+enum class Evidence : std::uint8_t { device, stack, none };
+ARCHSIM_API Evidence evidence_for(const Device& device, const Runtime& runtime);
+
 class ARCHSIM_API UncertaintyTable {
   public:
+    /// Classes of residuals: {"metric", "family", "generation", "device", "runtime", "regime", "evidence",
+    /// "low", "high", "rows", "basis"}; a selector that is left out covers everything.
     explicit UncertaintyTable(const std::filesystem::path& file);
     ~UncertaintyTable();
     UncertaintyTable(UncertaintyTable&&) noexcept;
     UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
-    /// The narrowest class with enough rows that covers the case: device and runtime, then generation, then
-    /// family, then everything. `regime` is "compute", "memory" or "overhead".
+    /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,
+    /// then generation, runtime, family, evidence, regime. `regime` is "compute", "memory" or "overhead".
     Spread spread(Metric metric, const Device& device, const Runtime& runtime, std::string_view regime) const;
 
   private:

@@ -6,7 +6,9 @@
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/partition/partition.hpp"
 
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -40,10 +42,21 @@ struct SubgraphWork {
     double weight_bytes = 0;   ///< constants at their packed size
     double kv_bytes = 0;       ///< part of input/extra that is attention cache
     double unfused_bytes = 0;  ///< what the same operators would move one by one
+    double link_bytes = 0;     ///< sent by this chip to the others to sum or gather results
+    double collectives = 0;    ///< all-reduces and all-gathers behind link_bytes
     // Work by class over all members.
     double macs = 0, vector_ops = 0, special_ops = 0;
     double activation_bytes() const { return input_bytes + extra_bytes + output_bytes; }
     double operations() const { return 2 * macs + vector_ops + special_ops; }
+};
+
+/// Counts that replace the graph's own: one chip's part of a network spread over several.
+struct DerivedCounts {
+    double chips = 1;
+    std::vector<Operator> operators;     ///< as in the graph, with their own work
+    std::vector<double> tensor_share;    ///< part of each tensor that lies on this chip
+    std::vector<double> link_elements;   ///< per operator: elements that this chip sends
+    std::vector<double> collectives;     ///< per operator
 };
 
 struct NetworkWork {
@@ -57,11 +70,15 @@ struct NetworkWork {
     double input_bytes = 0, output_bytes = 0; ///< of the whole network
     double macs = 0, operations = 0;
     MemoryPlan memory;                        ///< the same for every device that fuses alike
+    double chips = 1; ///< chips that share the network; all counts are those of the busiest one
+    std::shared_ptr<const DerivedCounts> derived; ///< what `subgraphs` point into instead of the graph; may be null
 };
 
-/// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run.
+/// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived` replaces
+/// the graph's own counts.
 ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                                           const PrecisionConfig& precision,
-                                          std::span<const std::string> unsupported = {});
+                                          std::span<const std::string> unsupported = {},
+                                          std::shared_ptr<const DerivedCounts> derived = nullptr);
 
 } // namespace archsim

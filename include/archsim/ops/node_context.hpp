@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -90,6 +91,8 @@ class ARCHSIM_API NodeContext {
     /// for the node's name, else `upper_bound`. Marks the output and adds a note that names the switch.
     std::int64_t data_dependent_dim(std::size_t output, std::size_t axis, std::int64_t upper_bound,
                                     std::string_view bound_text);
+    /// The batch that the file fixes and the one that the user wants instead, where they differ.
+    std::optional<std::pair<std::int64_t, std::int64_t>> rebatch() const;
     void note(FindingKind kind, Severity severity, std::string message, std::string mend) const;
 
     /// Elements of a sequence input or null when its length is unknown.
@@ -101,7 +104,8 @@ class ARCHSIM_API NodeContext {
     const Node& node_;
     const OperatorRow& row_;
     Operator& op_;
-    ShapedTensor scratch_;
+    ShapedTensor first_,
+        scratch_; ///< stand-ins for absent outputs: the first keeps its shape for the work function
 };
 
 } // namespace archsim

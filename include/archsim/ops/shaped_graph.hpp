@@ -132,6 +132,8 @@ struct Bindings {
     std::map<std::string, Shape> input_shapes;                     ///< input name -> whole shape
     std::map<std::string, std::vector<std::int64_t>> input_values; ///< small inputs that decide shapes
     std::map<std::string, std::vector<double>> input_real_values;  ///< likewise, floating (Resize scales)
+    /// Shapes of the elements of inputs that are sequences.
+    std::map<std::string, std::vector<Shape>> input_sequences;
     /// First dimension of every graph input that shares the first input's symbol, or has no name at all; an
     /// explicit entry in `dims` or `input_shapes` wins.
     std::optional<std::int64_t> batch_size;

@@ -19,6 +19,8 @@ struct CompareModelsRequest {
     std::map<std::string, std::int64_t> dims;
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
+    std::int64_t prompt_tokens = 0, generate_tokens = 0; ///< 0: one pass instead of an answer
+    double devices = 1;                                  ///< 0: as many as needed
 };
 
 struct ModelComparison {

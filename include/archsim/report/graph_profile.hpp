@@ -1,6 +1,6 @@
 #pragma once
-// The hardware-independent profile of a bound graph: work, parameters and bytes per operator, per type and per
-// module. Bytes are those that an unfused execution moves in the formats that the file declares.
+// The hardware-independent profile of a bound graph: work, parameters and bytes per operator, per type and
+// per module. Bytes are those that an unfused execution moves in the formats that the file declares.
 
 #include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
@@ -17,6 +17,7 @@ namespace archsim {
 /// Sums over some operators. 1 multiply-accumulate = 2 operations.
 struct ProfileSums {
     double operators = 0;
+    double unknown = 0; ///< of these, the ones not understood: the sums below miss them
     double macs = 0, operations = 0;
     double parameters = 0;       ///< learned values, each counted at its first reader
     double weight_bytes = 0;     ///< constants read
@@ -48,9 +49,9 @@ struct ModuleProfile {
 struct GraphProfile {
     std::string name;
     std::shared_ptr<const ShapedGraph> graph;
-    ProfileSums totals;              ///< of what is known; see `complete`
-    double stored_weight_bytes = 0;  ///< every constant once
-    bool complete = true;            ///< false: totals miss a part, which a finding names
+    ProfileSums totals;                     ///< of what is known; see `complete`
+    double stored_weight_bytes = 0;         ///< every constant once
+    bool complete = true;                   ///< false: totals miss a part, which a finding names
     std::vector<OperatorProfile> operators; ///< at run time, in topological order
     std::vector<TypeProfile> types;         ///< most operations first
     std::vector<ModuleProfile> modules;     ///< tree in depth-first order, the whole graph first
@@ -65,12 +66,12 @@ inline constexpr ProfileOrder kProfileOrders[] = {ProfileOrder::operations, Prof
                                                   ProfileOrder::intensity,  ProfileOrder::graph};
 
 struct GraphProfileView {
-    int top = 10;   ///< operators listed; 0: all
-    int depth = 2;  ///< levels of the module tree; 0: none
+    int top = 10;  ///< operators listed; 0: all
+    int depth = 2; ///< levels of the module tree; 0: none
     ProfileOrder order = ProfileOrder::operations;
-    bool tensors = false;       ///< list every tensor
+    bool tensors = false;        ///< list every tensor
     bool operators_only = false; ///< one table, for spreadsheets
-    bool allow_unknown = false; ///< print totals that miss a part, marked
+    bool allow_unknown = false;  ///< print totals that miss a part, marked
 };
 
 ARCHSIM_API Report describe(const GraphProfile& profile, const GraphProfileView& view);

@@ -16,6 +16,8 @@ namespace archsim {
 /// Figures that others published, to hold ours against.
 struct PublishedFigures {
     double parameters = 0, gmacs = 0; ///< 0 = not published
+    /// Relative room of the published figure: its rounding, or a stated difference of definition.
+    double parameters_tolerance = 0, gmacs_tolerance = 0.002;
     std::map<std::string, std::int64_t> dims; ///< sizes the MACs belong to
     std::string source;
 };

@@ -27,8 +27,9 @@ class ARCHSIM_API BoundModel {
     const ShapedGraph& graph() const { return *graph_; }
     std::shared_ptr<const ModelFacts> facts() const { return facts_; }
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
+    /// With several `chips` the counts are those of the busiest one under tensor parallelism.
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
-                                            const std::vector<std::string>& unsupported) const;
+                                            const std::vector<std::string>& unsupported, double chips = 1) const;
 
   private:
     struct WorkEntry {

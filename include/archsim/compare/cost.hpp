@@ -1,0 +1,57 @@
+#pragma once
+// What an inference costs: rented by the hour, or owned (price over years of use, and electricity), and the
+// carbon dioxide of that electricity. From the throughput and energy of an estimate; nothing here estimates
+// anew.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+
+#include <optional>
+#include <string>
+
+namespace archsim {
+
+/// Conditions of use. The defaults are stated with their sources in describe_cost's notes.
+struct CostOptions {
+    double kwh_price = 0.127; ///< USD per kWh; US commercial sector 2023, EIA Electric Power Annual
+    double years = 4; ///< of use until written off; middle of the three to five of server depreciation
+    double utilization = 0.6;    ///< share of time at work; what is bought or rented stands idle otherwise
+    double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
+    double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
+};
+
+/// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
+struct Cost {
+    double inferences_per_s = 0;       ///< at work
+    std::optional<double> cloud;       ///< USD per inference
+    std::optional<double> capital;     ///< USD per inference, purchase only
+    std::optional<double> electricity; ///< USD per inference, busy and idle, with the facility's share
+    std::optional<double> carbon_g;    ///< g CO2e per inference
+    std::optional<double> owned() const {
+        return capital && electricity ? std::optional(*capital + *electricity) : std::nullopt;
+    }
+    /// USD per inference of the cheaper way.
+    std::optional<double> best() const;
+};
+
+/// Throws UsageError for options outside of their range.
+ARCHSIM_API void check_cost_options(const CostOptions& options);
+
+/// cloud = price / (3600 r u); capital = price / (years 8766 h 3600 r u);
+/// electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6; carbon = the same joules x intensity;
+/// with r inferences per second at work and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u =
+/// 0.6: 400 / (4 x 8766 x 3600 x 60) = 0.053 USD per million.
+ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
+
+/// How two devices' costs cross: `first` is bought and `second` rented or bought.
+struct BreakEven {
+    double inferences = 0; ///< volume from which the larger purchase pays
+    double years = 0;      ///< time the larger purchase needs for that volume at the given utilisation
+    bool within_life = false;
+};
+/// Volume at which buying `bought` costs as much as `other` (rented by the hour when it has a cloud price,
+/// else bought). Absent when a price is missing or the running cost of `bought` is not below that of `other`.
+ARCHSIM_API std::optional<BreakEven> break_even(const Result& bought, const Result& other,
+                                                const CostOptions& options);
+
+} // namespace archsim

@@ -1,0 +1,103 @@
+#pragma once
+// Estimates held against measurements: rows, errors, statistics. Pure arithmetic; reading files and running the
+// estimator happen elsewhere.
+
+#include "archsim/core/export.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+enum class MeasuredMetric : std::uint8_t { latency_ms, throughput_per_s, power_w, energy_mj };
+ARCHSIM_API std::string_view name_of(MeasuredMetric metric);
+ARCHSIM_API std::optional<MeasuredMetric> parse_measured_metric(std::string_view text);
+
+/// One published measurement: a row of tests/measured/*.csv.
+struct MeasuredRow {
+    std::string id, model;
+    std::optional<int> image_size;
+    std::string sequence;     ///< tokens, "variable", or empty
+    std::optional<int> batch; ///< empty: not published, the best or largest
+    std::string precision, hardware, power_mode;
+    double devices = 1; ///< chips or sockets that the value belongs to
+    std::string runtime;
+    std::string scope; ///< kernel, end_to_end or offline (saturated throughput)
+    MeasuredMetric metric = MeasuredMetric::latency_ms;
+    double value = 0;  ///< in the metric's unit
+    double weight = 1; ///< trust, 0 to 1
+    std::string source, source_date, note;
+    std::string phase, prompt_tokens, generated_tokens; ///< language models only
+    std::size_t line = 0;                               ///< in the file
+};
+
+/// The estimate for one row, in the row's own unit.
+struct Prediction {
+    std::string status = "ok"; ///< "ok", or why there is no number: "unsupported", "does_not_fit", ...
+    std::string reason;        ///< one sentence when not ok
+    double predicted = 0;
+    double low = 0, high = 0; ///< nominal 90 % interval
+    std::string family;       ///< "gpu"
+    std::string regime;       ///< "compute", "memory" or "overhead"
+    bool ok() const { return status == "ok"; }
+};
+
+struct ValidatedRow {
+    MeasuredRow measured;
+    Prediction prediction;
+    /// predicted / measured - 1; 0 where there is no prediction.
+    double error() const { return prediction.ok() ? prediction.predicted / measured.value - 1 : 0; }
+    bool covered() const { return prediction.low <= measured.value && measured.value <= prediction.high; }
+};
+
+struct ErrorStatistics {
+    std::size_t n = 0;
+    double median_ape = 0, mean_ape = 0, p90_ape = 0; ///< absolute relative errors
+    double bias = 0;                                  ///< geometric mean of predicted / measured, minus 1
+    double within_10 = 0, within_25 = 0, within_50 = 0; ///< shares of rows
+    double coverage = 0;                              ///< share of measurements inside the interval
+};
+ARCHSIM_API ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows);
+
+/// Agreement of two orders: (concordant - discordant) / comparable pairs within groups of rows that differ only in
+/// what is ranked. Pairs with equal measurements say nothing and are left out.
+struct RankAgreement {
+    double tau = 0;
+    std::size_t pairs = 0, groups = 0; ///< tau means something only where pairs > 0
+};
+/// Devices ranked for each (model, size, batch, precision, scope, metric, software stack is free).
+ARCHSIM_API RankAgreement tau_of_devices(const std::vector<const ValidatedRow*>& rows);
+/// Models ranked for each (device, power mode, stack, batch, precision, scope, metric).
+ARCHSIM_API RankAgreement tau_of_models(const std::vector<const ValidatedRow*>& rows);
+
+struct ValidationGroup {
+    std::string name;
+    ErrorStatistics errors;
+    RankAgreement devices, models;
+};
+
+/// The same statistics over all rows and over those of one property, by value.
+struct ValidationSummary {
+    std::string selection; ///< "weight >= 0.7" or "all rows"
+    ValidationGroup all;
+    std::vector<std::pair<std::string, std::vector<ValidationGroup>>> by; ///< "family", "hardware", "model", ...
+};
+
+struct Validation {
+    std::vector<ValidatedRow> rows; ///< as in the file
+    ValidationSummary trusted;      ///< rows of weight >= kTrustedWeight
+    ValidationSummary every;
+};
+
+/// Rows of at least this weight decide; the others are shown.
+inline constexpr double kTrustedWeight = 0.7;
+
+using Predict = std::function<Prediction(const MeasuredRow&)>;
+/// Calls `predict` for every row, from several threads when `threads` > 1.
+ARCHSIM_API Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads = 1);
+
+} // namespace archsim

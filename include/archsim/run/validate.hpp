@@ -1,0 +1,34 @@
+#pragma once
+// Runs published measurements through the estimator: each row on its own model, batch, precision, power mode,
+// software stack and scope.
+
+#include "archsim/compare/validation.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+
+#include <memory>
+
+namespace archsim {
+
+/// Estimates one measured row after another; models are imported and bound once. Safe to call from several threads.
+///
+/// What a row means: `kernel` is device time of one stream; `end_to_end` adds transfers and host work; `offline` is
+/// saturated throughput, at the row's batch or, where none is published, at the best of several. Power and energy
+/// are those of the board for `kernel` rows and those at the wall, host and supply included, otherwise.
+class ARCHSIM_API RowEstimator {
+  public:
+    /// `session` must outlive the estimator.
+    explicit RowEstimator(const Session& session);
+    ~RowEstimator();
+    RowEstimator(const RowEstimator&) = delete;
+    RowEstimator& operator=(const RowEstimator&) = delete;
+
+    /// Never throws for a row: what cannot be estimated has its reason.
+    Prediction operator()(const MeasuredRow& row) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace archsim

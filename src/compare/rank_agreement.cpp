@@ -1,0 +1,83 @@
+// Kendall's tau over groups of rows.
+
+#include "compare/rank_agreement.hpp"
+
+#include "archsim/compare/validation.hpp"
+
+#include <cmath>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+using Rows = std::vector<const ValidatedRow*>;
+using Key = std::string (*)(const MeasuredRow&);
+
+/// What both rankings hold fixed; '\n' cannot be part of a field.
+std::string workload_key(const MeasuredRow& row) {
+    return (row.batch ? std::to_string(*row.batch) : "best") + '\n' + row.precision + '\n' + row.scope + '\n' +
+           std::string(name_of(row.metric)) + '\n' + row.phase + '\n' + row.prompt_tokens + '\n' +
+           row.generated_tokens + '\n' + std::to_string(row.devices);
+}
+
+std::string model_key(const MeasuredRow& row) {
+    return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence + '\n' +
+           workload_key(row);
+}
+
+std::string device_key(const MeasuredRow& row) {
+    return row.hardware + '\n' + row.power_mode + '\n' + row.runtime + '\n' + workload_key(row);
+}
+
+RankAgreement agreement(const Rows& rows, Key key) {
+    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> groups;
+    for (const ValidatedRow* row : rows) {
+        if (!row->prediction.ok())
+            continue;
+        auto& [measured, predicted] = groups[key(row->measured)];
+        measured.push_back(row->measured.value);
+        predicted.push_back(row->prediction.predicted);
+    }
+    RankAgreement result;
+    double balance = 0;
+    for (const auto& [name, group] : groups) {
+        const PairCounts pairs = count_pairs(group.first, group.second);
+        if (pairs.comparable() == 0)
+            continue;
+        ++result.groups;
+        result.pairs += pairs.comparable();
+        balance += static_cast<double>(pairs.concordant) - static_cast<double>(pairs.discordant);
+    }
+    if (result.pairs > 0)
+        result.tau = balance / static_cast<double>(result.pairs);
+    return result;
+}
+
+} // namespace
+
+PairCounts count_pairs(std::span<const double> measured, std::span<const double> predicted) {
+    PairCounts counts;
+    for (std::size_t i = 0; i < measured.size(); ++i)
+        for (std::size_t j = i + 1; j < measured.size(); ++j) {
+            const double truth = measured[i] - measured[j];
+            const double guess = predicted[i] - predicted[j];
+            if (truth == 0)
+                continue;
+            if (guess == 0)
+                ++counts.undecided;
+            else if ((truth > 0) == (guess > 0))
+                ++counts.concordant;
+            else
+                ++counts.discordant;
+        }
+    return counts;
+}
+
+RankAgreement tau_of_devices(const Rows& rows) { return agreement(rows, model_key); }
+
+RankAgreement tau_of_models(const Rows& rows) { return agreement(rows, device_key); }
+
+} // namespace archsim

@@ -1,0 +1,38 @@
+#include "estimate/several_chips.hpp"
+
+namespace archsim {
+
+void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out) {
+    if (work.collectives <= 0)
+        return;
+    out.add(Resource::link_bytes, Lane::overhead, work.link_bytes, machine.param(Parameter::link_efficiency, 1),
+            Parameter::link_efficiency);
+    out.add(Resource::seconds, Lane::overhead, work.collectives * machine.param(Parameter::link_latency, 0), 1,
+            Parameter::link_latency);
+    // Links between chips and to the host are serial lanes off the package alike.
+    out.events[Event::host_link_byte] += work.link_bytes;
+}
+
+namespace {
+
+void scale(EnergyBreakdown& energy, double factor) {
+    for (double& joules : energy.joules)
+        joules *= factor;
+    energy.static_joules *= factor;
+}
+
+} // namespace
+
+void add_up_chips(double chips, Estimate& e) {
+    if (chips == 1)
+        return;
+    scale(e.energy, chips);
+    e.events.scale(chips);
+    e.energy_per_inference_j *= chips;
+    e.power_w *= chips;
+    e.peak_power_w *= chips;
+    for (SubgraphEstimate& s : e.subgraphs)
+        scale(s.energy, chips);
+}
+
+} // namespace archsim

@@ -1,0 +1,137 @@
+#include "archsim/hardware/uncertainty.hpp"
+
+#include "hardware/json_reader.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+namespace archsim {
+
+Evidence evidence_for(const Device& device, const Runtime& runtime) {
+    for (const FittedParameter& parameter : device.fitted)
+        if (parameter.runtime.empty() || parameter.runtime == runtime.id)
+            return Evidence::device;
+    const auto fitted = [](const Fact& fact) {
+        return fact.known() && fact.source != nullptr && fact.source->kind == SourceKind::fitted;
+    };
+    for (const ParameterEntry& entry : runtime.parameters) {
+        if (fitted(entry.value))
+            return Evidence::stack;
+        for (const auto& [generation, fact] : entry.by_generation)
+            if (generation == device.generation && fitted(fact))
+                return Evidence::stack;
+    }
+    return Evidence::none;
+}
+
+namespace {
+
+/// Selectors are alternatives of one class of residuals; an empty one covers everything.
+struct ResidualClass {
+    Metric metric = Metric::latency;
+    std::optional<Family> family;
+    std::optional<Evidence> evidence;
+    std::string generation, device, runtime, regime;
+    double low = 1, high = 1;
+    int rows = 0;
+    std::string basis;
+
+    bool covers(Metric m, const Device& d, const Runtime& r, std::string_view g, Evidence e) const {
+        return metric == m && (!family || *family == d.family) && (!evidence || *evidence == e) &&
+               (generation.empty() || generation == d.generation) && (device.empty() || device == d.id) &&
+               (runtime.empty() || runtime == r.id) && (regime.empty() || regime == g);
+    }
+    /// How narrow the class is; each selector outweighs all that follow it.
+    int narrowness() const {
+        return 32 * !device.empty() + 16 * !generation.empty() + 8 * !runtime.empty() +
+               4 * family.has_value() + 2 * evidence.has_value() + !regime.empty();
+    }
+};
+
+template <class Value, std::size_t N>
+std::optional<Value> read_choice(ObjectReader& entry, std::string_view key,
+                                 const std::array<std::pair<std::string_view, Value>, N>& choices) {
+    const std::string text = entry.text(key);
+    if (text.empty())
+        return std::nullopt;
+    for (const auto& [name, value] : choices)
+        if (name == text)
+            return value;
+    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
+                           fmt::format("\"{}\" is not known here", text), "see docs/validation.md");
+    return std::nullopt;
+}
+
+constexpr std::array kMetrics = {std::pair{std::string_view("latency"), Metric::latency},
+                                 std::pair{std::string_view("energy"), Metric::energy}};
+constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence::device},
+                                  std::pair{std::string_view("stack"), Evidence::stack},
+                                  std::pair{std::string_view("none"), Evidence::none}};
+
+ResidualClass read_class(ObjectReader& entry) {
+    ResidualClass c;
+    entry.member("metric", Need::required);
+    c.metric = read_choice(entry, "metric", kMetrics).value_or(Metric::latency);
+    if (const std::string family = entry.text("family"); !family.empty()) {
+        c.family = parse_family(family);
+        if (!c.family)
+            entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of("family"),
+                                   fmt::format("\"{}\" is not a family", family),
+                                   "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+    }
+    c.evidence = read_choice(entry, "evidence", kEvidence);
+    c.generation = entry.text("generation");
+    c.device = entry.text("device");
+    c.runtime = entry.text("runtime");
+    c.regime = entry.text("regime");
+    c.low = entry.number("low", {1e-3, 1}, Need::required);
+    c.high = entry.number("high", {1, 1e3}, Need::required);
+    c.rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required));
+    c.basis = entry.text("basis", Need::required);
+    return c;
+}
+
+} // namespace
+
+struct UncertaintyTable::State {
+    std::vector<ResidualClass> classes; ///< narrowest first
+};
+
+UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
+    ReadContext context;
+    context.file = file.string();
+    int minimum = 0;
+    if (const auto document = parse_json_file(context.file, context.findings)) {
+        ObjectReader reader(context, *document, JsonPlace{});
+        reader.text("$schema");
+        reader.texts("description");
+        read_sources(reader);
+        minimum = static_cast<int>(reader.number("minimum_rows", {0, 1e6}, Need::required));
+        reader.each("classes", [&](ObjectReader& entry) { state_->classes.push_back(read_class(entry)); });
+        reader.finish();
+    }
+    const auto first = std::find_if(context.findings.begin(), context.findings.end(),
+                                    [](const Finding& f) { return f.severity == Severity::error; });
+    if (first != context.findings.end())
+        throw InputError(to_string(*first), context.findings);
+    // A class that covers everything stays even with few rows: something must answer.
+    std::erase_if(state_->classes,
+                  [&](const ResidualClass& c) { return c.rows < minimum && c.narrowness() > 0; });
+    std::stable_sort(state_->classes.begin(), state_->classes.end(),
+                     [](const auto& a, const auto& b) { return a.narrowness() > b.narrowness(); });
+}
+UncertaintyTable::~UncertaintyTable() = default;
+UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
+UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
+
+Spread UncertaintyTable::spread(Metric metric, const Device& device, const Runtime& runtime,
+                                std::string_view regime) const {
+    const Evidence evidence = evidence_for(device, runtime);
+    for (const ResidualClass& c : state_->classes)
+        if (c.covers(metric, device, runtime, regime, evidence))
+            return {c.low, c.high, c.rows, c.basis};
+    return {0.5, 2.0, 0, "no measurements to compare with: a factor of two"};
+}
+
+} // namespace archsim

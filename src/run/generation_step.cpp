@@ -1,0 +1,89 @@
+#include "run/generation_step.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) const {
+    return bound.partition(machine_->runtime->fusion);
+}
+
+std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
+    return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators, chips_);
+}
+
+std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
+                                                    std::int64_t past) const {
+    return work(*model_.bound(batch, sequence, past));
+}
+
+Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
+    return estimate(work, *machine_, {allow_unknown_, keep_subgraphs});
+}
+
+Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens) const {
+    Estimate e = price(*work(batch, tokens, 0));
+    if (e.status == Status::ok)
+        add_fixed_time(e, machine_->param(Parameter::first_token_time, 0), *machine_);
+    return e;
+}
+
+std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {
+    return machine_->param(Parameter::static_context, 0) > 0 ? std::max(past, compiled - 1) : past;
+}
+
+Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled, bool keep_subgraphs) const {
+    return price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+}
+
+void add_fixed_time(Estimate& e, double seconds, const Machine& machine) {
+    if (seconds <= 0)
+        return;
+    const double factor = (e.latency_s + seconds) / e.latency_s;
+    e.latency_s += seconds;
+    e.network_s += seconds;
+    e.latency_interval.low *= factor;
+    e.latency_interval.high *= factor;
+    e.throughput_per_s /= factor;
+    e.throughput_interval.low /= factor;
+    e.throughput_interval.high /= factor;
+    e.utilization /= factor;
+    if (const double before = e.energy.total(); before > 0) {
+        const double idle = machine.static_power_w * seconds;
+        const double energy = (before + idle) / before;
+        e.energy.static_joules += idle;
+        e.energy_per_inference_j *= energy;
+        e.energy_interval.low *= energy;
+        e.energy_interval.high *= energy;
+        e.power_w *= energy / factor;
+    }
+}
+
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model,
+                                      std::string_view hardware, const RunOptions& options,
+                                      std::optional<Precision> kv_cache, Result& result) {
+    result.hardware = hardware;
+    result.requested = options.precision;
+    RunOptions own = options;
+    // Steps of one batch follow each other; serving many requests is priced as larger batches.
+    own.scenario = Scenario::latency;
+    try {
+        if (own.runtime.empty())
+            own.runtime = language_runtime(session.hardware(), *session.hardware().device(hardware).device);
+        result.machine = session.machine(hardware, own);
+        result.device = result.machine->device;
+        result.runtime = result.machine->runtime;
+        result.power_mode = result.machine->mode ? result.machine->mode->name : "";
+        const ExecutedPrecision executed = language_precision(*result.machine, options.precision, kv_cache);
+        result.estimate.precision_note = executed.note;
+        if (executed.supported)
+            return StepRunner(model, result.machine, executed.config, options.allow_unknown);
+        result.estimate.reason = executed.note;
+    } catch (const Error& problem) {
+        result.estimate.reason = problem.what();
+    }
+    result.estimate.status = Status::unsupported;
+    return std::nullopt;
+}
+
+} // namespace archsim

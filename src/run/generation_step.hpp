@@ -1,0 +1,56 @@
+#pragma once
+// One pass of a language model on a machine: the building block of phases and of serving.
+
+#include "archsim/run/generation.hpp"
+
+namespace archsim {
+
+/// A language model on a device, with the formats that run.
+class StepRunner {
+  public:
+    StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine, PrecisionConfig precision,
+               bool allow_unknown)
+        : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {}
+
+    const GenerationModel& model() const { return model_; }
+    const Machine& machine() const { return *machine_; }
+    double chips() const { return chips_; }
+    void use_chips(double chips) { chips_ = chips; }
+
+    std::shared_ptr<const Partition> partition(const BoundModel& bound) const;
+    std::shared_ptr<const NetworkWork> work(const BoundModel& bound) const;
+    std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence, std::int64_t past) const;
+    Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
+
+    /// `tokens` new tokens of each sequence after `past`: the prompt, with the stack's cost of a first token.
+    Estimate prefill(std::int64_t batch, std::int64_t tokens) const;
+    /// One token of each sequence. A stack with static shapes reads the `compiled` context whatever is in it.
+    Estimate decode(std::int64_t batch, std::int64_t past, std::int64_t compiled, bool keep_subgraphs = false) const;
+    /// Context that a decode step reads.
+    std::int64_t context_read(std::int64_t past, std::int64_t compiled) const;
+
+  private:
+    const GenerationModel& model_;
+    std::shared_ptr<const Machine> machine_;
+    PrecisionConfig precision_;
+    bool allow_unknown_ = false;
+    double chips_ = 1;
+};
+
+/// A device, its stack and the formats for a language model, or why there is none. Fills the result's device,
+/// runtime, machine and status.
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model,
+                                      std::string_view hardware, const RunOptions& options,
+                                      std::optional<Precision> kv_cache, Result& result);
+
+/// Adds a fixed time to an estimate, widening nothing: intervals move along.
+void add_fixed_time(Estimate& e, double seconds, const Machine& machine);
+
+/// Counts of a step in which a batch decodes while prompts are processed: products with weights read the weights
+/// once for both, attention runs for each. `share` is the part of `prefill` that one step holds.
+NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share);
+
+/// A server that always has requests waiting. `status` of `step` tells why nothing fits.
+SaturatedServing serve_saturated(const StepRunner& runner, const GenerationRequest& request, Estimate& step);
+
+} // namespace archsim

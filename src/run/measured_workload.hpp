@@ -1,0 +1,22 @@
+#pragma once
+// Which model of the catalogue a measured row means, and at which sizes.
+
+#include "archsim/compare/validation.hpp"
+#include "archsim/run/catalogue.hpp"
+
+#include <map>
+#include <string>
+
+namespace archsim {
+
+struct MeasuredWorkload {
+    const CatalogueEntry* entry = nullptr;
+    std::map<std::string, std::int64_t> dims; ///< besides the batch
+    std::string problem;                      ///< why there is no such workload; empty when there is
+};
+
+/// Of a model made of parts, rows name the whole: an image size means the part that takes images, one token the
+/// decoder, more tokens the encoder.
+MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row);
+
+} // namespace archsim

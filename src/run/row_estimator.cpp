@@ -1,0 +1,225 @@
+#include "archsim/run/validate.hpp"
+
+#include "archsim/run/generation.hpp"
+#include "estimate/wall_power.hpp"
+#include "run/measured_workload.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+/// Batches among which saturated throughput looks for the best where a row states none.
+constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
+constexpr double kMilli = 1e3;
+
+Prediction without_estimate(std::string status, std::string reason) {
+    Prediction prediction;
+    prediction.status = std::move(status);
+    prediction.reason = std::move(reason);
+    return prediction;
+}
+
+/// What most of the time goes to.
+std::string regime_of(const Estimate& estimate) {
+    std::array<double, 3> seconds{};
+    seconds[static_cast<std::size_t>(Bound::overhead)] = estimate.network_s;
+    for (const SubgraphEstimate& subgraph : estimate.subgraphs)
+        seconds[static_cast<std::size_t>(subgraph.bound)] += subgraph.latency_s;
+    const auto most = std::max_element(seconds.begin(), seconds.end()) - seconds.begin();
+    return std::string(name_of(static_cast<Bound>(most)));
+}
+
+/// Bounds of a quantity that falls when time rises.
+Interval scaled(const Interval& interval, double factor) { return {interval.low * factor, interval.high * factor}; }
+
+std::int64_t tokens_of(const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// Stacks that compile a fixed context publish it beside the row: "context length 1024".
+std::int64_t compiled_context(const std::string& note) {
+    constexpr std::string_view kPhrase = "context length ";
+    const auto at = note.find(kPhrase);
+    return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
+}
+
+std::string hardware_name(const MeasuredRow& row) {
+    return row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
+}
+
+} // namespace
+
+struct RowEstimator::State {
+    explicit State(const Session& opened) : session(opened) {}
+
+    const Session& session;
+    std::mutex mutex;
+    std::map<std::string, Model> models;
+    std::map<std::string, std::shared_ptr<const BoundModel>> bound;
+    std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
+
+    std::shared_ptr<const BoundModel> bind(const MeasuredWorkload& workload, std::int64_t batch) {
+        std::string key = fmt::format("{}\n{}", workload.entry->name, batch);
+        for (const auto& [name, value] : workload.dims)
+            key += fmt::format("\n{}={}", name, value);
+        const std::lock_guard lock(mutex);
+        if (const auto found = bound.find(key); found != bound.end())
+            return found->second;
+        auto model = models.find(workload.entry->name);
+        if (model == models.end())
+            model = models.emplace(workload.entry->name, session.load(workload.entry->name)).first;
+        Bindings bindings;
+        bindings.dims = workload.dims;
+        return bound.emplace(std::move(key), session.bind(model->second, batch, bindings)).first->second;
+    }
+
+    std::shared_ptr<const GenerationModel> generator(const std::string& name) {
+        const std::lock_guard lock(mutex);
+        auto& entry = generators[name];
+        if (entry == nullptr)
+            entry = std::make_shared<const GenerationModel>(session, name);
+        return entry;
+    }
+
+    std::optional<RunOptions> options(const MeasuredRow& row) const {
+        RunOptions run;
+        run.runtime = row.runtime;
+        const auto precision = PrecisionConfig::parse(row.precision);
+        if (!precision)
+            return std::nullopt;
+        run.precision = *precision;
+        run.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;
+        run.scope = row.scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
+        return run;
+    }
+
+    /// At the row's batch, or at the batch with the highest throughput.
+    Result run(const MeasuredRow& row, const MeasuredWorkload& workload, const RunOptions& options) {
+        if (row.batch || row.scope != "offline")
+            return session.run(bind(workload, row.batch.value_or(1)), hardware_name(row), options);
+        std::optional<Result> best;
+        for (const std::int64_t batch : kBatches) {
+            Result result = session.run(bind(workload, batch), hardware_name(row), options);
+            const bool better = !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
+                                                                             best->estimate.throughput_per_s));
+            if (better)
+                best = std::move(result);
+        }
+        return *best;
+    }
+
+    Prediction network(const MeasuredRow& row);
+    Prediction language(const MeasuredRow& row);
+};
+
+Prediction RowEstimator::State::network(const MeasuredRow& row) {
+    const MeasuredWorkload workload = find_workload(session.catalogue(), row);
+    if (workload.entry == nullptr)
+        return without_estimate("unsupported", workload.problem);
+    const auto run_options = options(row);
+    if (!run_options)
+        return without_estimate("unsupported", fmt::format("the precision \"{}\" is not known", row.precision));
+    const Result result = run(row, workload, *run_options);
+    const Estimate& estimate = result.estimate;
+    if (!result.ok())
+        return without_estimate(std::string(name_of(estimate.status)), estimate.reason);
+    Prediction prediction;
+    prediction.family = name_of(result.device->family);
+    prediction.regime = regime_of(estimate);
+    const auto take = [&](double value, const Interval& interval) {
+        prediction.predicted = value;
+        prediction.low = interval.low;
+        prediction.high = interval.high;
+    };
+    const double board_w = estimate.power_w;
+    const double wall_w = wall_power(*result.machine, board_w, row.devices).total();
+    const double drawn_w = row.scope == "kernel" ? board_w * row.devices : wall_w;
+    switch (row.metric) {
+    case MeasuredMetric::latency_ms:
+        take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
+        break;
+    case MeasuredMetric::throughput_per_s: // sockets and boards work side by side
+        take(estimate.throughput_per_s * row.devices, scaled(estimate.throughput_interval, row.devices));
+        break;
+    case MeasuredMetric::power_w: {
+        // Power follows from energy and time; its relative uncertainty is taken from the energy's.
+        const double energy = estimate.energy_per_inference_j;
+        take(drawn_w, energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
+        break;
+    }
+    case MeasuredMetric::energy_mj: {
+        const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
+        take(estimate.energy_per_inference_j * factor * kMilli, scaled(estimate.energy_interval, factor * kMilli));
+        break;
+    }
+    }
+    return prediction;
+}
+
+Prediction RowEstimator::State::language(const MeasuredRow& row) {
+    if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
+        return without_estimate("unsupported", "prompts of variable length, whose distribution is not published");
+    auto run_options = options(row);
+    if (!run_options)
+        return without_estimate("unsupported", fmt::format("the precision \"{}\" is not known", row.precision));
+    run_options->scenario = Scenario::latency; // a saturated server is a phase of its own
+    run_options->chips = row.devices;
+    GenerationRequest request;
+    request.prompt_tokens = tokens_of(row.prompt_tokens);
+    request.generate_tokens = tokens_of(row.generated_tokens);
+    request.batch = row.batch.value_or(1);
+    request.context = compiled_context(row.note);
+    const GenerationPhase phase = row.phase == "prefill"    ? GenerationPhase::prefill
+                                  : row.phase == "decode"   ? GenerationPhase::decode
+                                  : row.scope == "offline"  ? GenerationPhase::saturated
+                                                            : GenerationPhase::generate;
+    const PhaseEstimate answer =
+        estimate_generation(session, *generator(row.model), hardware_name(row), *run_options, phase, request);
+    if (answer.status != Status::ok)
+        return without_estimate(std::string(name_of(answer.status)), answer.reason);
+    Prediction prediction;
+    prediction.family = name_of(session.hardware().device(row.hardware).device->family);
+    prediction.regime = regime_of(answer.step);
+    const Estimate& step = answer.step;
+    const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
+    const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;
+    if (row.metric == MeasuredMetric::latency_ms) {
+        prediction.predicted = answer.latency_s * kMilli;
+        prediction.low = prediction.predicted * low;
+        prediction.high = prediction.predicted * high;
+    } else if (row.metric == MeasuredMetric::throughput_per_s) {
+        prediction.predicted = answer.tokens_per_s;
+        prediction.low = high > 0 ? prediction.predicted / high : 0;
+        prediction.high = low > 0 ? prediction.predicted / low : 0;
+    } else {
+        return without_estimate("unsupported", "power and energy of language models are not compared");
+    }
+    return prediction;
+}
+
+RowEstimator::RowEstimator(const Session& session) : state_(std::make_unique<State>(session)) {}
+
+RowEstimator::~RowEstimator() = default;
+
+Prediction RowEstimator::operator()(const MeasuredRow& row) const {
+    try {
+        return row.phase.empty() ? state_->network(row) : state_->language(row);
+    } catch (const Error& problem) {
+        return without_estimate("unsupported", problem.what());
+    }
+}
+
+} // namespace archsim

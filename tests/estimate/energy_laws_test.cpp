@@ -1,0 +1,159 @@
+// Laws of energy over devices and models, and the account that reports show.
+
+#include "archsim/compare/cost.hpp"
+#include "archsim/report/cost_report.hpp"
+#include "archsim/report/energy_report.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace archsim;
+
+namespace {
+
+const std::vector<std::string> kHardware = {"A100",   "T4",     "Jetson-Orin-Nano@15W", "Xeon-8480+", "TPU-v4",  "KPU-T64@6W",
+                                            "TDA4VM", "QCS8550", "DPU-ZCU102",          "Hailo-8",    "CGRA-Plasticine"};
+
+template <class Check>
+void for_each_estimate(Check check) {
+    std::size_t estimates = 0;
+    for (const std::string& hardware : kHardware)
+        for (const std::string& model : laws::models()) {
+            const Result r = laws::run(model, hardware, Precision::int8);
+            INFO(model << " on " << hardware << ": " << r.estimate.reason);
+            if (!r.ok())
+                continue;
+            ++estimates;
+            check(r);
+        }
+    CHECK(estimates > 2 * laws::models().size());
+}
+
+} // namespace
+
+TEST_CASE("the account's lines add up to the energy of the estimate", "[energy][laws]") {
+    for_each_estimate([](const Result& r) {
+        double sum = 0;
+        for (const EnergyItem& item : energy_items(r)) {
+            CHECK(item.joules == Approx(item.count * item.each_j).epsilon(1e-9));
+            CHECK(item.source.find(": ") != std::string::npos);
+            sum += item.joules;
+        }
+        CHECK(sum == Approx(r.estimate.energy.total()).epsilon(1e-9));
+        CHECK(r.estimate.power_w == Approx(sum / r.estimate.batch * r.estimate.throughput_per_s).epsilon(1e-9));
+    });
+}
+
+TEST_CASE("subgraphs and what lies outside them add up to the dynamic energy", "[energy][laws]") {
+    for_each_estimate([](const Result& r) {
+        EnergyBreakdown sum;
+        for (const SubgraphEstimate& s : r.estimate.subgraphs)
+            for (std::size_t e = 0; e < kEventCount; ++e)
+                sum.joules[e] += s.energy.joules[e];
+        for (std::size_t e = 0; e < kEventCount; ++e) {
+            INFO(name_of(static_cast<Event>(e)));
+            CHECK(sum.joules[e] <= r.estimate.energy.joules[e] * (1 + 1e-9));
+        }
+        CHECK(r.estimate.peak_power_w >= r.estimate.power_w * (1 - 1e-9));
+    });
+}
+
+TEST_CASE("fusion never raises the energy of DRAM traffic", "[energy][laws]") {
+    std::size_t saved = 0;
+    for_each_estimate([&](const Result& r) {
+        const auto plain = laws::bound(r.model->name, 1)->work({}, r.estimate.executed,
+                                                               r.machine->runtime->unsupported_operators);
+        const Estimate unfused = estimate(*plain, *r.machine, {});
+        if (unfused.status != Status::ok)
+            return;
+        const double with = r.estimate.energy[Event::dram_byte] / std::max(1e-30, r.estimate.energy_per_inference_j);
+        CHECK(std::isfinite(with));
+        CHECK(r.estimate.events[Event::dram_byte] <= unfused.events[Event::dram_byte] * (1 + 1e-9));
+        saved += r.estimate.events[Event::dram_byte] < unfused.events[Event::dram_byte];
+    });
+    CHECK(saved > 0);
+}
+
+TEST_CASE("the energy interval holds the estimate and is not narrower than that of latency", "[energy]") {
+    for_each_estimate([](const Result& r) {
+        const Estimate& e = r.estimate;
+        CHECK(e.energy_interval.low <= e.energy_per_inference_j);
+        CHECK(e.energy_interval.high >= e.energy_per_inference_j);
+        CHECK(e.energy_interval.high / e.energy_interval.low >= e.latency_interval.high / e.latency_interval.low * 0.999);
+    });
+}
+
+TEST_CASE("cost follows its formulas", "[cost]") {
+    const CostOptions o;
+    const Result r = laws::run("resnet50", "A100", Precision::int8, 8);
+    REQUIRE(r.ok());
+    REQUIRE(r.device->cloud_price);
+    const Cost cost = cost_of(r, o);
+    CHECK(*cost.cloud == Approx(r.device->cloud_price->amount.value /
+                                (3600 * r.estimate.throughput_per_s * o.utilization)));
+    const double least = r.estimate.energy_per_inference_j * o.pue / 3.6e6;
+    CHECK(*cost.electricity > least * o.kwh_price);
+    CHECK(*cost.carbon_g / *cost.electricity == Approx(o.grid_intensity / o.kwh_price));
+    CostOptions busy = o;
+    busy.utilization = 1;
+    CHECK(*cost_of(r, busy).electricity == Approx(least * o.kwh_price));
+    CHECK(*cost_of(r, busy).cloud < *cost.cloud);
+    CHECK_FALSE(cost.capital.has_value() != r.device->list_price.has_value());
+}
+
+TEST_CASE("break-even is where both ways have cost the same", "[cost]") {
+    CostOptions o;
+    o.years = 10;
+    const Result card = laws::run("resnet50", "DPU-ZCU102", Precision::int8);
+    const Result rented = laws::run("resnet50", "A100", Precision::int8);
+    REQUIRE(card.ok());
+    REQUIRE(rented.ok());
+    REQUIRE(card.device->list_price);
+    if (const auto point = break_even(card, rented, o)) {
+        const double bought = card.device->list_price->amount.value + point->inferences * *cost_of(card, o).electricity;
+        CHECK(bought == Approx(point->inferences * *cost_of(rented, o).cloud));
+        CHECK(point->within_life == (point->years <= o.years));
+    }
+    CHECK_FALSE(break_even(rented, rented, o).has_value());
+}
+
+TEST_CASE("cost options outside of their range are refused by name", "[cost]") {
+    for (const auto& change : {+[](CostOptions& o) { o.utilization = 0; }, +[](CostOptions& o) { o.utilization = 1.5; },
+                               +[](CostOptions& o) { o.pue = 0.9; }, +[](CostOptions& o) { o.years = 0; },
+                               +[](CostOptions& o) { o.kwh_price = -1; }, +[](CostOptions& o) { o.grid_intensity = NAN; }}) {
+        CostOptions options;
+        change(options);
+        CHECK_THROWS_AS(check_cost_options(options), UsageError);
+    }
+    CHECK_NOTHROW(check_cost_options({}));
+}
+
+TEST_CASE("the cost block shows dates, missing prices and assumptions", "[cost]") {
+    std::vector<Result> results = {laws::run("resnet50", "A100", Precision::int8),
+                                   laws::run("resnet50", "KPU-T64@6W", Precision::int8)};
+    Report report;
+    report.blocks = cost_blocks(results, {});
+    const std::string text = render(report, Format::text, {160});
+    CHECK(text.find("USD/h (20") != std::string::npos);
+    CHECK(text.find("no published price") != std::string::npos);
+    CHECK(text.find("PUE 1.58") != std::string::npos);
+    const auto json = nlohmann::json::parse(cost_to_json(results, {}));
+    CHECK(json["results"][0]["cloud_price"]["date"].is_string());
+    CHECK(json["results"][1]["cloud_usd_per_million"].is_null());
+}
+
+TEST_CASE("the energy report renders, and its JSON adds up", "[energy]") {
+    std::vector<Result> results = {laws::run("mobilenet_v2", "A100", Precision::int8)};
+    const std::string text = render(describe_energy(results, {true}), Format::text, {200});
+    for (const char* word : {"multiply-accumulate int8", "static power", "path from DRAM", "At the wall", "sum"})
+        CHECK(text.find(word) != std::string::npos);
+    const auto json = nlohmann::json::parse(energy_to_json(results, {true}));
+    double sum = 0;
+    for (const auto& event : json["results"][0]["events"])
+        sum += event["energy_j"].get<double>();
+    CHECK(sum == Approx(json["results"][0]["energy_per_inference_j"].get<double>()));
+    CHECK(json["results"][0]["subgraphs"].size() == results[0].estimate.subgraphs.size());
+}

@@ -1,0 +1,199 @@
+// The energy table against the published figures it was made from, and against the mappers whose counts it prices.
+
+#include "archsim/hardware/energy_table.hpp"
+#include "estimate/price.hpp"
+#include "estimate/wall_power.hpp"
+#include "laws/laws.hpp"
+#include "map/cpu_view.hpp"
+#include "map/gpu_view.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace archsim;
+
+namespace {
+
+constexpr double kPico = 1e-12;
+
+const EnergyDatabase& energy() {
+    static const EnergyDatabase database(std::string(ARCHSIM_SOURCE_DIR) + "/hardware_db/energy.json");
+    return database;
+}
+
+std::shared_ptr<const Device> device(const std::string& name) { return laws::session().hardware().device(name).device; }
+
+/// Joules per operation at the clock the device sustains.
+double operation(const std::string& name, Precision p) {
+    const auto d = device(name);
+    const EnergyTable table = energy().resolve(*d);
+    return table.operation[static_cast<std::size_t>(p)] *
+           table.voltage_factor(d->clock_sustained.value_or(table.nominal_clock.value));
+}
+
+double priced(const EnergyTable& table, const EventCounts& events) {
+    double joules = 0;
+    for (std::size_t p = 0; p < kPrecisionCount; ++p)
+        joules += events.macs[p] * table.mac[p].value_or(0);
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        if (events.counts[e] > 0)
+            joules += events.counts[e] * table.event[e].value_or(0);
+    return joules;
+}
+
+} // namespace
+
+TEST_CASE("published all-in energies per operation come back from their events", "[energy]") {
+    CHECK(operation("A100", Precision::bf16) == Approx(1.2 * kPico).epsilon(0.01));
+    CHECK(operation("H100", Precision::bf16) == Approx(0.75 * kPico).epsilon(0.01));
+    CHECK(operation("H100", Precision::fp8) == Approx(0.42 * kPico).epsilon(0.01));
+    CHECK(operation("TPU-v4", Precision::bf16) == Approx(0.35 * kPico).epsilon(0.01));
+    CHECK(operation("DPU-ZCU102", Precision::int8) == Approx(6.2 * kPico).epsilon(0.01));
+    CHECK(operation("Coral-Edge-TPU", Precision::int8) == Approx(0.70 * kPico).epsilon(0.01));
+    CHECK(operation("Hailo-8", Precision::int8) == Approx(0.15 * kPico).epsilon(0.01));
+    CHECK(operation("Cloud-AI-100-Pro", Precision::int8) == Approx(0.25 * kPico).epsilon(0.01));
+    CHECK(operation("Core-i7-12700K", Precision::fp32) == Approx(77 * kPico).epsilon(0.01));
+    CHECK(operation("KPU-T256", Precision::int8) == Approx(0.096 * kPico).epsilon(0.15));
+    // Constant-clock fits hold at the nominal clock.
+    for (const auto& [name, picojoules] : {std::pair{"A100", 5.11}, {"H200", 5.81}, {"A40", 6.49}})
+        CHECK(energy().resolve(*device(name)).operation[static_cast<std::size_t>(Precision::fp32)] ==
+              Approx(picojoules * kPico).epsilon(0.01));
+}
+
+TEST_CASE("a byte streamed from DRAM costs its published all-in energy once", "[energy]") {
+    for (const auto& [name, picojoules] :
+         {std::pair{"A100-40GB", 117.4}, {"A100", 117.4}, {"H200", 122.4}, {"A40", 198.0}, {"Jetson-Orin-Nano", 75.0}}) {
+        INFO(name);
+        const EnergyTable table = energy().resolve(*device(name));
+        EventCounts events;
+        events[Event::dram_byte] = events[Event::l2_byte] = 1;
+        events[Event::coherence] = 1.0 / 128;
+        gpu::count_vector(1.0 / 8, 0, 1, events);
+        CHECK(priced(table, events) == Approx(picojoules * kPico).epsilon(0.02));
+        CHECK(table.dram_device.value < table[Event::dram_byte].value);
+    }
+}
+
+TEST_CASE("what the GPU mapper counts for a large product prices to the reference kernel", "[energy]") {
+    for (const char* name : {"A100", "H100", "T4"}) {
+        INFO(name);
+        const EnergyTable table = energy().resolve(*device(name));
+        gpu::MultiplyEngine engine;
+        engine.matrix = true;
+        TileChoice tile;
+        tile.tile_m = tile.tile_n = 128;
+        tile.tile_k = 32;
+        const double macs = 1e9;
+        EventCounts events;
+        gpu::count_product(macs, Precision::fp16, engine, tile, 2, events);
+        events[Event::l2_byte] += macs * 2 * (1.0 / 128 + 1.0 / 128);
+        CHECK(priced(table, events) / (2 * macs) ==
+              Approx(table.operation[static_cast<std::size_t>(Precision::fp16)]).epsilon(0.02));
+    }
+}
+
+TEST_CASE("what the CPU mapper counts for a large product prices to the reference kernel", "[energy]") {
+    const EnergyTable table = energy().resolve(*device("Core-i7-12700K"));
+    cpu::MultiplyUnit unit;
+    unit.n_step = 8;
+    unit.k_step = 1;
+    unit.macs_per_instruction = 8;
+    const double macs = 1e9;
+    EventCounts events;
+    cpu::count_product(macs, Precision::fp32, unit, events);
+    CHECK(priced(table, events) / (2 * macs) == Approx(77 * kPico).epsilon(0.01));
+}
+
+TEST_CASE("INT8 costs less than FP16, and FP16 less than FP32, per operation on every device", "[energy][laws]") {
+    std::vector<Finding> findings;
+    std::size_t pairs = 0;
+    for (const auto& d : laws::session().hardware().all_devices(findings)) {
+        const EnergyTable table = energy().resolve(*d);
+        double narrower = 0;
+        for (Precision p : {Precision::int8, Precision::fp16, Precision::fp32}) {
+            const double joules = table.operation[static_cast<std::size_t>(p)];
+            if (std::isnan(joules))
+                continue;
+            INFO(d->id << " in " << name_of(p));
+            CHECK(joules > narrower);
+            pairs += narrower > 0;
+            narrower = joules;
+        }
+    }
+    CHECK(pairs > 50);
+}
+
+TEST_CASE("every device has the prices its family needs", "[energy]") {
+    std::vector<Finding> findings;
+    for (const auto& d : laws::session().hardware().all_devices(findings)) {
+        INFO(d->id);
+        const EnergyTable table = energy().resolve(*d);
+        for (Precision p : kPrecisions) {
+            CHECK(table.mac[static_cast<std::size_t>(p)].value > 0);
+            CHECK(table.mac[static_cast<std::size_t>(p)].source);
+        }
+        CHECK(table[Event::vector_op].value > 0);
+        CHECK(table.clock_exponent.known());
+        if (d->dram)
+            CHECK(table[Event::dram_byte].value > table.dram_device.value * 0.99);
+        if (d->tdp.known() || d->active_idle.known())
+            CHECK(table.static_power.value > 0);
+    }
+}
+
+TEST_CASE("a mode at a lower clock costs less per event, down to the lowest voltage", "[energy]") {
+    const EnergyTable table = energy().resolve(*device("Jetson-AGX-Orin"));
+    CHECK(table.voltage_factor(1300.5e6) == Approx(1));
+    CHECK(table.voltage_factor(816e6) == Approx(816 / 1300.5));
+    CHECK(table.voltage_factor(1e6) == table.lowest_voltage.value);
+    // Programmable logic and a chip that was measured at two clocks have one voltage.
+    CHECK(energy().resolve(*device("Coral-Edge-TPU")).voltage_factor(250e6) == 1);
+    CHECK(energy().resolve(*device("DPU-ZCU102")).voltage_factor(100e6) == 1);
+
+    Machine slow, fast;
+    slow.energy = fast.energy = std::make_shared<const EnergyTable>(table);
+    slow.rates[static_cast<std::size_t>(Resource::overhead_cycles)].value = 408e6;
+    fast.rates[static_cast<std::size_t>(Resource::overhead_cycles)].value = 1300.5e6;
+    EventCounts events;
+    events.mac(Precision::int8) = events[Event::l2_byte] = events[Event::dram_byte] = 1e6;
+    const EnergyBreakdown low = price_energy(events, slow, 1), high = price_energy(events, fast, 1);
+    CHECK(low[Event::mac] < high[Event::mac]);
+    CHECK(low[Event::l2_byte] < high[Event::l2_byte]);
+    // The DRAM keeps its own supply: only the path to it gets cheaper.
+    CHECK(low[Event::dram_byte] < high[Event::dram_byte]);
+    CHECK(low[Event::dram_byte] > table.dram_device.value * 1e6);
+    CHECK(price_energy(events, fast, 0.5)[Event::mac] < high[Event::mac]);
+}
+
+TEST_CASE("an event without a price is a finding, not a silent zero", "[energy]") {
+    Machine machine;
+    machine.device = device("TPU-v4");
+    machine.energy = std::make_shared<const EnergyTable>(energy().resolve(*machine.device));
+    EventCounts events;
+    events.mac(Precision::bf16) = events[Event::dram_byte] = 1;
+    CHECK(unpriced_events(events, machine).empty());
+    events[Event::domain_token] = 1;
+    const auto findings = unpriced_events(events, machine);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].message.find("domain_token") != std::string::npos);
+    CHECK_FALSE(findings[0].mend.empty());
+}
+
+TEST_CASE("wall power adds the host's share and the supply's loss", "[energy]") {
+    Machine machine;
+    machine.device = device("A100-PCIe-80GB"); // 300 W
+    machine.energy = std::make_shared<const EnergyTable>(energy().resolve(*machine.device));
+    const WallPower wall = wall_power(machine, 200, 8);
+    CHECK(wall.accelerators_w == 1600);
+    CHECK(wall.host_w == Approx(480));
+    CHECK(wall.total() == Approx(2080 / 0.93));
+    // A module holds its host; its adapter loses a tenth.
+    machine.device = device("Jetson-AGX-Orin");
+    machine.energy = std::make_shared<const EnergyTable>(energy().resolve(*machine.device));
+    CHECK(wall_power(machine, 18).total() == Approx(20));
+}
+
+TEST_CASE("a broken energy file names the place", "[energy]") {
+    CHECK_THROWS_AS(EnergyDatabase("/nonexistent/energy.json"), InputError);
+}

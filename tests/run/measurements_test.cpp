@@ -1,0 +1,83 @@
+#include "archsim/run/measurements.hpp"
+#include "run/csv_reader.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const std::string kHeader = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,weight,source,note\n";
+
+MeasuredTable parse(const std::string& rows) { return parse_measurements(kHeader + rows, "rows.csv"); }
+
+} // namespace
+
+TEST_CASE("CSV: quotes, line ends, byte order mark", "[run]") {
+    const auto records = parse_csv("\xEF\xBB\xBF" "a,\"b, \"\"c\"\"\nd\",\r\n\n1,,3\n\"open");
+    REQUIRE(records.size() == 3);
+    CHECK(records[0].fields == std::vector<std::string>{"a", "b, \"c\"\nd", ""});
+    CHECK(records[1].fields == std::vector<std::string>{"1", "", "3"});
+    CHECK(records[1].line == 4);
+    CHECK(records[2].fields == std::vector<std::string>{"open"});
+    CHECK(parse_csv("").empty());
+}
+
+TEST_CASE("a measured row is read", "[run]") {
+    const auto table = parse("r1,resnet50,,fp16,A100,1,tensorrt,kernel,latency_ms,1.5,0.7,\"a table, line 3\",x\n");
+    CHECK(table.findings.empty());
+    REQUIRE(table.rows.size() == 1);
+    const MeasuredRow& row = table.rows[0];
+    CHECK_FALSE(row.batch.has_value());
+    CHECK(row.value == 1.5);
+    CHECK(row.weight == 0.7);
+    CHECK(row.metric == MeasuredMetric::latency_ms);
+    CHECK(row.source == "a table, line 3");
+    CHECK(row.line == 2);
+}
+
+TEST_CASE("bad rows are findings with line and column, the others stay", "[run]") {
+    const auto table = parse("good,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,1,1,s,\n"
+                             "negative,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,-1,1,s,\n"
+                             "text,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,fast,1,s,\n"
+                             "infinite,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,inf,1,s,\n"
+                             "half,m,0.5,fp16,A100,1,tensorrt,kernel,latency_ms,1,1,s,\n"
+                             "metric,m,1,fp16,A100,1,tensorrt,kernel,latency_us,1,1,s,\n"
+                             "scope,m,1,fp16,A100,1,tensorrt,everything,latency_ms,1,1,s,\n"
+                             "short,m\n"
+                             "good,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,2,1,s,\n"
+                             ",m,1,fp16,A100,1,tensorrt,kernel,latency_ms,2,1,s,\n"
+                             "weight,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,2,7,s,\n"
+                             "unsourced,m,1,fp16,A100,1,tensorrt,kernel,latency_ms,2,1,,\n");
+    REQUIRE(table.rows.size() == 2);
+    CHECK(table.rows[0].value == 1);
+    CHECK(table.rows[1].id == "unsourced");
+    CHECK(table.findings.size() == 11);
+    CHECK(table.findings[0].where == "line 3, value");
+    CHECK(table.findings[0].file == "rows.csv");
+    CHECK(table.findings[7].kind == FindingKind::duplicate);
+    CHECK(table.findings.back().severity == Severity::warning);
+}
+
+TEST_CASE("columns: missing, twice, misspelt", "[run]") {
+    CHECK_THROWS_WITH(parse_measurements("id,model\nx,y\n", "f"), Catch::Contains("\"batch\" is missing"));
+    CHECK_THROWS_WITH(parse_measurements("id,id\n", "f"), Catch::Contains("appears twice"));
+    CHECK_THROWS_WITH(parse_measurements("", "f"), Catch::Contains("empty"));
+    CHECK_THROWS_WITH(read_measurements("/nonexistent.csv"), Catch::Contains("cannot be opened"));
+    std::string header = kHeader;
+    header.insert(header.size() - 1, ",wieght");
+    const auto table = parse_measurements(header, "f");
+    REQUIRE(table.findings.size() == 1);
+    CHECK_THAT(table.findings[0].mend, Catch::Contains("weight"));
+}
+
+TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]") {
+    const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured/";
+    for (const auto& [file, count] : {std::pair{"calibration.csv", 815}, std::pair{"calibration_llm.csv", 149}}) {
+        const auto table = read_measurements(folder + file);
+        for (const Finding& finding : table.findings)
+            UNSCOPED_INFO(to_string(finding));
+        CHECK(table.findings.empty());
+        CHECK(table.rows.size() == static_cast<std::size_t>(count));
+    }
+}

@@ -25,5 +25,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/cmake/archsimConfigVersio
 install(FILES ${PROJECT_BINARY_DIR}/cmake/archsimConfig.cmake ${PROJECT_BINARY_DIR}/cmake/archsimConfigVersion.cmake
     DESTINATION ${archsim_cmake_dir})
 
+# Relative, so that the installation can be moved.
+file(RELATIVE_PATH archsim_pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${PROJECT_SOURCE_DIR}/cmake/archsim.pc.in ${PROJECT_BINARY_DIR}/archsim.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/archsim.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

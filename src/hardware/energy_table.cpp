@@ -117,16 +117,14 @@ class Resolver {
         limit_factor_ = 1 / table_.voltage_factor(sustained.value_or(table_.nominal_clock.value_or(0)));
     }
 
+    /// Of the chip and its modes; an engine's own clock only where nothing else is stated.
     Fact highest_clock() const {
-        Fact highest = device_.clock_boost;
-        const auto consider = [&](const Fact& clock) {
-            if (clock.known() && !(highest.value >= clock.value))
-                highest = clock;
-        };
-        for (const Engine& engine : device_.engines)
-            consider(engine.clock);
+        Fact highest = device_.clock_boost.known() ? device_.clock_boost : device_.clock_sustained;
+        if (!highest.known() && !device_.engines.empty())
+            highest = device_.engines.front().clock;
         for (const PowerMode& mode : device_.power_modes)
-            consider(mode.clock);
+            if (mode.clock.known() && !(highest.value >= mode.clock.value))
+                highest = mode.clock;
         return highest;
     }
 

@@ -221,6 +221,19 @@ bool activations_stay(const NetworkWork& network, const SubgraphWork& work, doub
     return alive <= capacity * shares;
 }
 
+double outside_bytes(const NetworkWork& network, const SubgraphWork& work) {
+    double bytes = work.kv_bytes;
+    if (!network.partition || work.index >= network.partition->subgraphs.size())
+        return bytes;
+    for (TensorId id : network.partition->subgraphs[work.index].inputs) {
+        const ShapedTensor& tensor = network.graph->tensors[id];
+        if (tensor.role == TensorRole::input && !tensor.kv_cache)
+            bytes += tensor.elements() *
+                     (is_floating(tensor.type) ? bytes_of(network.precision.activations) : bits_of(tensor.type) / 8.0);
+    }
+    return std::min(bytes, work.input_bytes + work.extra_bytes);
+}
+
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out) {
     if (machine.runtime->fallback != Fallback::host)
         return;
@@ -246,17 +259,6 @@ void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out
         add_dram(out, Resource::dram_bytes, Lane::overhead, bytes);
     }
     out.allocation.scheme = "host fallback";
-}
-
-void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out) {
-    if (work.collectives <= 0)
-        return;
-    const bool linked = machine.rate(Resource::link_bytes) > 0;
-    out.add(linked ? Resource::link_bytes : Resource::host_link_bytes, Lane::overhead, work.link_bytes);
-    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::link_latency, 0) * work.collectives, 1,
-            Parameter::link_latency);
-    if (!linked)
-        out.events[Event::host_link_byte] += work.link_bytes;
 }
 
 void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out) {

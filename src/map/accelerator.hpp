@@ -50,15 +50,16 @@ double on_chip_bytes(const Machine& machine);
 /// Whether the tensors alive at this subgraph (divided over `shares` independent parts) stay within `capacity`.
 bool activations_stay(const NetworkWork& network, const SubgraphWork& work, double capacity, double shares);
 
+/// Bytes that exist before the inference starts and are no weights: keys and values of earlier steps, inputs of the
+/// network. They come from outside the chip whatever its buffers hold, and can be fetched ahead.
+double outside_bytes(const NetworkWork& network, const SubgraphWork& work);
+
 /// Operators that the runtime hands to the host: transfers, hand-over and host time, all outside overlap.
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out);
 /// Whether the host, not the accelerator, executes this operator.
 inline bool on_host(const OperatorUse& use, const Machine& machine) {
     return !use.supported && machine.runtime->fallback == Fallback::host;
 }
-
-/// Sums and gathers between chips that share the network.
-void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out);
 
 /// Events every accelerator has: arithmetic, external memory.
 void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out);

@@ -86,7 +86,6 @@ class CgraMapper final : public Mapper {
         out.events[Event::routing_byte] += work.activation_bytes() + work.weight_bytes;
         describe(fabric, work, units_used, padded_macs, out);
         add_fallback(work, machine, out);
-        add_collectives(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
 
@@ -113,11 +112,12 @@ class CgraMapper final : public Mapper {
         const Machine& m = fabric.m;
         if (m.rate(Resource::dram_bytes) <= 0)
             return;
+        const double outside = outside_bytes(network, work);
         if (fabric.sections > 1)
             add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes);
         if (!activations_stay(network, work, fabric.memory / 2, 1))
-            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - work.kv_bytes);
-        add_dram(out, Resource::weight_bytes, Lane::memory, work.kv_bytes);
+            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - outside);
+        add_dram(out, Resource::weight_bytes, Lane::memory, outside);
     }
 
     static void describe(const Fabric& fabric, const SubgraphWork& work, double units_used, double padded_macs,

@@ -139,7 +139,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.weights = work.weight_bytes;
     traffic.input_share = traffic.weight_share = traffic.output_share = 1 / view.used;
     double vector_work = 0, kernels = 0;
-    bool winograd = false;
+    bool winograd = false, depthwise = false;
     for (const OperatorUse& use : work.operators) {
         if (use.op->work.contractions.empty()) {
             if (use.op->work.special_ops > 0) // simple element-wise work hides in the product's registers
@@ -148,6 +148,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
         }
         if (is_depthwise(use)) {
             map_depthwise(view, use, out);
+            depthwise = true;
             kernels += view.param(Parameter::kernels_per_convolution, 1);
             continue;
         }
@@ -178,8 +179,10 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
                                 : unit.matrix ? "matrix tiles"
                                               : "vector blocks";
     }
-    const double passes = view.param(
-        winograd ? Parameter::winograd_input_passes : Parameter::convolution_input_passes, 1);
+    const double passes = view.param(winograd    ? Parameter::winograd_input_passes
+                                     : depthwise ? Parameter::depthwise_input_passes
+                                                 : Parameter::convolution_input_passes,
+                                     1);
     if (convolution) {
         traffic.input *= passes;
         traffic.output *= view.param(Parameter::convolution_output_passes, 1);

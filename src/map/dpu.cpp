@@ -68,7 +68,6 @@ class DpuMapper final : public Mapper {
         out.events[Event::routing_byte] += work.unfused_bytes;
         describe(core, work, cycles, out);
         add_fallback(work, machine, out);
-        add_collectives(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
 
@@ -100,6 +99,9 @@ class DpuMapper final : public Mapper {
             } else if (!w.contractions.empty()) {
                 cycles.products += product_cycles(core, use, network);
                 cycles.layers += 1;
+            } else if (w.kind == OpKind::reduction) { // a mean over the image is a global pooling
+                cycles.narrow += narrow_elements(core, use.input_elements / core.images);
+                cycles.layers += 1;
             } else if (w.special_ops > 0) {
                 activation = std::max(activation, use.output_elements);
             }
@@ -107,7 +109,7 @@ class DpuMapper final : public Mapper {
         // A second tensor means an element-wise instruction of its own, also behind a convolution.
         if (work.extra_bytes > 0 && work.kind != OpKind::data_movement)
             cycles.layers += 1;
-        cycles.narrow += dpu::element_cycles(activation_cost * activation / core.images, core.loops);
+        cycles.narrow += narrow_elements(core, activation_cost * activation / core.images);
         return cycles;
     }
 
@@ -138,6 +140,13 @@ class DpuMapper final : public Mapper {
             return dpu::window_cycles(w, core.loops);
         const double taps = w.out_pixels() * w.taps() * w.out_channels;
         return taps / (rate == Parameter::depthwise_rate ? fitted.value / 2 : fitted.value);
+    }
+
+    /// Operations on single elements at the width of the engine that runs depthwise convolution.
+    static double narrow_elements(const Core& core, double operations) {
+        const Fact& fitted = core.m.parameters.fact(Parameter::depthwise_rate);
+        return core.ai_engines && fitted.known() ? operations / fitted.value
+                                                 : dpu::element_cycles(operations, core.loops);
     }
 
     static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {

@@ -43,10 +43,9 @@ class DspMapper final : public Mapper {
         const double padded = add_tensor(core, work, network, out);
         const VectorWork vector = vector_work(work, machine);
         add_vector(core, vector, out);
-        add_memory(core, work, out);
+        add_memory(core, work, network, out);
         add_overhead(core, vector, out);
         add_fallback(work, machine, out);
-        add_collectives(work, machine, out);
         count_events(work, machine, vector, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
@@ -98,14 +97,16 @@ class DspMapper final : public Mapper {
                 core.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
     }
 
-    /// Weights, and keys and values carried between steps, come from DRAM for every inference. Activations do when a layer's input and output exceed half the
+    /// Weights, and what exists before the inference starts, come from DRAM for every inference. Activations do when a layer's input and output exceed half the
     /// scratchpad: the other half holds the tiles in flight.
-    static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
-        if (core.m.rate(Resource::weight_bytes) > 0)
-            add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + work.kv_bytes);
-        const double fresh = work.activation_bytes() - work.kv_bytes;
-        if (fresh > core.scratchpad / 2 && core.m.rate(Resource::dram_bytes) > 0)
-            add_dram(out, Resource::dram_bytes, Lane::memory, fresh);
+    static void add_memory(const Core& core, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+        if (core.m.rate(Resource::dram_bytes) <= 0)
+            return;
+        const double outside = outside_bytes(network, work);
+        add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + outside);
+        const double fresh = work.activation_bytes() - outside;
+        if (fresh > core.scratchpad / 2)
+            add_dram(out, Resource::dram_bytes, Lane::memory, fresh * core.m.param(Parameter::spill_share, 1));
     }
 
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {

@@ -283,7 +283,6 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
-    view.add_collectives(out, work);
 }
 
 } // namespace archsim::gpu

@@ -83,7 +83,6 @@ void map_simple(const View& view, const SubgraphWork& work, Mapping& out) {
     view.add_traffic(out, traffic, view.param(Parameter::simple_bandwidth_efficiency, 1),
                      Parameter::simple_bandwidth_efficiency);
     view.add_floor(out, true, 1);
-    view.add_collectives(out, work);
     out.allocation.units_used = traffic.units_used;
     out.allocation.scheme = normalizes(work.kind) ? "reduction kernel" : "streaming kernel";
 }

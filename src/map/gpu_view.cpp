@@ -121,16 +121,6 @@ void View::add_floor(Mapping& out, bool simple, double kernels) const {
             Parameter::kernel_overhead);
 }
 
-void View::add_collectives(Mapping& out, const SubgraphWork& work) const {
-    if (work.collectives <= 0)
-        return;
-    // Without links between the chips the exchange goes through the host's.
-    const bool linked = machine.rate(Resource::link_bytes) > 0;
-    out.add(linked ? Resource::link_bytes : Resource::host_link_bytes, Lane::overhead, work.link_bytes);
-    out.add(Resource::seconds, Lane::overhead, param(Parameter::link_latency, 0) * work.collectives, 1,
-            Parameter::link_latency);
-}
-
 bool is_depthwise(const SubgraphWork& work) {
     if (work.kind != OpKind::convolution || !work.anchor->window)
         return false;

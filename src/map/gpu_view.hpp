@@ -48,8 +48,6 @@ class View {
     void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
     /// Adds the minimum duration of `kernels` kernels and their launch.
     void add_floor(Mapping& out, bool simple, double kernels) const;
-    /// Adds what this chip exchanges with the others that share the network.
-    void add_collectives(Mapping& out, const SubgraphWork& work) const;
 
   private:
     double resident_bytes_ = 0;     ///< L2 that activations may count on between kernels

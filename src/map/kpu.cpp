@@ -64,7 +64,6 @@ class KpuMapper final : public Mapper {
         count_events(work, machine, total, out);
         describe(fabric, total, out);
         add_fallback(work, machine, out);
-        add_collectives(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
 
@@ -90,12 +89,13 @@ class KpuMapper final : public Mapper {
         limited_by(Resource::l1_bytes, total.edge_bytes);
         limited_by(Resource::l2_bytes, l2);
         limited_by(Resource::llc_bytes, l3);
-        double dram = work.weight_bytes + work.kv_bytes; // known beforehand, so DMA runs ahead
+        const double outside = outside_bytes(network, work);
+        double dram = work.weight_bytes + outside; // known beforehand, so DMA runs ahead
         if (machine.rate(Resource::weight_bytes) > 0)
             add_dram(out, Resource::weight_bytes, Lane::memory, dram);
         if (!activations_stay(network, work, on_chip_bytes(machine), 1) && machine.rate(Resource::dram_bytes) > 0) {
-            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - work.kv_bytes);
-            dram += work.activation_bytes() - work.kv_bytes;
+            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - outside);
+            dram += work.activation_bytes() - outside;
         }
         out.events[Event::l1_byte] += total.edge_bytes;
         out.events[Event::l2_byte] += l2;

@@ -70,7 +70,6 @@ class NpuMapper final : public Mapper {
         out.events[Event::systolic_hop] += work.activation_bytes();
         describe(array, work, padded, out);
         add_fallback(work, machine, out);
-        add_collectives(work, machine, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
@@ -158,13 +157,14 @@ class NpuMapper final : public Mapper {
             out.add(resource, Lane::memory, bytes);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
+        const double outside = outside_bytes(network, work);
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, work.weight_bytes * missing + work.kv_bytes);
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, work.weight_bytes * missing + outside);
         const bool stays = array.pipeline ? array.fits : activations_stay(network, work, array.buffer, 1);
         if (!stays)
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
-                   work.activation_bytes() - work.kv_bytes);
+                   (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));
     }
 
     static void describe(const Array& array, const SubgraphWork& work, double padded, Mapping& out) {

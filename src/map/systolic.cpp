@@ -81,10 +81,11 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
         out.add(resource, Lane::memory, bytes);
         out.events[resource == Resource::host_link_bytes ? Event::host_link_byte : Event::dram_byte] += bytes;
     };
+    const double outside = outside_bytes(network, work);
     if (!activations_stay(network, work, chip.capacity, 1))
         charge(chip.off_chip, work.output_bytes + m.param(Parameter::input_refetch, 1) *
-                                                      (work.input_bytes + work.extra_bytes - work.kv_bytes));
-    charge(chip.weights_from, work.kv_bytes); // carried between steps, so never on chip beforehand
+                                                      (work.input_bytes + work.extra_bytes - outside));
+    charge(chip.weights_from, outside);
     // Every core that works on a share of the batch loads its own copy of the weights.
     const double missing = network.weight_bytes > 0
                                ? std::max(0.0, 1 - chip.resident_weights / network.weight_bytes)
@@ -113,7 +114,6 @@ class SystolicMapper final : public Mapper {
         count_events(chip, work, array, out);
         describe(chip, array, out);
         add_fallback(work, machine, out);
-        add_collectives(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
 

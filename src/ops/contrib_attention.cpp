@@ -50,9 +50,10 @@ void project(NodeContext& c, std::size_t weights, std::size_t bias, double rows)
 
 /// Caches of keys (input `past`, output 1) and values (the next ones). A past and a present cache share their
 /// buffer in every serving runtime, so only new positions are written; of a longer buffer only the valid part
-/// is read.
+/// is read, and of that the window.
 void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
     const double cached = std::max(0.0, s.kv_length - s.query_length);
+    const double seen = s.window > 0 ? std::min(cached, s.window) : cached;
     for (std::uint16_t i = 0; i < 2; ++i) {
         const auto in = static_cast<std::uint16_t>(past + i), out = static_cast<std::uint16_t>(1 + i);
         c.mark_kv_cache_input(in);
@@ -60,8 +61,8 @@ void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
         if (!c.has_input(in))
             continue;
         const auto length = static_cast<double>(c.dim(in, 2));
-        if (length > cached)
-            c.work().partial_reads.emplace_back(in, c.elements(in) / length * cached);
+        if (length > seen)
+            c.work().partial_reads.emplace_back(in, c.elements(in) / length * seen);
         if (c.has_output(out) && c.output(out).shape[2] > 0)
             c.work().partial_writes.emplace_back(out, c.output(out).elements() /
                                                           static_cast<double>(c.output(out).shape[2]) *

@@ -114,6 +114,8 @@ void work_resize(NodeContext& c) {
         make_free(c);
         return;
     }
+    if (in.size() != out.size())
+        malformed("the declared output shape has another rank than the input");
     if (mode == "nearest")
         return;
     double neighbours = 1;

@@ -159,6 +159,8 @@ SaturatedServing serve_saturated(const StepRunner& runner, const GenerationReque
     const auto prefill = runner.work(1, q.prompt_tokens, 0);
     NetworkWork mixed = mixed_step(*decode, *prefill, requests / generated);
     mixed.batch = requests;
+    // In memory the beams of a request share the prompt, and all sequences grow to their end.
+    mixed.memory.kv_cache_bytes = requests * per_position * (prompt + q.beams * generated);
     step = runner.price(mixed);
     if (step.status != Status::ok)
         return serving;

@@ -14,8 +14,9 @@ using namespace archsim;
 
 namespace {
 
-const std::vector<std::string> kHardware = {"A100",   "T4",     "Jetson-Orin-Nano@15W", "Xeon-8480+", "TPU-v4",  "KPU-T64@6W",
-                                            "TDA4VM", "QCS8550", "DPU-ZCU102",          "Hailo-8",    "CGRA-Plasticine"};
+const std::vector<std::string> kHardware = {
+    "A100",   "T4",      "Jetson-Orin-Nano@15W", "Xeon-8480+", "TPU-v4",         "KPU-T64@6W",
+    "TDA4VM", "QCS8550", "DPU-ZCU102",           "Hailo-8",    "CGRA-Plasticine"};
 
 template <class Check>
 void for_each_estimate(Check check) {
@@ -43,7 +44,8 @@ TEST_CASE("the account's lines add up to the energy of the estimate", "[energy][
             sum += item.joules;
         }
         CHECK(sum == Approx(r.estimate.energy.total()).epsilon(1e-9));
-        CHECK(r.estimate.power_w == Approx(sum / r.estimate.batch * r.estimate.throughput_per_s).epsilon(1e-9));
+        CHECK(r.estimate.power_w ==
+              Approx(sum / r.estimate.batch * r.estimate.throughput_per_s).epsilon(1e-9));
     });
 }
 
@@ -64,13 +66,12 @@ TEST_CASE("subgraphs and what lies outside them add up to the dynamic energy", "
 TEST_CASE("fusion never raises the energy of DRAM traffic", "[energy][laws]") {
     std::size_t saved = 0;
     for_each_estimate([&](const Result& r) {
-        const auto plain = laws::bound(r.model->name, 1)->work({}, r.estimate.executed,
-                                                               r.machine->runtime->unsupported_operators);
+        const FusionPolicy nothing{false, false, false, false, false, false, false, false, false};
+        const auto plain =
+            laws::bound(r.model->name, 1)
+                ->work(nothing, r.estimate.executed, r.machine->runtime->unsupported_operators);
         const Estimate unfused = estimate(*plain, *r.machine, {});
-        if (unfused.status != Status::ok)
-            return;
-        const double with = r.estimate.energy[Event::dram_byte] / std::max(1e-30, r.estimate.energy_per_inference_j);
-        CHECK(std::isfinite(with));
+        REQUIRE(unfused.status == Status::ok);
         CHECK(r.estimate.events[Event::dram_byte] <= unfused.events[Event::dram_byte] * (1 + 1e-9));
         saved += r.estimate.events[Event::dram_byte] < unfused.events[Event::dram_byte];
     });
@@ -82,7 +83,8 @@ TEST_CASE("the energy interval holds the estimate and is not narrower than that 
         const Estimate& e = r.estimate;
         CHECK(e.energy_interval.low <= e.energy_per_inference_j);
         CHECK(e.energy_interval.high >= e.energy_per_inference_j);
-        CHECK(e.energy_interval.high / e.energy_interval.low >= e.latency_interval.high / e.latency_interval.low * 0.999);
+        CHECK(e.energy_interval.high / e.energy_interval.low >=
+              e.latency_interval.high / e.latency_interval.low * 0.999);
     });
 }
 
@@ -92,8 +94,8 @@ TEST_CASE("cost follows its formulas", "[cost]") {
     REQUIRE(r.ok());
     REQUIRE(r.device->cloud_price);
     const Cost cost = cost_of(r, o);
-    CHECK(*cost.cloud == Approx(r.device->cloud_price->amount.value /
-                                (3600 * r.estimate.throughput_per_s * o.utilization)));
+    CHECK(*cost.cloud ==
+          Approx(r.device->cloud_price->amount.value / (3600 * r.estimate.throughput_per_s * o.utilization)));
     const double least = r.estimate.energy_per_inference_j * o.pue / 3.6e6;
     CHECK(*cost.electricity > least * o.kwh_price);
     CHECK(*cost.carbon_g / *cost.electricity == Approx(o.grid_intensity / o.kwh_price));
@@ -113,7 +115,8 @@ TEST_CASE("break-even is where both ways have cost the same", "[cost]") {
     REQUIRE(rented.ok());
     REQUIRE(card.device->list_price);
     if (const auto point = break_even(card, rented, o)) {
-        const double bought = card.device->list_price->amount.value + point->inferences * *cost_of(card, o).electricity;
+        const double bought =
+            card.device->list_price->amount.value + point->inferences * *cost_of(card, o).electricity;
         CHECK(bought == Approx(point->inferences * *cost_of(rented, o).cloud));
         CHECK(point->within_life == (point->years <= o.years));
     }
@@ -121,9 +124,10 @@ TEST_CASE("break-even is where both ways have cost the same", "[cost]") {
 }
 
 TEST_CASE("cost options outside of their range are refused by name", "[cost]") {
-    for (const auto& change : {+[](CostOptions& o) { o.utilization = 0; }, +[](CostOptions& o) { o.utilization = 1.5; },
-                               +[](CostOptions& o) { o.pue = 0.9; }, +[](CostOptions& o) { o.years = 0; },
-                               +[](CostOptions& o) { o.kwh_price = -1; }, +[](CostOptions& o) { o.grid_intensity = NAN; }}) {
+    for (const auto& change :
+         {+[](CostOptions& o) { o.utilization = 0; }, +[](CostOptions& o) { o.utilization = 1.5; },
+          +[](CostOptions& o) { o.pue = 0.9; }, +[](CostOptions& o) { o.years = 0; },
+          +[](CostOptions& o) { o.kwh_price = -1; }, +[](CostOptions& o) { o.grid_intensity = NAN; }}) {
         CostOptions options;
         change(options);
         CHECK_THROWS_AS(check_cost_options(options), UsageError);
@@ -133,7 +137,7 @@ TEST_CASE("cost options outside of their range are refused by name", "[cost]") {
 
 TEST_CASE("the cost block shows dates, missing prices and assumptions", "[cost]") {
     std::vector<Result> results = {laws::run("resnet50", "A100", Precision::int8),
-                                   laws::run("resnet50", "KPU-T64@6W", Precision::int8)};
+                                   laws::run("resnet50", "TPU-v1", Precision::int8)};
     Report report;
     report.blocks = cost_blocks(results, {});
     const std::string text = render(report, Format::text, {160});
@@ -148,7 +152,8 @@ TEST_CASE("the cost block shows dates, missing prices and assumptions", "[cost]"
 TEST_CASE("the energy report renders, and its JSON adds up", "[energy]") {
     std::vector<Result> results = {laws::run("mobilenet_v2", "A100", Precision::int8)};
     const std::string text = render(describe_energy(results, {true}), Format::text, {200});
-    for (const char* word : {"multiply-accumulate int8", "static power", "path from DRAM", "At the wall", "sum"})
+    for (const char* word :
+         {"multiply-accumulate int8", "static power", "path from DRAM", "At the wall", "sum"})
         CHECK(text.find(word) != std::string::npos);
     const auto json = nlohmann::json::parse(energy_to_json(results, {true}));
     double sum = 0;

@@ -1,4 +1,5 @@
-// The energy table against the published figures it was made from, and against the mappers whose counts it prices.
+// The energy table against the published figures it was made from, and against the mappers whose counts it
+// prices.
 
 #include "archsim/hardware/energy_table.hpp"
 #include "estimate/price.hpp"
@@ -22,7 +23,9 @@ const EnergyDatabase& energy() {
     return database;
 }
 
-std::shared_ptr<const Device> device(const std::string& name) { return laws::session().hardware().device(name).device; }
+std::shared_ptr<const Device> device(const std::string& name) {
+    return laws::session().hardware().device(name).device;
+}
 
 /// Joules per operation at the clock the device sustains.
 double operation(const std::string& name, Precision p) {
@@ -62,8 +65,11 @@ TEST_CASE("published all-in energies per operation come back from their events",
 }
 
 TEST_CASE("a byte streamed from DRAM costs its published all-in energy once", "[energy]") {
-    for (const auto& [name, picojoules] :
-         {std::pair{"A100-40GB", 117.4}, {"A100", 117.4}, {"H200", 122.4}, {"A40", 198.0}, {"Jetson-Orin-Nano", 75.0}}) {
+    for (const auto& [name, picojoules] : {std::pair{"A100-40GB", 117.4},
+                                           {"A100", 117.4},
+                                           {"H200", 122.4},
+                                           {"A40", 198.0},
+                                           {"Jetson-Orin-Nano", 75.0}}) {
         INFO(name);
         const EnergyTable table = energy().resolve(*device(name));
         EventCounts events;
@@ -105,7 +111,8 @@ TEST_CASE("what the CPU mapper counts for a large product prices to the referenc
     CHECK(priced(table, events) / (2 * macs) == Approx(77 * kPico).epsilon(0.01));
 }
 
-TEST_CASE("INT8 costs less than FP16, and FP16 less than FP32, per operation on every device", "[energy][laws]") {
+TEST_CASE("INT8 costs less than FP16, and FP16 less than FP32, per operation on every device",
+          "[energy][laws]") {
     std::vector<Finding> findings;
     std::size_t pairs = 0;
     for (const auto& d : laws::session().hardware().all_devices(findings)) {

@@ -1,0 +1,46 @@
+# Installs the build into a scratch folder and uses the installation through find_package and through pkg-config.
+# cmake -D BUILD_DIR=... -D SOURCE_DIR=... -D COMPILER=... -D LIB_DIR=... -P check.cmake
+cmake_minimum_required(VERSION 3.25)
+
+set(scratch ${BUILD_DIR}/package-test)
+set(prefix ${scratch}/prefix)
+file(REMOVE_RECURSE ${scratch})
+
+function(run)
+    execute_process(COMMAND ${ARGN} OUTPUT_VARIABLE said ERROR_VARIABLE said RESULT_VARIABLE status)
+    if(NOT status EQUAL 0)
+        message(FATAL_ERROR "failed: ${ARGN}\n${said}")
+    endif()
+    set(said "${said}" PARENT_SCOPE)
+endfunction()
+
+function(expect_macs program)
+    # He et al. 2016 give 1.8e9 multiply-adds for ResNet-18 at 224 x 224.
+    run(${program} ${prefix}/share/archsim/models/onnx/resnet18.onnx batch=1 height=224 width=224)
+    if(NOT said MATCHES ": 18[0-9][0-9][0-9][0-9][0-9][0-9][0-9][0-9] MACs")
+        message(FATAL_ERROR "${program} printed: ${said}")
+    endif()
+endfunction()
+
+run(${CMAKE_COMMAND} --install ${BUILD_DIR} --prefix ${prefix})
+foreach(header_of IN ITEMS nlohmann onnx google CLI boost Eigen fmt)
+    execute_process(COMMAND grep -rlE "#include <${header_of}/" ${prefix}/include OUTPUT_VARIABLE leaks)
+    if(leaks)
+        message(FATAL_ERROR "public headers include ${header_of}: ${leaks}")
+    endif()
+endforeach()
+
+# A tool of the installation finds the data beside it.
+run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${prefix}/bin/profile_graph resnet18 --top 1)
+
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${scratch}/find_package -G Ninja -D CMAKE_PREFIX_PATH=${prefix}
+    -D CMAKE_CXX_COMPILER=${COMPILER})
+run(${CMAKE_COMMAND} --build ${scratch}/find_package)
+expect_macs(${scratch}/find_package/consumer)
+
+find_program(pkg_config pkg-config REQUIRED)
+set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIB_DIR}/pkgconfig)
+run(${pkg_config} --static --cflags --libs archsim)
+separate_arguments(flags UNIX_COMMAND "${said}")
+run(${COMPILER} -std=c++20 ${SOURCE_DIR}/consumer.cpp -o ${scratch}/pkg_config_consumer ${flags})
+expect_macs(${scratch}/pkg_config_consumer)

@@ -45,7 +45,7 @@ def entries():
                  (800, 800), "arXiv:1708.02002, MLPerf Inference v2.1", ("scores", "boxes"),
                  buffers=FROZEN_NORM),
         detector("detr-resnet50", "DETR ResNet-50", "detr", detr.Detr, (800, 1137), "arXiv:2005.12872",
-                 ("scores", "boxes"), buffers=FROZEN_NORM + ("position.periods",)),
+                 ("scores", "boxes"), buffers=FROZEN_NORM + ("position.periods", "/Constant_5_output_0")),
         detector("yolov5s", "YOLOv5s", "yolo", yolo.yolov5s, (640, 640),
                  "YOLOv5 release 7.0, yolov5s configuration", ("predictions",), buffers=("head.anchors",)),
         detector("yolov8n", "YOLOv8n", "yolo", yolo.yolov8n, (640, 640), "YOLOv8 yolov8n configuration",

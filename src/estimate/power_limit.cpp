@@ -9,8 +9,8 @@ namespace archsim {
 
 namespace {
 
-/// Lowest clock regulators use, as a share of the operating clock; the deepest published drop is a T4 from 1590 to
-/// 585 MHz base.
+/// Lowest clock regulators use, as a share of the operating clock; the deepest published drop is a T4 from
+/// 1590 to 585 MHz base.
 constexpr double kLowestClockRatio = 0.2;
 constexpr int kBisections = 24;
 
@@ -53,7 +53,9 @@ class Solver {
     }
 
     /// Joules per batch without static power.
-    double dynamic_energy(double clock_ratio) const { return price_energy(events_, machine_, clock_ratio).total(); }
+    double dynamic_energy(double clock_ratio) const {
+        return price_energy(events_, machine_, clock_ratio).total();
+    }
 
   private:
     double shared_dram(double bytes_per_batch) const {

@@ -259,9 +259,10 @@ bool GraphBuilder::fold_constant(const Node& node, Frame& frame) {
     Tensor& tensor = frame.scope.draft().graph.tensors[node.outputs.front()];
     take_constant(tensor, constant);
     // Numbers and index lists written into the code of a model; nothing that training adjusts.
-    const bool single =
-        std::all_of(constant->shape.begin(), constant->shape.end(), [](auto d) { return d <= 1; });
-    tensor.buffer = single || !is_floating(constant->type);
+    const bool vector =
+        std::count_if(constant->shape.begin(), constant->shape.end(), [](auto d) { return d > 1; }) <= 1 &&
+        holds_value(*constant);
+    tensor.buffer = vector || !is_floating(constant->type);
     return true;
 }
 
@@ -273,6 +274,11 @@ void GraphBuilder::mark_buffers(Graph& graph) {
             tensor.buffer |= std::any_of(kStatistics.begin(), kStatistics.end(),
                                          [&](std::string_view name) { return tensor.name.ends_with(name); });
     for (const Node& node : graph.nodes) {
+        // Resize(X, roi, scales): where to sample, not what training adjusts.
+        if (node.op_type == "Resize" || node.op_type == "Upsample")
+            for (std::size_t i = 1; i < node.inputs.size(); ++i)
+                if (node.inputs[i] != kNoTensor)
+                    graph.tensors[node.inputs[i]].buffer = true;
         // BatchNormalization(X, scale, B, mean, variance): the statistics are observed, not learned.
         constexpr std::size_t kFirstStatistic = 3;
         if (node.op_type != "BatchNormalization" || !node.domain.empty())

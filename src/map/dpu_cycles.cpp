@@ -9,13 +9,14 @@ double convolution_cycles(const Window& w, const Parallelism& p) {
     const auto& pixels = w.transposed ? w.in : w.out; // a transposed convolution meets every input pixel once
     const double lines = pixels[0] * pixels[1] * std::ceil(pixels[2] / p.pixels);
     double steps = w.taps() * std::ceil(inputs / p.inputs);
-    if (inputs < p.inputs / 2 && inputs * w.kernel[2] <= 2 * p.inputs && !w.transposed)
+    if (inputs < p.inputs / 2 && w.in_channels * w.kernel[2] <= 2 * p.inputs && !w.transposed)
         steps = w.kernel[0] * w.kernel[1] * std::ceil(inputs * w.kernel[2] / p.inputs);
     return lines * steps * std::ceil(outputs / p.outputs) * w.groups;
 }
 
 double product_cycles(const Contraction& c, double images, const Parallelism& p) {
-    return c.groups * std::ceil(c.m / images / p.pixels) * std::ceil(c.k / p.inputs) * std::ceil(c.n / p.outputs);
+    return c.groups * std::ceil(c.m / images / p.pixels) * std::ceil(c.k / p.inputs) *
+           std::ceil(c.n / p.outputs);
 }
 
 double window_cycles(const Window& w, const Parallelism& p) {

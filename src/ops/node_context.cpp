@@ -49,7 +49,7 @@ std::int64_t NodeContext::dim(std::size_t i, std::int64_t axis) const {
 void NodeContext::mark_learned(std::size_t i, bool learned) {
     // Folded weights (transposed, dequantised) stand for an initializer that counts already.
     if (has_input(i) && state_.graph.tensors[op_.inputs[i]].role == TensorRole::initializer)
-        state_.graph.tensors[op_.inputs[i]].learned = learned;
+        state_.graph.tensors[op_.inputs[i]].learned = learned && !state_.graph.tensors[op_.inputs[i]].buffer;
 }
 
 void NodeContext::mark_packed(std::size_t i, double values_per_element) {

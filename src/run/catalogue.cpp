@@ -17,9 +17,8 @@ namespace {
 using nlohmann::json;
 
 bool same_name(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-        return std::tolower(x) == std::tolower(y);
-    });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 std::map<std::string, std::int64_t> read_dims(const json& object, const char* key) {
@@ -40,7 +39,8 @@ PublishedFigures read_published(const json& object, const std::map<std::string, 
     figures.dims = defaults;
     for (const auto& [name, size] : read_dims(object, "dims"))
         figures.dims[name] = size;
-    if (const auto input = object.find("input"); input != object.end() && input->is_number_integer())
+    if (const auto input = object.find("input");
+        !object.contains("dims") && input != object.end() && input->is_number_integer())
         figures.dims["height"] = figures.dims["width"] = input->get<std::int64_t>();
     return figures;
 }
@@ -99,7 +99,8 @@ Catalogue::Catalogue(const std::filesystem::path& folder) {
             for (const json& object : document.at("models"))
                 entries_.push_back(read_entry(object, folder));
         } catch (const json::exception& problem) {
-            throw InputError(fmt::format("{}: not a model catalogue: {}", file.path().string(), problem.what()));
+            throw InputError(
+                fmt::format("{}: not a model catalogue: {}", file.path().string(), problem.what()));
         }
     }
     if (failure)

@@ -41,7 +41,9 @@ std::string regime_of(const Estimate& estimate) {
 }
 
 /// Bounds of a quantity that falls when time rises.
-Interval scaled(const Interval& interval, double factor) { return {interval.low * factor, interval.high * factor}; }
+Interval scaled(const Interval& interval, double factor) {
+    return {interval.low * factor, interval.high * factor};
+}
 
 std::int64_t tokens_of(const std::string& text) {
     std::int64_t value = 0;
@@ -113,8 +115,9 @@ struct RowEstimator::State {
         std::optional<Result> best;
         for (const std::int64_t batch : kBatches) {
             Result result = session.run(bind(workload, batch), hardware_name(row), options);
-            const bool better = !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
-                                                                             best->estimate.throughput_per_s));
+            const bool better =
+                !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
+                                                             best->estimate.throughput_per_s));
             if (better)
                 best = std::move(result);
         }
@@ -131,7 +134,8 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
         return without_estimate("unsupported", workload.problem);
     const auto run_options = options(row);
     if (!run_options)
-        return without_estimate("unsupported", fmt::format("the precision \"{}\" is not known", row.precision));
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
     const Result result = run(row, workload, *run_options);
     const Estimate& estimate = result.estimate;
     if (!result.ok())
@@ -157,12 +161,14 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     case MeasuredMetric::power_w: {
         // Power follows from energy and time; its relative uncertainty is taken from the energy's.
         const double energy = estimate.energy_per_inference_j;
-        take(drawn_w, energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
+        take(drawn_w,
+             energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
         break;
     }
     case MeasuredMetric::energy_mj: {
         const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
-        take(estimate.energy_per_inference_j * factor * kMilli, scaled(estimate.energy_interval, factor * kMilli));
+        take(estimate.energy_per_inference_j * factor * kMilli,
+             scaled(estimate.energy_interval, factor * kMilli));
         break;
     }
     }
@@ -171,10 +177,12 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
 
 Prediction RowEstimator::State::language(const MeasuredRow& row) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
-        return without_estimate("unsupported", "prompts of variable length, whose distribution is not published");
+        return without_estimate("unsupported",
+                                "prompts of variable length, whose distribution is not published");
     auto run_options = options(row);
     if (!run_options)
-        return without_estimate("unsupported", fmt::format("the precision \"{}\" is not known", row.precision));
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
     run_options->scenario = Scenario::latency; // a saturated server is a phase of its own
     run_options->chips = row.devices;
     GenerationRequest request;
@@ -182,10 +190,10 @@ Prediction RowEstimator::State::language(const MeasuredRow& row) {
     request.generate_tokens = tokens_of(row.generated_tokens);
     request.batch = row.batch.value_or(1);
     request.context = compiled_context(row.note);
-    const GenerationPhase phase = row.phase == "prefill"    ? GenerationPhase::prefill
-                                  : row.phase == "decode"   ? GenerationPhase::decode
-                                  : row.scope == "offline"  ? GenerationPhase::saturated
-                                                            : GenerationPhase::generate;
+    const GenerationPhase phase = row.phase == "prefill"   ? GenerationPhase::prefill
+                                  : row.phase == "decode"  ? GenerationPhase::decode
+                                  : row.scope == "offline" ? GenerationPhase::saturated
+                                                           : GenerationPhase::generate;
     const PhaseEstimate answer =
         estimate_generation(session, *generator(row.model), hardware_name(row), *run_options, phase, request);
     if (answer.status != Status::ok)

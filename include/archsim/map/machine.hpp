@@ -1,5 +1,6 @@
 #pragma once
-// A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to SI.
+// A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to
+// SI.
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
@@ -18,9 +19,9 @@ ARCHSIM_API std::string_view name_of(Scope scope);
 
 /// What a demand is made on. A rate exists for each; see Machine::rate.
 enum class Resource : std::uint8_t {
-    matrix_cycles,   ///< cycles of the matrix engine's clock
-    vector_cycles,   ///< cycles of the vector engine's clock
-    special_cycles,  ///< cycles of the special-function engine's clock
+    matrix_cycles,  ///< cycles of the matrix engine's clock
+    vector_cycles,  ///< cycles of the vector engine's clock
+    special_cycles, ///< cycles of the special-function engine's clock
     l1_bytes,
     l2_bytes,
     llc_bytes,
@@ -37,14 +38,14 @@ ARCHSIM_API std::string_view name_of(Resource resource);
 
 /// Where a rate comes from: the facts it is the product of.
 struct Rate {
-    double value = 0; ///< amount per second; 0 = the device has no such resource
+    double value = 0;                   ///< amount per second; 0 = the device has no such resource
     std::array<const Fact*, 3> facts{}; ///< inputs, for provenance (owned by device or parameters)
 };
 
 struct Machine {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
-    std::shared_ptr<const EnergyTable> energy; ///< null: energy is not priced
+    std::shared_ptr<const EnergyTable> energy;           ///< null: energy is not priced
     std::shared_ptr<const UncertaintyTable> uncertainty; ///< null: no intervals
     ParameterSet parameters;
     const PowerMode* mode = nullptr;
@@ -55,7 +56,8 @@ struct Machine {
     double units = 0;           ///< active SMs, cores, tiles, arrays
     std::array<Rate, kResourceCount> rates{};
     double combine_exponent = 4; ///< see Runtime
-    std::array<double, kPrecisionCount> matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
+    std::array<double, kPrecisionCount>
+        matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
     std::array<double, kPrecisionCount> vector_ops_per_cycle{};
     double chips = 1; ///< devices of this kind working together
 
@@ -85,8 +87,8 @@ ARCHSIM_API Machine make_machine(std::shared_ptr<const Device> device, std::stri
 /// How a device executes a requested format.
 struct ExecutedPrecision {
     bool supported = false;
-    PrecisionConfig config;   ///< what runs
-    std::string note;         ///< what the device does instead, empty when exactly as asked
+    PrecisionConfig config; ///< what runs
+    std::string note;       ///< what the device does instead, empty when exactly as asked
 };
 ARCHSIM_API ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
                                                 const PrecisionConfig& requested);

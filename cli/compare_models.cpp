@@ -54,10 +54,11 @@ int main(int argc, char** argv) {
         const Format format = output.chosen();
         const Session session = workload.open();
         const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
-        output.emit(format == Format::json ? to_json(comparison)
-                                           : render(describe(comparison, {verbose}), format, output.render_options()));
+        output.emit(format == Format::json
+                        ? to_json(comparison)
+                        : render(describe(comparison, {verbose}), format, output.render_options()));
         return exit_code(comparison);
     };
-    return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.", kExamples,
-                         setup, body);
+    return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
+                         kExamples, setup, body);
 }

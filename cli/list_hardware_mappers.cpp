@@ -1,4 +1,5 @@
-// list_hardware_mappers: what the hardware database holds, where its numbers come from, and whether it is sound.
+// list_hardware_mappers: what the hardware database holds, where its numbers come from, and whether it is
+// sound.
 
 #include "archsim/core/data_dir.hpp"
 #include "archsim/report/hardware_list.hpp"
@@ -46,8 +47,9 @@ int main(int argc, char** argv) {
     };
     const auto answer = [&](const auto& subject, auto&& report_of) {
         const Format format = output.chosen();
-        output.emit(format == Format::json ? to_json(subject)
-                                           : render(report_of(subject, format), format, output.render_options()));
+        output.emit(format == Format::json
+                        ? to_json(subject)
+                        : render(report_of(subject, format), format, output.render_options()));
     };
     const auto plain = [](const auto& subject, Format) { return describe(subject); };
     const auto body = [&] {
@@ -62,8 +64,8 @@ int main(int argc, char** argv) {
             answer(device_sheet(database, show), plain);
             return 0;
         }
-        const HardwareList list = list_hardware(
-            database, {category.empty() ? std::nullopt : parse_family(category), deployment});
+        const HardwareList list =
+            list_hardware(database, {category.empty() ? std::nullopt : parse_family(category), deployment});
         for (const Finding& finding : list.findings)
             if (!output.quiet)
                 std::cerr << "list_hardware_mappers: " << to_string(finding) << '\n';
@@ -73,6 +75,6 @@ int main(int argc, char** argv) {
         return 0;
     };
     return cli::run_tool(argc, argv, "list_hardware_mappers",
-                         "Lists the devices that can be estimated, with the sources of their numbers.", kExamples,
-                         setup, body);
+                         "Lists the devices that can be estimated, with the sources of their numbers.",
+                         kExamples, setup, body);
 }

@@ -30,7 +30,8 @@ int main(int argc, char** argv) {
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](CLI::App& app) {
-        app.add_option("--measurements", files, "CSV file(s) of measured values; see tests/measured/README.md")
+        app.add_option("--measurements", files,
+                       "CSV file(s) of measured values; see tests/measured/README.md")
             ->required();
         app.add_option("--hardware", hardware, "only rows of these devices");
         app.add_option("--worst", view.worst, "rows to list, worst first; 0: all")->capture_default_str();
@@ -63,11 +64,12 @@ int main(int argc, char** argv) {
         view.chart = format == Format::html;
         if (!scatter.empty() && format == Format::markdown)
             view.chart_file = seen_from(scatter, output.file);
-        output.emit(format == Format::json
-                        ? to_json(validation, table.findings)
-                        : render(describe(validation, table.findings, view), format, output.render_options()));
+        output.emit(format == Format::json ? to_json(validation, table.findings)
+                                           : render(describe(validation, table.findings, view), format,
+                                                    output.render_options()));
         return table.findings.empty() ? 0 : 3;
     };
     return cli::run_tool(argc, argv, "validate_estimates",
-                         "Compares estimates with published measurements, row by row.", kExamples, setup, body);
+                         "Compares estimates with published measurements, row by row.", kExamples, setup,
+                         body);
 }

@@ -74,21 +74,23 @@ Format OutputOptions::chosen() const {
     if (!format.empty()) {
         if (const auto parsed = parse_format(format))
             return *parsed;
-        throw UsageError(fmt::format("--format: \"{}\" is not one of text, markdown, json, csv, html", format));
+        throw UsageError(
+            fmt::format("--format: \"{}\" is not one of text, markdown, json, csv, html", format));
     }
     if (file.empty())
         return Format::text;
     if (const auto parsed = format_of_file(file))
         return *parsed;
-    throw UsageError(fmt::format("--output: no format known for the extension of \"{}\"; add --format", file));
+    throw UsageError(
+        fmt::format("--output: no format known for the extension of \"{}\"; add --format", file));
 }
 
 RenderOptions OutputOptions::render_options() const {
     RenderOptions options;
     const bool terminal = file.empty() && isatty(STDOUT_FILENO) != 0;
     options.width = width > 0 ? width : terminal_width();
-    options.color = !no_color &&
-                    (color == "always" || (color == "auto" && terminal && std::getenv("NO_COLOR") == nullptr));
+    options.color = !no_color && (color == "always" ||
+                                  (color == "auto" && terminal && std::getenv("NO_COLOR") == nullptr));
     options.unicode = !ascii;
     return options;
 }
@@ -106,10 +108,13 @@ void WorkloadOptions::add_to(CLI::App& app) {
     app.add_option("--precision", precision,
                    "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
         ->capture_default_str();
-    app.add_option("--batch-size", batch_size, "items per inference")->check(CLI::Range(1, 1 << 20))->capture_default_str();
+    app.add_option("--batch-size", batch_size, "items per inference")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
     app.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
     app.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-    app.add_option("--input", inputs, "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+    app.add_option("--input", inputs,
+                   "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
     app.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
         ->check(CLI::IsMember({"latency", "throughput"}))
         ->capture_default_str();
@@ -123,9 +128,10 @@ void WorkloadOptions::add_to(CLI::App& app) {
 PrecisionConfig WorkloadOptions::parsed_precision() const {
     if (const auto parsed = PrecisionConfig::parse(precision))
         return *parsed;
-    throw UsageError(fmt::format("--precision: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
-                                 "w8a16 or w4a16",
-                                 precision));
+    throw UsageError(
+        fmt::format("--precision: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
+                    "w8a16 or w4a16",
+                    precision));
 }
 
 Bindings WorkloadOptions::bindings() const {
@@ -161,14 +167,18 @@ Session WorkloadOptions::open() const {
 
 void GenerationOptions::add_to(CLI::App& app) {
     const char* group = "Language models and several devices";
-    app.add_option("--prompt-tokens", prompt_tokens, "answer a prompt of N tokens")->check(CLI::Range(1, 1 << 22))->group(group);
+    app.add_option("--prompt-tokens", prompt_tokens, "answer a prompt of N tokens")
+        ->check(CLI::Range(1, 1 << 22))
+        ->group(group);
     app.add_option("--generate-tokens", generate_tokens, "with M tokens, one step each")
         ->check(CLI::Range(1, 1 << 22))
         ->group(group);
     app.add_option("--weights", weights, "storage of weights where it differs, e.g. int4")->group(group);
-    app.add_option("--activations", activations, "format of activations and arithmetic where it differs")->group(group);
+    app.add_option("--activations", activations, "format of activations and arithmetic where it differs")
+        ->group(group);
     app.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8")->group(group);
-    app.add_option("--devices", devices, "devices that share every layer (tensor parallelism), or auto: as many as needed")
+    app.add_option("--devices", devices,
+                   "devices that share every layer (tensor parallelism), or auto: as many as needed")
         ->capture_default_str()
         ->group(group);
 }
@@ -178,8 +188,9 @@ namespace {
 Precision parse_format_flag(const std::string& text, const char* flag) {
     if (const auto parsed = parse_precision(text))
         return *parsed;
-    throw UsageError(fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8, int4 and the like",
-                                 flag, text));
+    throw UsageError(
+        fmt::format("{}: \"{}\" is not a numeric format; use fp32, bf16, fp16, fp8, int8, int4 and the like",
+                    flag, text));
 }
 
 } // namespace

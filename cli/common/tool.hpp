@@ -1,6 +1,6 @@
 #pragma once
-// What every tool shares: option groups, output, exit codes. Tools parse, call the library and print; they compute
-// nothing.
+// What every tool shares: option groups, output, exit codes. Tools parse, call the library and print; they
+// compute nothing.
 
 #include "archsim/report/report.hpp"
 #include "archsim/run/generation.hpp"
@@ -60,8 +60,8 @@ struct GenerationOptions {
 /// Parses "NAME=VALUE"; throws UsageError that shows the form.
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);
 
-/// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit code:
-/// 0 ok, 1 usage, 2 input, 3 incomplete.
+/// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
+/// code: 0 ok, 1 usage, 2 input, 3 incomplete.
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(CLI::App&)>& setup,
              const std::function<int()>& body);

@@ -18,14 +18,14 @@ using Key = std::string (*)(const MeasuredRow&);
 
 /// What both rankings hold fixed; '\n' cannot be part of a field.
 std::string workload_key(const MeasuredRow& row) {
-    return (row.batch ? std::to_string(*row.batch) : "best") + '\n' + row.precision + '\n' + row.scope + '\n' +
-           std::string(name_of(row.metric)) + '\n' + row.phase + '\n' + row.prompt_tokens + '\n' +
+    return (row.batch ? std::to_string(*row.batch) : "best") + '\n' + row.precision + '\n' + row.scope +
+           '\n' + std::string(name_of(row.metric)) + '\n' + row.phase + '\n' + row.prompt_tokens + '\n' +
            row.generated_tokens + '\n' + std::to_string(row.devices);
 }
 
 std::string model_key(const MeasuredRow& row) {
-    return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence + '\n' +
-           workload_key(row);
+    return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence +
+           '\n' + workload_key(row);
 }
 
 std::string device_key(const MeasuredRow& row) {
@@ -76,8 +76,12 @@ PairCounts count_pairs(std::span<const double> measured, std::span<const double>
     return counts;
 }
 
-RankAgreement tau_of_devices(const Rows& rows) { return agreement(rows, model_key); }
+RankAgreement tau_of_devices(const Rows& rows) {
+    return agreement(rows, model_key);
+}
 
-RankAgreement tau_of_models(const Rows& rows) { return agreement(rows, device_key); }
+RankAgreement tau_of_models(const Rows& rows) {
+    return agreement(rows, device_key);
+}
 
 } // namespace archsim

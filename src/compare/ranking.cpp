@@ -8,11 +8,16 @@ namespace {
 
 Interval interval_of(const Estimate& e, RankBy by) {
     switch (by) {
-    case RankBy::latency: return e.latency_interval;
-    case RankBy::throughput: return {-e.throughput_interval.high, -e.throughput_interval.low};
-    case RankBy::energy: return e.energy_interval;
-    case RankBy::power: return {e.power_w, e.power_w};
-    case RankBy::memory: return {e.memory.peak_bytes, e.memory.peak_bytes};
+    case RankBy::latency:
+        return e.latency_interval;
+    case RankBy::throughput:
+        return {-e.throughput_interval.high, -e.throughput_interval.low};
+    case RankBy::energy:
+        return e.energy_interval;
+    case RankBy::power:
+        return {e.power_w, e.power_w};
+    case RankBy::memory:
+        return {e.memory.peak_bytes, e.memory.peak_bytes};
     }
     return {};
 }
@@ -21,11 +26,16 @@ Interval interval_of(const Estimate& e, RankBy by) {
 
 double ranking_value(const Estimate& e, RankBy by) {
     switch (by) {
-    case RankBy::latency: return e.latency_s;
-    case RankBy::throughput: return -e.throughput_per_s;
-    case RankBy::energy: return e.energy_per_inference_j;
-    case RankBy::power: return e.power_w;
-    case RankBy::memory: return e.memory.peak_bytes;
+    case RankBy::latency:
+        return e.latency_s;
+    case RankBy::throughput:
+        return -e.throughput_per_s;
+    case RankBy::energy:
+        return e.energy_per_inference_j;
+    case RankBy::power:
+        return e.power_w;
+    case RankBy::memory:
+        return e.memory.peak_bytes;
     }
     return 0;
 }

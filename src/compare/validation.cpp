@@ -64,7 +64,9 @@ ValidationSummary summarize(std::string selection, const std::vector<const Valid
 
 } // namespace
 
-std::string_view name_of(MeasuredMetric metric) { return kMetricNames[static_cast<std::size_t>(metric)].second; }
+std::string_view name_of(MeasuredMetric metric) {
+    return kMetricNames[static_cast<std::size_t>(metric)].second;
+}
 
 std::optional<MeasuredMetric> parse_measured_metric(std::string_view text) {
     for (const auto& [metric, name] : kMetricNames)
@@ -92,7 +94,8 @@ ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows) {
     const auto n = static_cast<double>(errors.size());
     std::sort(errors.begin(), errors.end());
     const auto share_within = [&](double limit) {
-        return static_cast<double>(std::upper_bound(errors.begin(), errors.end(), limit) - errors.begin()) / n;
+        return static_cast<double>(std::upper_bound(errors.begin(), errors.end(), limit) - errors.begin()) /
+               n;
     };
     statistics.median_ape = percentile(errors, 0.5);
     statistics.mean_ape = sum / n;

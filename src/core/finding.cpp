@@ -16,32 +16,52 @@ std::vector<Finding> one(const Finding& finding) {
 
 std::string_view name_of(FindingKind kind) {
     switch (kind) {
-    case FindingKind::unreadable_file: return "unreadable_file";
-    case FindingKind::malformed_file: return "malformed_file";
-    case FindingKind::unknown_operator: return "unknown_operator";
-    case FindingKind::unresolved_dimension: return "unresolved_dimension";
-    case FindingKind::data_dependent_shape: return "data_dependent_shape";
-    case FindingKind::malformed_node: return "malformed_node";
-    case FindingKind::shape_conflict: return "shape_conflict";
-    case FindingKind::too_large: return "too_large";
-    case FindingKind::unknown_key: return "unknown_key";
-    case FindingKind::wrong_unit: return "wrong_unit";
-    case FindingKind::out_of_range: return "out_of_range";
-    case FindingKind::missing_field: return "missing_field";
-    case FindingKind::inconsistent: return "inconsistent";
-    case FindingKind::duplicate: return "duplicate";
-    case FindingKind::missing_source: return "missing_source";
-    case FindingKind::unknown_name: return "unknown_name";
-    case FindingKind::unsupported: return "unsupported";
+    case FindingKind::unreadable_file:
+        return "unreadable_file";
+    case FindingKind::malformed_file:
+        return "malformed_file";
+    case FindingKind::unknown_operator:
+        return "unknown_operator";
+    case FindingKind::unresolved_dimension:
+        return "unresolved_dimension";
+    case FindingKind::data_dependent_shape:
+        return "data_dependent_shape";
+    case FindingKind::malformed_node:
+        return "malformed_node";
+    case FindingKind::shape_conflict:
+        return "shape_conflict";
+    case FindingKind::too_large:
+        return "too_large";
+    case FindingKind::unknown_key:
+        return "unknown_key";
+    case FindingKind::wrong_unit:
+        return "wrong_unit";
+    case FindingKind::out_of_range:
+        return "out_of_range";
+    case FindingKind::missing_field:
+        return "missing_field";
+    case FindingKind::inconsistent:
+        return "inconsistent";
+    case FindingKind::duplicate:
+        return "duplicate";
+    case FindingKind::missing_source:
+        return "missing_source";
+    case FindingKind::unknown_name:
+        return "unknown_name";
+    case FindingKind::unsupported:
+        return "unsupported";
     }
     return "unknown";
 }
 
 std::string_view name_of(Severity severity) {
     switch (severity) {
-    case Severity::note: return "note";
-    case Severity::warning: return "warning";
-    case Severity::error: return "error";
+    case Severity::note:
+        return "note";
+    case Severity::warning:
+        return "warning";
+    case Severity::error:
+        return "error";
     }
     return "unknown";
 }

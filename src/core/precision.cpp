@@ -31,15 +31,20 @@ struct Alias {
 };
 
 constexpr std::array kAliases = {
-    Alias{"float64", Precision::fp64},  Alias{"double", Precision::fp64},     Alias{"float32", Precision::fp32},
-    Alias{"float", Precision::fp32},    Alias{"single", Precision::fp32},     Alias{"tfloat32", Precision::tf32},
-    Alias{"bfloat16", Precision::bf16}, Alias{"float16", Precision::fp16},    Alias{"half", Precision::fp16},
-    Alias{"float8", Precision::fp8},    Alias{"fp8e4m3", Precision::fp8},     Alias{"fp8e5m2", Precision::fp8},
-    Alias{"float4", Precision::fp4},    Alias{"float4e2m1", Precision::fp4},  Alias{"i32", Precision::int32},
-    Alias{"i16", Precision::int16},     Alias{"i8", Precision::int8},         Alias{"i4", Precision::int4},
+    Alias{"float64", Precision::fp64},  Alias{"double", Precision::fp64},
+    Alias{"float32", Precision::fp32},  Alias{"float", Precision::fp32},
+    Alias{"single", Precision::fp32},   Alias{"tfloat32", Precision::tf32},
+    Alias{"bfloat16", Precision::bf16}, Alias{"float16", Precision::fp16},
+    Alias{"half", Precision::fp16},     Alias{"float8", Precision::fp8},
+    Alias{"fp8e4m3", Precision::fp8},   Alias{"fp8e5m2", Precision::fp8},
+    Alias{"float4", Precision::fp4},    Alias{"float4e2m1", Precision::fp4},
+    Alias{"i32", Precision::int32},     Alias{"i16", Precision::int16},
+    Alias{"i8", Precision::int8},       Alias{"i4", Precision::int4},
 };
 
-const PrecisionRow& row_of(Precision p) { return kRows[static_cast<std::size_t>(p)]; }
+const PrecisionRow& row_of(Precision p) {
+    return kRows[static_cast<std::size_t>(p)];
+}
 
 std::string lower_case(std::string_view text) {
     std::string result;
@@ -63,11 +68,17 @@ std::optional<Precision> precision_of_width(std::string_view digits) {
 
 } // namespace
 
-std::string_view name_of(Precision p) { return row_of(p).name; }
+std::string_view name_of(Precision p) {
+    return row_of(p).name;
+}
 
-int bits_of(Precision p) { return row_of(p).bits; }
+int bits_of(Precision p) {
+    return row_of(p).bits;
+}
 
-bool is_integer(Precision p) { return row_of(p).integer; }
+bool is_integer(Precision p) {
+    return row_of(p).integer;
+}
 
 std::optional<Precision> parse_precision(std::string_view text) {
     const std::string lower = lower_case(text);

@@ -15,19 +15,26 @@ namespace archsim {
 
 std::string_view name_of(Status status) {
     switch (status) {
-    case Status::ok: return "ok";
-    case Status::unsupported: return "unsupported";
-    case Status::does_not_fit: return "does_not_fit";
-    case Status::incomplete: return "incomplete";
+    case Status::ok:
+        return "ok";
+    case Status::unsupported:
+        return "unsupported";
+    case Status::does_not_fit:
+        return "does_not_fit";
+    case Status::incomplete:
+        return "incomplete";
     }
     return "";
 }
 
 std::string_view name_of(Bound bound) {
     switch (bound) {
-    case Bound::compute: return "compute";
-    case Bound::memory: return "memory";
-    case Bound::overhead: return "overhead";
+    case Bound::compute:
+        return "compute";
+    case Bound::memory:
+        return "memory";
+    case Bound::overhead:
+        return "overhead";
     }
     return "";
 }
@@ -39,7 +46,8 @@ Bound bound_of(const LaneTimes& times) {
     const double work = times.total - lane(Lane::overhead);
     if (lane(Lane::overhead) > work)
         return Bound::overhead;
-    return lane(Lane::compute) >= std::max(lane(Lane::on_chip), lane(Lane::memory)) ? Bound::compute : Bound::memory;
+    return lane(Lane::compute) >= std::max(lane(Lane::on_chip), lane(Lane::memory)) ? Bound::compute
+                                                                                    : Bound::memory;
 }
 
 std::string gigabytes(double bytes) {
@@ -151,8 +159,10 @@ void add_intervals(const Machine& machine, Estimate& e) {
     const std::string_view regime = e.overhead_bound >= std::max(e.compute_bound, e.memory_bound) ? "overhead"
                                     : e.compute_bound >= e.memory_bound                           ? "compute"
                                                                                                   : "memory";
-    const Spread time = machine.uncertainty->spread(Metric::latency, *machine.device, *machine.runtime, regime);
-    const Spread energy = machine.uncertainty->spread(Metric::energy, *machine.device, *machine.runtime, regime);
+    const Spread time =
+        machine.uncertainty->spread(Metric::latency, *machine.device, *machine.runtime, regime);
+    const Spread energy =
+        machine.uncertainty->spread(Metric::energy, *machine.device, *machine.runtime, regime);
     e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
     e.throughput_interval = {e.throughput_per_s / time.high, e.throughput_per_s / time.low};
     e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};
@@ -191,7 +201,8 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     if (machine.power_limit_w > 0)
-        e.peak_power_w = std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
+        e.peak_power_w =
+            std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
     add_up_chips(work.chips, e);
     add_intervals(machine, e);
     return e;

@@ -32,14 +32,17 @@ bool scales_with_clock(Resource r) {
     case Resource::special_cycles:
     case Resource::overhead_cycles:
     case Resource::l1_bytes:
-    case Resource::l2_bytes: return true;
-    default: return false;
+    case Resource::l2_bytes:
+        return true;
+    default:
+        return false;
     }
 }
 
 } // namespace
 
-LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio, bool prefetch_weights) {
+LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
+                     bool prefetch_weights) {
     LaneTimes result;
     double largest = -1;
     for (const Demand& demand : mapping.all()) {
@@ -60,8 +63,9 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
         }
     }
     const auto lane = [&](Lane l) { return result.lanes[static_cast<std::size_t>(l)]; };
-    result.total = combine(lane(Lane::compute), lane(Lane::on_chip), lane(Lane::memory), machine.combine_exponent) +
-                   lane(Lane::overhead);
+    result.total =
+        combine(lane(Lane::compute), lane(Lane::on_chip), lane(Lane::memory), machine.combine_exponent) +
+        lane(Lane::overhead);
     return result;
 }
 
@@ -84,12 +88,14 @@ double event_price(const EnergyTable& table, Event event, double voltage) {
     const double price = table[event].value_or(0);
     switch (event) {
     case Event::host_link_byte:
-    case Event::host_busy_second: return price; // supplies of their own
+    case Event::host_busy_second:
+        return price; // supplies of their own
     case Event::dram_byte: {
         const double device = std::min(price, table.dram_device.value_or(0));
         return device + (price - device) * voltage;
     }
-    default: return price * voltage;
+    default:
+        return price * voltage;
     }
 }
 

@@ -8,27 +8,28 @@
 
 namespace archsim {
 
-/// Time of one mapping. Lanes add inside and overlap across: t = (sum_l lane_l^p)^(1/p) + overhead, with p the
-/// stack's combine exponent (1 = copies run as separate passes, infinity = perfect overlap; a finite p > 1 is a
-/// smooth maximum). Worked: compute 3 us, memory 4 us, p = 1 / 2 / infinity -> 7 / 5 / 4 us.
+/// Time of one mapping. Lanes add inside and overlap across: t = (sum_l lane_l^p)^(1/p) + overhead, with p
+/// the stack's combine exponent (1 = copies run as separate passes, infinity = perfect overlap; a finite p >
+/// 1 is a smooth maximum). Worked: compute 3 us, memory 4 us, p = 1 / 2 / infinity -> 7 / 5 / 4 us.
 struct LaneTimes {
     std::array<double, kLaneCount> lanes{};
     double total = 0;
     Resource binding = Resource::seconds; ///< resource with the largest single time
-    double weight_stream = 0;             ///< time of weight_bytes demands, when taken out for network prefetch
+    double weight_stream = 0; ///< time of weight_bytes demands, when taken out for network prefetch
     double dram_bytes = 0;
 };
 
-/// `clock_ratio` scales every cycle-based rate (power limit). `prefetch_weights` takes weight_bytes demands out of
-/// the memory lane: they overlap the whole network instead.
-LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio, bool prefetch_weights);
+/// `clock_ratio` scales every cycle-based rate (power limit). `prefetch_weights` takes weight_bytes demands
+/// out of the memory lane: they overlap the whole network instead.
+LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
+                     bool prefetch_weights);
 
-/// Joules of counted events, each priced from the table at the voltage of the machine's clock (its mode's, times
-/// `clock_ratio`). Static energy is not included.
+/// Joules of counted events, each priced from the table at the voltage of the machine's clock (its mode's,
+/// times `clock_ratio`). Static energy is not included.
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio);
 
-/// Joules of one event when core voltage makes dynamic energy `voltage` times nominal (EnergyTable::voltage_factor).
-/// Memory devices and links have supplies of their own.
+/// Joules of one event when core voltage makes dynamic energy `voltage` times nominal
+/// (EnergyTable::voltage_factor). Memory devices and links have supplies of their own.
 double event_price(const EnergyTable& table, Event event, double voltage);
 
 /// A warning for each event that was counted but has no price on this machine, and for unknown static power.

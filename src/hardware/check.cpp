@@ -133,10 +133,10 @@ class Checker {
                                   fmt::format("the id \"{}\" differs from the file's name", device.id),
                                   fmt::format("call the file {}.json", device.id)));
         if (entry.family && *entry.family != device.family)
-            own.push_back(finding(FindingKind::inconsistent, entry.file, "/family",
-                                  fmt::format("a {} lies in the folder of another family",
-                                              title_of(device.family)),
-                                  fmt::format("move it to {}/", name_of(device.family))));
+            own.push_back(
+                finding(FindingKind::inconsistent, entry.file, "/family",
+                        fmt::format("a {} lies in the folder of another family", title_of(device.family)),
+                        fmt::format("move it to {}/", name_of(device.family))));
     }
 
     /// Names that several files must agree on: ids and aliases, stacks, hosts.
@@ -185,8 +185,8 @@ class Checker {
             const auto listed = document ? read_deployments(*document, file, own) : std::vector<Deployment>();
             for (std::size_t d = 0; d < listed.size(); ++d)
                 for (std::size_t h = 0; h < listed[d].hardware.size(); ++h)
-                    hardware_name(listed[d].hardware[h], file, fmt::format("/deployments/{}/hardware/{}", d, h),
-                                  own);
+                    hardware_name(listed[d].hardware[h], file,
+                                  fmt::format("/deployments/{}/hardware/{}", d, h), own);
             append(std::move(own));
         }
     }
@@ -198,7 +198,8 @@ class Checker {
         const DatabaseEntry* entry = files_.find(id);
         if (entry == nullptr) {
             own.push_back(finding(FindingKind::unknown_name, file, std::move(where),
-                                  fmt::format("no device is called \"{}\"", id), nearest_mend(id, ids_of(files_.index().devices))));
+                                  fmt::format("no device is called \"{}\"", id),
+                                  nearest_mend(id, ids_of(files_.index().devices))));
             return;
         }
         if (at == std::string::npos)
@@ -241,8 +242,8 @@ fs::path database_around(const fs::path& path) {
 
 std::vector<Finding> check_hardware(const fs::path& file_or_folder) {
     const bool database = fs::exists(file_or_folder / "schema.json");
-    Checker checker = database ? Checker(file_or_folder, {})
-                               : Checker(database_around(file_or_folder), {file_or_folder});
+    Checker checker =
+        database ? Checker(file_or_folder, {}) : Checker(database_around(file_or_folder), {file_or_folder});
     checker.run(database ? 0 : 1);
     return checker.take();
 }

@@ -65,7 +65,8 @@ struct HardwareDatabase::State {
         {
             const std::lock_guard lock(mutex);
             if (const auto found = devices.find(entry.file); found != devices.end()) {
-                findings.insert(findings.end(), found->second->findings.begin(), found->second->findings.end());
+                findings.insert(findings.end(), found->second->findings.begin(),
+                                found->second->findings.end());
                 return found->second;
             }
         }
@@ -100,8 +101,9 @@ struct HardwareDatabase::State {
         }
         for (const auto& [id, entries] : table) {
             const auto read = runtime(entries.back(), findings);
-            if (read != nullptr && std::any_of(read->aliases.begin(), read->aliases.end(),
-                                               [&](const std::string& alias) { return name_key(alias) == key; }))
+            if (read != nullptr &&
+                std::any_of(read->aliases.begin(), read->aliases.end(),
+                            [&](const std::string& alias) { return name_key(alias) == key; }))
                 called.push_back(read);
         }
         if (called.empty())
@@ -160,6 +162,10 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     const Device& device = *choice.device;
     if (!mode.empty()) {
         const PowerMode* found = device.power_mode(mode);
+        if (found == nullptr && same_ignoring_case(mode, kEfficientMode)) {
+            choice.power_mode = kEfficientMode;
+            return choice;
+        }
         if (found == nullptr) {
             std::vector<std::string> known;
             for (const PowerMode& candidate : device.power_modes)
@@ -183,7 +189,8 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime(std::string_view name) 
     return state_->runtimes_called(name).front();
 }
 
-std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& device, std::string_view name) const {
+std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& device,
+                                                             std::string_view name) const {
     if (!name.empty()) {
         // One name may stand for a stack on each kind of processor ("pytorch-compile").
         const auto candidates = state_->runtimes_called(name);
@@ -282,9 +289,12 @@ std::vector<std::string> HardwareDatabase::device_ids() const {
     return ids;
 }
 
-std::vector<std::string> HardwareDatabase::runtime_ids() const { return state_->runtime_ids(); }
+std::vector<std::string> HardwareDatabase::runtime_ids() const {
+    return state_->runtime_ids();
+}
 
-std::vector<std::shared_ptr<const Device>> HardwareDatabase::all_devices(std::vector<Finding>& findings) const {
+std::vector<std::shared_ptr<const Device>>
+HardwareDatabase::all_devices(std::vector<Finding>& findings) const {
     const std::vector<std::string> ids = device_ids();
     std::vector<std::shared_ptr<const Device>> read(ids.size());
     std::vector<std::vector<Finding>> problems(ids.size());

@@ -91,8 +91,8 @@ void add(EntryTable& table, DatabaseEntry entry) {
                      [](const DatabaseEntry& a, const DatabaseEntry& b) { return a.layer < b.layer; });
 }
 
-/// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay they
-/// may lie flat.
+/// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay
+/// they may lie flat.
 bool is_reserved(const std::string& stem) {
     return stem == "schema" || stem.ends_with("_schema") || stem == "energy" || stem == "uncertainty";
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What a database folder and its overlays hold, from file names alone; names and aliases are read from the head of
-// each file only when an id does not match.
+// What a database folder and its overlays hold, from file names alone; names and aliases are read from the
+// head of each file only when an id does not match.
 
 #include "archsim/hardware/device.hpp"
 
@@ -18,7 +18,8 @@ struct DeviceHead {
     std::string id, name, family;
     std::vector<std::string> aliases;
 };
-/// Reads until id, name, family and aliases are known; empty members where the file lacks them or is malformed.
+/// Reads until id, name, family and aliases are known; empty members where the file lacks them or is
+/// malformed.
 DeviceHead read_device_head(const std::string& file);
 
 struct DatabaseEntry {
@@ -37,6 +38,7 @@ struct DatabaseIndex {
 };
 
 /// Lists the files; throws InputError when a layer is not readable.
-DatabaseIndex list_database(const std::filesystem::path& root, const std::vector<std::filesystem::path>& overlays);
+DatabaseIndex list_database(const std::filesystem::path& root,
+                            const std::vector<std::filesystem::path>& overlays);
 
 } // namespace archsim

@@ -48,7 +48,8 @@ const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
     return found == aliases_.end() ? nullptr : found->second;
 }
 
-std::optional<DatabaseEntry> DeviceFiles::base_of(const std::string& name, const DatabaseEntry& derived) const {
+std::optional<DatabaseEntry> DeviceFiles::base_of(const std::string& name,
+                                                  const DatabaseEntry& derived) const {
     if (name.ends_with(".json")) {
         const auto file = std::filesystem::path(derived.file).parent_path() / name;
         return DatabaseEntry{file.stem().string(), file.string(), std::nullopt, derived.layer};
@@ -59,9 +60,9 @@ std::optional<DatabaseEntry> DeviceFiles::base_of(const std::string& name, const
         if (same == index_.devices.end())
             return std::nullopt;
         const auto& entries = same->second;
-        const auto below = std::find_if(entries.rbegin(), entries.rend(), [&](const DatabaseEntry& candidate) {
-            return candidate.layer < derived.layer;
-        });
+        const auto below =
+            std::find_if(entries.rbegin(), entries.rend(),
+                         [&](const DatabaseEntry& candidate) { return candidate.layer < derived.layer; });
         return below == entries.rend() ? derived : *below;
     }
     const DatabaseEntry* found = find(name);
@@ -77,8 +78,8 @@ std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vecto
     if (extends == own->end())
         return own;
     if (!extends->is_string()) {
-        findings.push_back(extends_finding(FindingKind::malformed_file, entry, "this must be the id of a device",
-                                           R"(write "extends": "H100")"));
+        findings.push_back(extends_finding(FindingKind::malformed_file, entry,
+                                           "this must be the id of a device", R"(write "extends": "H100")"));
         return std::nullopt;
     }
     const std::string name = extends->get<std::string>();
@@ -88,10 +89,10 @@ std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vecto
         for (const auto& [key, entries] : index_.devices)
             known.push_back(entries.back().id);
         const auto nearest = nearest_names(name, known);
-        findings.push_back(extends_finding(FindingKind::unknown_name, entry,
-                                           fmt::format("no device is called \"{}\"", name),
-                                           nearest.empty() ? std::string("name a device of the database")
-                                                           : fmt::format("is {} meant?", either_of(nearest))));
+        findings.push_back(
+            extends_finding(FindingKind::unknown_name, entry, fmt::format("no device is called \"{}\"", name),
+                            nearest.empty() ? std::string("name a device of the database")
+                                            : fmt::format("is {} meant?", either_of(nearest))));
         return std::nullopt;
     }
     chain.push_back(entry.file);

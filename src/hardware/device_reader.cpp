@@ -45,9 +45,10 @@ void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
         table.members([&](std::string_view key, const JsonPlace& place) {
             const auto precision = parse_precision(key);
             if (!precision) {
-                table.context().report(FindingKind::unknown_key, Severity::warning, place,
-                                       fmt::format("\"{}\" is not a numeric format", key),
-                                       "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
+                table.context().report(
+                    FindingKind::unknown_key, Severity::warning, place,
+                    fmt::format("\"{}\" is not a numeric format", key),
+                    "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
                 return;
             }
             StatedPeak peak;
@@ -131,7 +132,8 @@ void read_energy(ObjectReader& block, Device& device) {
         if (value.is_object() && value.contains("unit") && value["unit"].is_string()) {
             const Unit* unit = find_unit(value["unit"].get_ref<const std::string&>());
             if (unit != nullptr)
-                for (const PhysicalDimension accepted : {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
+                for (const PhysicalDimension accepted :
+                     {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
                     if (unit->dimension == accepted)
                         dimension = accepted;
         }
@@ -245,9 +247,10 @@ void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPre
                 rates[static_cast<std::size_t>(*precision)] =
                     table.quantity(name, D::operations_per_clock, {1e-3, 1e9});
             else
-                table.context().report(FindingKind::unknown_key, Severity::warning, place,
-                                       fmt::format("\"{}\" is not a numeric format", name),
-                                       "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
+                table.context().report(
+                    FindingKind::unknown_key, Severity::warning, place,
+                    fmt::format("\"{}\" is not a numeric format", name),
+                    "use fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8 or int4");
         });
     });
 }
@@ -267,9 +270,8 @@ std::shared_ptr<const Device> read_device(const json& document, const std::strin
         check_names(reader, *device);
         reader.finish();
     }
-    const bool usable = std::none_of(context.findings.begin(), context.findings.end(), [](const Finding& f) {
-        return f.severity == Severity::error;
-    });
+    const bool usable = std::none_of(context.findings.begin(), context.findings.end(),
+                                     [](const Finding& f) { return f.severity == Severity::error; });
     findings.insert(findings.end(), context.findings.begin(), context.findings.end());
     if (!usable)
         return nullptr;

@@ -7,7 +7,8 @@
 
 namespace archsim {
 
-/// Reads a device whose "extends" is already merged. Problems go to `findings`; null when one of them is an error.
+/// Reads a device whose "extends" is already merged. Problems go to `findings`; null when one of them is an
+/// error.
 std::shared_ptr<const Device> read_device(const nlohmann::json& document, const std::string& file,
                                           std::vector<Finding>& findings);
 

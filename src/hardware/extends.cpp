@@ -35,8 +35,9 @@ void merge_object(json& target, const json& patch);
 
 void merge_by_name(json& target, const json& patch) {
     for (const json& item : patch) {
-        const auto same = std::find_if(target.begin(), target.end(),
-                                       [&](const json& candidate) { return candidate["name"] == item["name"]; });
+        const auto same = std::find_if(target.begin(), target.end(), [&](const json& candidate) {
+            return candidate["name"] == item["name"];
+        });
         if (same == target.end())
             target.push_back(item);
         else

@@ -13,7 +13,8 @@ void read_grid(ObjectReader& block, Fact& rows, Fact& cols) {
     const nlohmann::json* grid = block.member("grid");
     if (grid == nullptr)
         return;
-    const bool pair = grid->is_array() && grid->size() == 2 && (*grid)[0].is_number() && (*grid)[1].is_number();
+    const bool pair =
+        grid->is_array() && grid->size() == 2 && (*grid)[0].is_number() && (*grid)[1].is_number();
     if (!pair) {
         block.context().report(FindingKind::malformed_file, Severity::error, block.place_of("grid"),
                                "this must be an array of two numbers", "write [rows, columns]");

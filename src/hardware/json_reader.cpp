@@ -17,9 +17,9 @@ using nlohmann::json;
 namespace {
 
 /// Members of a quantity object; anything else in it is reported.
-constexpr std::array<std::string_view, 11> kQuantityKeys = {"value", "unit",  "source",  "note",     "n", "error",
-                                                            "date",  "instance", "nominal", "by_generation",
-                                                            "currency"};
+constexpr std::array<std::string_view, 11> kQuantityKeys = {"value",   "unit",          "source",  "note",
+                                                            "n",       "error",         "date",    "instance",
+                                                            "nominal", "by_generation", "currency"};
 
 void append_escaped(std::string& pointer, std::string_view key) {
     for (const char c : key) {
@@ -75,7 +75,9 @@ ObjectReader::ObjectReader(ReadContext& context, const json& object, const JsonP
         source_ = find_source(*own, place_of("source"));
 }
 
-bool ObjectReader::has(std::string_view key) const { return object_.contains(key); }
+bool ObjectReader::has(std::string_view key) const {
+    return object_.contains(key);
+}
 
 const json* ObjectReader::member(std::string_view key, Need need) {
     asked_.push_back(key);
@@ -93,8 +95,8 @@ void ObjectReader::missing(std::string_view key, std::string mend) {
 }
 
 void ObjectReader::wrong_type(const JsonPlace& place, std::string_view expected) {
-    context_.report(FindingKind::malformed_file, Severity::error, place, fmt::format("this must be {}", expected),
-                    "see schema.json for the shape of this field");
+    context_.report(FindingKind::malformed_file, Severity::error, place,
+                    fmt::format("this must be {}", expected), "see schema.json for the shape of this field");
 }
 
 std::string ObjectReader::text(std::string_view key, Need need) {
@@ -145,14 +147,13 @@ bool ObjectReader::within(double value, std::string_view unit, double factor, Bo
     const std::string_view space = symbol.empty() ? "" : " ";
     const std::string shown = fmt::format("{:g}{}{}", value / factor, space, symbol);
     if (value < 0 && bounds.low >= 0)
-        context_.report(FindingKind::out_of_range, Severity::error, place, fmt::format("{} is negative", shown),
-                        "give a value of at least 0");
+        context_.report(FindingKind::out_of_range, Severity::error, place,
+                        fmt::format("{} is negative", shown), "give a value of at least 0");
     else
-        context_.report(
-            FindingKind::out_of_range, Severity::error, place,
-            fmt::format("{} lies outside of {:g} to {:g}{}{}", shown, bounds.low / factor, bounds.high / factor,
-                        space, symbol),
-            "check the value and its unit");
+        context_.report(FindingKind::out_of_range, Severity::error, place,
+                        fmt::format("{} lies outside of {:g} to {:g}{}{}", shown, bounds.low / factor,
+                                    bounds.high / factor, space, symbol),
+                        "check the value and its unit");
     return false;
 }
 
@@ -183,12 +184,14 @@ std::shared_ptr<const Source> ObjectReader::find_source(const json& name, const 
     const auto nearest = nearest_names(text, known, 1);
     context_.report(FindingKind::missing_source, Severity::warning, place,
                     fmt::format("the source \"{}\" is not listed in /sources", text),
-                    nearest.empty() ? std::string("add it to \"sources\"")
-                                    : fmt::format("add it to \"sources\", or is \"{}\" meant?", nearest.front()));
+                    nearest.empty()
+                        ? std::string("add it to \"sources\"")
+                        : fmt::format("add it to \"sources\", or is \"{}\" meant?", nearest.front()));
     return context_.unsourced;
 }
 
-Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension, Bounds bounds, const JsonPlace& place) {
+Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension, Bounds bounds,
+                                 const JsonPlace& place) {
     Fact fact;
     const auto value = object.find("value");
     if (value == object.end()) {
@@ -205,14 +208,15 @@ Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension
     const auto unit = object.find("unit");
     const std::string symbol =
         unit != object.end() && unit->is_string() ? unit->get<std::string>() : std::string();
-    const Unit* known = symbol.empty() && dimension == PhysicalDimension::one ? find_unit("1") : find_unit(symbol);
+    const Unit* known =
+        symbol.empty() && dimension == PhysicalDimension::one ? find_unit("1") : find_unit(symbol);
     const JsonPlace unit_place{&place, "unit", 0, false};
     if (known == nullptr || known->dimension != dimension) {
-        context_.report(symbol.empty() ? FindingKind::missing_field : FindingKind::wrong_unit, Severity::error,
-                        unit_place,
+        context_.report(symbol.empty() ? FindingKind::missing_field : FindingKind::wrong_unit,
+                        Severity::error, unit_place,
                         symbol.empty() ? fmt::format("{} has no unit", shortened(*value))
-                                       : fmt::format("{} {}: \"{}\" is not a unit of {}", shortened(*value), symbol,
-                                                     symbol, name_of(dimension)),
+                                       : fmt::format("{} {}: \"{}\" is not a unit of {}", shortened(*value),
+                                                     symbol, symbol, name_of(dimension)),
                         fmt::format("use one of {}", symbol_list(dimension)));
         return fact;
     }
@@ -257,7 +261,8 @@ Fact ObjectReader::quantity(std::string_view key, PhysicalDimension dimension, B
     const JsonPlace place = place_of(key);
     if (value->is_object())
         return read_quantity(*value, dimension, bounds, place);
-    const bool plain = dimension == PhysicalDimension::one || dimension == PhysicalDimension::operations_per_clock;
+    const bool plain =
+        dimension == PhysicalDimension::one || dimension == PhysicalDimension::operations_per_clock;
     if (!value->is_number() || !plain) {
         context_.report(FindingKind::malformed_file, Severity::error, place,
                         fmt::format("{} is not a quantity", shortened(*value)),
@@ -332,7 +337,8 @@ std::optional<json> parse_json_file(const std::string& file, std::vector<Finding
     };
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
     if (stream == nullptr)
-        return fail(FindingKind::unreadable_file, "the file cannot be opened", "check its name and permissions");
+        return fail(FindingKind::unreadable_file, "the file cannot be opened",
+                    "check its name and permissions");
     std::string text;
     std::array<char, 16384> block{};
     while (const std::size_t n = std::fread(block.data(), 1, block.size(), stream.get()))
@@ -353,7 +359,8 @@ std::optional<json> parse_json_file(const std::string& file, std::vector<Finding
                 column = 1;
             }
         }
-        return fail(FindingKind::malformed_file, fmt::format("no valid JSON at line {}, column {}", line, column),
+        return fail(FindingKind::malformed_file,
+                    fmt::format("no valid JSON at line {}, column {}", line, column),
                     "check commas, quotes and brackets there");
     } catch (const json::exception& error) {
         return fail(FindingKind::malformed_file, fmt::format("no valid JSON ({})", error.what()),

@@ -1,6 +1,6 @@
 #pragma once
-// Reads members of a JSON object and reports every problem as a finding with its JSON pointer. What a reader asks
-// for is what it knows: `finish()` reports all other keys, with the nearest known one.
+// Reads members of a JSON object and reports every problem as a finding with its JSON pointer. What a reader
+// asks for is what it knows: `finish()` reports all other keys, with the nearest known one.
 
 #include "archsim/core/finding.hpp"
 #include "archsim/core/provenance.hpp"
@@ -65,7 +65,8 @@ class ObjectReader {
     bool flag(std::string_view key, bool otherwise);
     /// A quantity {"value", "unit", "source"}; a plain number where the object itself names a source and the
     /// dimension is plain. Unknown when absent or unusable.
-    Fact quantity(std::string_view key, PhysicalDimension dimension, Bounds bounds = {}, Need need = Need::optional);
+    Fact quantity(std::string_view key, PhysicalDimension dimension, Bounds bounds = {},
+                  Need need = Need::optional);
     /// A number without unit or source (a year, a count that its object's source covers).
     double number(std::string_view key, Bounds bounds, Need need = Need::optional);
 
@@ -122,7 +123,8 @@ class ObjectReader {
 
   private:
     void wrong_type(const JsonPlace& place, std::string_view expected);
-    Fact read_quantity(const nlohmann::json& object, PhysicalDimension dimension, Bounds bounds, const JsonPlace& place);
+    Fact read_quantity(const nlohmann::json& object, PhysicalDimension dimension, Bounds bounds,
+                       const JsonPlace& place);
     bool within(double value, std::string_view unit, double factor, Bounds bounds, const JsonPlace& place);
     std::shared_ptr<const Source> find_source(const nlohmann::json& name, const JsonPlace& place);
 

@@ -46,8 +46,8 @@ class Lints {
             const double stated = peak.ops_per_second.value;
             if (product == 0) {
                 add(FindingKind::inconsistent, where,
-                    fmt::format("{:.4g} T operations/s are stated, but no {} engine has an {} rate", stated / 1e12,
-                                name_of(peak.kind), name_of(peak.precision)),
+                    fmt::format("{:.4g} T operations/s are stated, but no {} engine has an {} rate",
+                                stated / 1e12, name_of(peak.kind), name_of(peak.precision)),
                     "add the rate to ops_per_clock of the engine, or remove the peak");
                 continue;
             }
@@ -56,9 +56,10 @@ class Lints {
                 continue;
             if (std::abs(ratio / kSparseFactor - 1) <= kPeakTolerance)
                 add(FindingKind::inconsistent, where,
-                    fmt::format("{:.4g} T operations/s is a sparse peak in a dense field: twice units x rate x "
-                                "clock = {:.4g}",
-                                stated / 1e12, product / 1e12),
+                    fmt::format(
+                        "{:.4g} T operations/s is a sparse peak in a dense field: twice units x rate x "
+                        "clock = {:.4g}",
+                        stated / 1e12, product / 1e12),
                     "state the dense figure");
             else
                 add(FindingKind::inconsistent, where,
@@ -129,8 +130,12 @@ class Lints {
 
     void family() {
         switch (device_.family) {
-        case Family::cpu: required(device_.cpu.cores, "/cpu/cores"); break;
-        case Family::gpu: required(device_.gpu.sm_count, "/gpu/sm_count"); break;
+        case Family::cpu:
+            required(device_.cpu.cores, "/cpu/cores");
+            break;
+        case Family::gpu:
+            required(device_.gpu.sm_count, "/gpu/sm_count");
+            break;
         case Family::tpu:
             required(device_.systolic.rows, "/systolic/rows");
             required(device_.systolic.cols, "/systolic/cols");
@@ -149,9 +154,12 @@ class Lints {
                 required(device_.dpu.output_channel_parallel, "/dpu/output_channel_parallel");
             }
             break;
-        case Family::cgra: required(device_.cgra.compute_units, "/cgra/compute_units"); break;
+        case Family::cgra:
+            required(device_.cgra.compute_units, "/cgra/compute_units");
+            break;
         case Family::dsp:
-        case Family::npu: break;
+        case Family::npu:
+            break;
         }
     }
 
@@ -161,6 +169,8 @@ class Lints {
 
 } // namespace
 
-std::vector<Finding> lint_device(const Device& device) { return Lints(device).run(); }
+std::vector<Finding> lint_device(const Device& device) {
+    return Lints(device).run();
+}
 
 } // namespace archsim

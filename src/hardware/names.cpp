@@ -32,9 +32,13 @@ constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
 
 } // namespace
 
-std::string_view name_of(Family family) { return kFamilyNames[static_cast<std::size_t>(family)].first; }
+std::string_view name_of(Family family) {
+    return kFamilyNames[static_cast<std::size_t>(family)].first;
+}
 
-std::string_view title_of(Family family) { return kFamilyNames[static_cast<std::size_t>(family)].second; }
+std::string_view title_of(Family family) {
+    return kFamilyNames[static_cast<std::size_t>(family)].second;
+}
 
 std::optional<Family> parse_family(std::string_view text) {
     for (const Family family : kFamilies)
@@ -43,7 +47,9 @@ std::optional<Family> parse_family(std::string_view text) {
     return std::nullopt;
 }
 
-std::string_view name_of(EngineClass kind) { return kEngineClassNames[static_cast<std::size_t>(kind)]; }
+std::string_view name_of(EngineClass kind) {
+    return kEngineClassNames[static_cast<std::size_t>(kind)];
+}
 
 std::optional<EngineClass> parse_engine_class(std::string_view text) {
     for (std::size_t i = 0; i < kEngineClassNames.size(); ++i)
@@ -52,7 +58,9 @@ std::optional<EngineClass> parse_engine_class(std::string_view text) {
     return std::nullopt;
 }
 
-const ParameterInfo& info_of(Parameter p) { return kParameterInfos[static_cast<std::size_t>(p)]; }
+const ParameterInfo& info_of(Parameter p) {
+    return kParameterInfos[static_cast<std::size_t>(p)];
+}
 
 std::optional<Parameter> parse_parameter(std::string_view name) {
     for (std::size_t i = 0; i < kParameterInfos.size(); ++i)

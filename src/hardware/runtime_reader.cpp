@@ -123,10 +123,9 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
         if (const auto family = parse_family(name))
             runtime.families.push_back(*family);
         else
-            document.context().report(FindingKind::malformed_file, Severity::error,
-                                      document.place_of("families"),
-                                      fmt::format("\"{}\" is not a family", name),
-                                      "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+            document.context().report(
+                FindingKind::malformed_file, Severity::error, document.place_of("families"),
+                fmt::format("\"{}\" is not a family", name), "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
     }
     runtime.vendors = document.texts("vendors");
     runtime.generations = document.texts("generations");
@@ -181,9 +180,8 @@ std::shared_ptr<const Runtime> read_runtime(const json& document, const std::str
         read_runtime_body(reader, *runtime);
         reader.finish();
     }
-    const bool usable = std::none_of(context.findings.begin(), context.findings.end(), [](const Finding& f) {
-        return f.severity == Severity::error;
-    });
+    const bool usable = std::none_of(context.findings.begin(), context.findings.end(),
+                                     [](const Finding& f) { return f.severity == Severity::error; });
     findings.insert(findings.end(), context.findings.begin(), context.findings.end());
     if (!usable)
         return nullptr;

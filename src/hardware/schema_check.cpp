@@ -40,7 +40,8 @@ std::string pointer_of(const std::vector<std::string>& context) {
 /// The validator repeats a violation for every enclosing schema; those lines only say that a child failed.
 bool is_echo(const std::string& description) {
     return description.starts_with("Failed to validate item") ||
-           description.starts_with("Failed to validate against") || description.starts_with("Cannot validate");
+           description.starts_with("Failed to validate against") ||
+           description.starts_with("Cannot validate");
 }
 
 } // namespace

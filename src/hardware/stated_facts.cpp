@@ -72,7 +72,8 @@ class Walk {
         }
         if (value.is_number() && inherited != nullptr)
             return add(where, value.get<double>(),
-                       where.find("/ops_per_clock/") != std::string::npos ? "ops/clk" : "1", inherited, nullptr);
+                       where.find("/ops_per_clock/") != std::string::npos ? "ops/clk" : "1", inherited,
+                       nullptr);
         if (!value.is_object())
             return;
         const NamedSource* source = named(value, inherited);
@@ -94,7 +95,9 @@ class Walk {
 
 } // namespace
 
-std::vector<StatedFact> stated_facts(const json& document) { return Walk(document).take(); }
+std::vector<StatedFact> stated_facts(const json& document) {
+    return Walk(document).take();
+}
 
 SourceCounts count_sources(const std::vector<StatedFact>& facts) {
     SourceCounts counts;

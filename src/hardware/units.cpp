@@ -83,11 +83,25 @@ constexpr std::array kUnits = {
 };
 
 constexpr std::array<std::string_view, 19> kDimensionNames = {
-    "a plain number", "a time",    "a frequency",          "a size in bytes",
-    "a bandwidth",    "operations", "operations per second", "a power",
-    "an energy",      "an energy per byte", "an energy per operation", "a price",
-    "a price per hour", "a process node", "an area", "clock cycles",
-    "bytes per clock", "operations per clock", "bits",
+    "a plain number",
+    "a time",
+    "a frequency",
+    "a size in bytes",
+    "a bandwidth",
+    "operations",
+    "operations per second",
+    "a power",
+    "an energy",
+    "an energy per byte",
+    "an energy per operation",
+    "a price",
+    "a price per hour",
+    "a process node",
+    "an area",
+    "clock cycles",
+    "bytes per clock",
+    "operations per clock",
+    "bits",
 };
 
 /// "B/clk/SM" -> "B/clk": what the rate is counted for is documentation.
@@ -98,7 +112,9 @@ std::string_view without_scope(std::string_view symbol) {
 
 } // namespace
 
-std::string_view name_of(PhysicalDimension dimension) { return kDimensionNames[static_cast<std::size_t>(dimension)]; }
+std::string_view name_of(PhysicalDimension dimension) {
+    return kDimensionNames[static_cast<std::size_t>(dimension)];
+}
 
 const Unit* find_unit(std::string_view symbol) {
     const std::string_view bare = without_scope(symbol);

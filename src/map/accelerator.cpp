@@ -12,7 +12,9 @@ bool is_depthwise(const OperatorWork& work) {
 
 namespace {
 
-bool is_half(Precision p) { return p == Precision::fp16 || p == Precision::bf16 || p == Precision::int16; }
+bool is_half(Precision p) {
+    return p == Precision::fp16 || p == Precision::bf16 || p == Precision::int16;
+}
 
 /// Rate of a class in `p`, or in the first format that can stand in for it: a quantised graph may prescribe a
 /// format that the device does not multiply in.
@@ -20,7 +22,7 @@ double rate_or_substitute(const std::array<double, kPrecisionCount>& rates, Prec
     const auto rate = [&](Precision q) { return rates[static_cast<std::size_t>(q)]; };
     if (rate(p) > 0)
         return rate(p);
-    static constexpr std::array kSubstitutes = {Precision::int8, Precision::fp16, Precision::bf16,
+    static constexpr std::array kSubstitutes = {Precision::int8,  Precision::fp16, Precision::bf16,
                                                 Precision::int16, Precision::tf32, Precision::fp32};
     for (Precision q : kSubstitutes)
         if (bits_of(q) >= bits_of(p) && rate(q) > 0)
@@ -35,7 +37,8 @@ MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& networ
     format.efficiency = machine.param(Parameter::matrix_efficiency, 1.0);
     const bool mixed = is_half(compute) && is_integer(network.weights) && network.compute == compute &&
                        machine.parameters.fact(Parameter::mixed_width_efficiency).known();
-    format.ops_per_cycle = rate_or_substitute(machine.matrix_ops_per_cycle, mixed ? Precision::int8 : compute);
+    format.ops_per_cycle =
+        rate_or_substitute(machine.matrix_ops_per_cycle, mixed ? Precision::int8 : compute);
     if (mixed)
         format.efficiency *= machine.param(Parameter::mixed_width_efficiency, 1.0);
     else if (is_half(compute))
@@ -52,12 +55,14 @@ double vector_ops_per_cycle(const Machine& machine) {
     if (ratio > 0)
         return ratio * rate_or_substitute(machine.matrix_ops_per_cycle, Precision::int8) *
                machine.param(Parameter::matrix_efficiency, 1.0);
-    static constexpr std::array kFormats = {Precision::fp16, Precision::bf16, Precision::fp32, Precision::int16};
+    static constexpr std::array kFormats = {Precision::fp16, Precision::bf16, Precision::fp32,
+                                            Precision::int16};
     double rate = 0;
     for (Precision p : kFormats)
         rate = std::max(rate, machine.vector_ops(p));
-    return rate > 0 ? rate
-                    : *std::max_element(machine.vector_ops_per_cycle.begin(), machine.vector_ops_per_cycle.end());
+    return rate > 0
+               ? rate
+               : *std::max_element(machine.vector_ops_per_cycle.begin(), machine.vector_ops_per_cycle.end());
 }
 
 double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block) {
@@ -82,7 +87,8 @@ namespace {
 /// The stack's costs per element; negative = unknown, the operator's own count stands.
 struct VectorCosts {
     explicit VectorCosts(const Machine& machine)
-        : drain(machine.param(Parameter::drain_cost, 0)), elementwise(machine.param(Parameter::elementwise_cost, -1)),
+        : drain(machine.param(Parameter::drain_cost, 0)),
+          elementwise(machine.param(Parameter::elementwise_cost, -1)),
           pooling(machine.param(Parameter::pooling_cost, -1)),
           activation(machine.param(Parameter::activation_cost, -1)),
           normalization(machine.param(Parameter::normalization_cost, -1)),
@@ -156,7 +162,8 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
             continue;
         }
         switch (w.kind) {
-        case OpKind::free: break;
+        case OpKind::free:
+            break;
         case OpKind::convolution:
         case OpKind::matmul:
         case OpKind::recurrent:
@@ -166,7 +173,8 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
             } else if (w.window && w.window->groups > 1) {
                 result.small_operators += 1;
             }
-            result.operations += costs.drain * use.written_bytes + (w.kind == OpKind::recurrent ? costs.own(w) : 0);
+            result.operations +=
+                costs.drain * use.written_bytes + (w.kind == OpKind::recurrent ? costs.own(w) : 0);
             break;
         case OpKind::attention:
             result.operations += costs.drain * use.written_bytes;
@@ -174,10 +182,13 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
                                      ? costs.own(w)
                                      : costs.softmax * attention_softmax_elements(*w.attention);
             break;
-        case OpKind::elementwise: add_elementwise(use, epilogue, work.extra_bytes > 0, pass); break;
+        case OpKind::elementwise:
+            add_elementwise(use, epilogue, work.extra_bytes > 0, pass);
+            break;
         case OpKind::normalization:
             if (w.passes > 1)
-                result.operations += costs.normalization < 0 ? costs.own(w) : costs.normalization * use.output_elements;
+                result.operations +=
+                    costs.normalization < 0 ? costs.own(w) : costs.normalization * use.output_elements;
             else
                 result.operations += costs.moved(use);
             break;
@@ -188,19 +199,24 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
             result.operations += pooling_operations(use, costs);
             result.small_operators += w.window && w.window->out_pixels() == 1;
             break;
-        case OpKind::reduction: result.operations += costs.moved(use); break;
+        case OpKind::reduction:
+            result.operations += costs.moved(use);
+            break;
         case OpKind::data_movement:
             result.operations += costs.moved(use);
             result.small_operators += 1;
             break;
-        case OpKind::sorting: result.operations += costs.own(w); break;
+        case OpKind::sorting:
+            result.operations += costs.own(w);
+            break;
         }
     }
     if (normalizes)
         result.operations += costs.normalization < 0 ? pass.own : costs.normalization * widest;
     result.operations += costs.elementwise < 0 ? pass.own : costs.elementwise * pass.traffic;
     if (pass.activation > 0)
-        result.operations += costs.activation < 0 ? costs.special * special : costs.activation * pass.activation;
+        result.operations +=
+            costs.activation < 0 ? costs.special * special : costs.activation * pass.activation;
     result.small_operators += pass.traffic > 0;
     result.special = special;
     return result;
@@ -210,7 +226,8 @@ double on_chip_bytes(const Machine& machine) {
     double largest = 0;
     for (const MemoryLevel& level : machine.device->memory) {
         const bool whole = level.scope == "chip" || level.scope == "socket" || level.scope == "SoC";
-        largest = std::max(largest, level.capacity.value_or(0) * (whole ? 1.0 : std::max(1.0, machine.units)));
+        largest =
+            std::max(largest, level.capacity.value_or(0) * (whole ? 1.0 : std::max(1.0, machine.units)));
     }
     return largest;
 }
@@ -228,8 +245,8 @@ double outside_bytes(const NetworkWork& network, const SubgraphWork& work) {
     for (TensorId id : network.partition->subgraphs[work.index].inputs) {
         const ShapedTensor& tensor = network.graph->tensors[id];
         if (tensor.role == TensorRole::input && !tensor.kv_cache)
-            bytes += tensor.elements() *
-                     (is_floating(tensor.type) ? bytes_of(network.precision.activations) : bits_of(tensor.type) / 8.0);
+            bytes += tensor.elements() * (is_floating(tensor.type) ? bytes_of(network.precision.activations)
+                                                                   : bits_of(tensor.type) / 8.0);
     }
     return std::min(bytes, work.input_bytes + work.extra_bytes);
 }
@@ -283,16 +300,17 @@ void add_inference_overhead(const NetworkWork& network, const Machine& machine, 
     // With many requests in flight the host prepares one while the device runs another.
     if (machine.scenario == Scenario::throughput)
         return;
-    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::host_time, 0), 1, Parameter::host_time);
+    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::host_time, 0), 1,
+            Parameter::host_time);
     if (linked)
         out.add(Resource::host_link_bytes, Lane::overhead, bytes);
 }
 
 void add_layer_overhead(const Machine& machine, double layers, double shared_by, Mapping& out) {
-    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::kernel_overhead, 0) * layers / shared_by, 1,
-            Parameter::kernel_overhead);
-    out.add(Resource::overhead_cycles, Lane::overhead, machine.param(Parameter::layer_cycles, 0) * layers / shared_by,
-            1, Parameter::layer_cycles);
+    out.add(Resource::seconds, Lane::overhead,
+            machine.param(Parameter::kernel_overhead, 0) * layers / shared_by, 1, Parameter::kernel_overhead);
+    out.add(Resource::overhead_cycles, Lane::overhead,
+            machine.param(Parameter::layer_cycles, 0) * layers / shared_by, 1, Parameter::layer_cycles);
 }
 
 } // namespace archsim::accelerator

@@ -7,16 +7,25 @@
 
 namespace archsim::accelerator {
 
-inline double blocks(double extent, double block) { return std::ceil(extent / block); }
-inline double padded(double extent, double block) { return blocks(extent, block) * block; }
+inline double blocks(double extent, double block) {
+    return std::ceil(extent / block);
+}
+inline double padded(double extent, double block) {
+    return blocks(extent, block) * block;
+}
 
 /// One input channel per group, and more than one group.
 bool is_depthwise(const OperatorWork& work);
 /// Input and output channels of one group of a convolution.
-inline double group_inputs(const Window& w) { return w.in_channels / w.groups; }
-inline double group_outputs(const Window& w) { return w.out_channels / w.groups; }
+inline double group_inputs(const Window& w) {
+    return w.in_channels / w.groups;
+}
+inline double group_outputs(const Window& w) {
+    return w.out_channels / w.groups;
+}
 
-/// The engine that multiplies in a format: its rate over the whole device and the share of it that code reaches.
+/// The engine that multiplies in a format: its rate over the whole device and the share of it that code
+/// reaches.
 struct MatrixFormat {
     double ops_per_cycle = 0; ///< 1 multiply-accumulate = 2 operations
     double efficiency = 1;
@@ -24,8 +33,8 @@ struct MatrixFormat {
 };
 MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute);
 
-/// Operations per cycle of the vector engines: their best format not narrower than 16 bit, else what they have;
-/// 0 when the device states no vector engine and its stack no ratio to the matrix engine.
+/// Operations per cycle of the vector engines: their best format not narrower than 16 bit, else what they
+/// have; 0 when the device states no vector engine and its stack no ratio to the matrix engine.
 double vector_ops_per_cycle(const Machine& machine);
 
 /// Multiply-accumulates with channels of every tap padded to `block`; groups narrower than a block share its
@@ -37,9 +46,9 @@ double flat_padded_macs(const Contraction& c, double rows, double cols);
 /// Work of a subgraph outside dense contractions, in vector-engine operations.
 struct VectorWork {
     double operations = 0;
-    double special = 0;          ///< exponentials, divisions, roots among them
-    double depthwise_macs = 0;   ///< not part of `operations`
-    double small_operators = 0;  ///< operators that are no dense contraction, concatenation or window pooling
+    double special = 0;         ///< exponentials, divisions, roots among them
+    double depthwise_macs = 0;  ///< not part of `operations`
+    double small_operators = 0; ///< operators that are no dense contraction, concatenation or window pooling
 };
 /// `drained` adds the stack's cost per byte of contraction output.
 VectorWork vector_work(const SubgraphWork& work, const Machine& machine);
@@ -47,11 +56,12 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine);
 /// Bytes that the chip can keep near its engines: its largest on-chip level over all units.
 double on_chip_bytes(const Machine& machine);
 
-/// Whether the tensors alive at this subgraph (divided over `shares` independent parts) stay within `capacity`.
+/// Whether the tensors alive at this subgraph (divided over `shares` independent parts) stay within
+/// `capacity`.
 bool activations_stay(const NetworkWork& network, const SubgraphWork& work, double capacity, double shares);
 
-/// Bytes that exist before the inference starts and are no weights: keys and values of earlier steps, inputs of the
-/// network. They come from outside the chip whatever its buffers hold, and can be fetched ahead.
+/// Bytes that exist before the inference starts and are no weights: keys and values of earlier steps, inputs
+/// of the network. They come from outside the chip whatever its buffers hold, and can be fetched ahead.
 double outside_bytes(const NetworkWork& network, const SubgraphWork& work);
 
 /// Operators that the runtime hands to the host: transfers, hand-over and host time, all outside overlap.
@@ -69,11 +79,12 @@ inline void add_dram(Mapping& out, Resource resource, Lane lane, double bytes, d
     out.events[Event::dram_byte] += bytes;
 }
 
-/// Fixed time per inference, and in end-to-end latency the host's work and transfers: what Mapper::map_network adds.
+/// Fixed time per inference, and in end-to-end latency the host's work and transfers: what
+/// Mapper::map_network adds.
 void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out);
 
-/// Time per layer outside overlap: Parameter::kernel_overhead (seconds) and Parameter::layer_cycles, divided over
-/// `shared_by` images that pass together.
+/// Time per layer outside overlap: Parameter::kernel_overhead (seconds) and Parameter::layer_cycles, divided
+/// over `shared_by` images that pass together.
 void add_layer_overhead(const Machine& machine, double layers, double shared_by, Mapping& out);
 
 } // namespace archsim::accelerator

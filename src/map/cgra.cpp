@@ -1,6 +1,7 @@
 // CGRA: pattern compute units (stages x lanes) and pattern memory units on a programmable interconnect, after
-// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side and stream into each other; what does
-// not fit on the chip is cut into sections that run one after another, each after a reconfiguration.
+// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side and stream into each other;
+// what does not fit on the chip is cut into sections that run one after another, each after a
+// reconfiguration.
 
 #include "map/accelerator.hpp"
 
@@ -20,7 +21,8 @@ struct Fabric {
         stages = std::max(1.0, facts.stages.value_or(1));
         lanes = std::max(1.0, facts.lanes.value_or(1));
         memory = on_chip_bytes(machine);
-        // Weights stay in place; activations need room twice, for the producer and the consumer of each buffer.
+        // Weights stay in place; activations need room twice, for the producer and the consumer of each
+        // buffer.
         const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
         const auto operators = static_cast<double>(network.subgraphs.size());
         sections = std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0);
@@ -30,8 +32,9 @@ struct Fabric {
     double units = 1, stages = 1, lanes = 1, memory = 0, sections = 1;
 };
 
-/// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by side; rows
-/// stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the units, and rows over what is left.
+/// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by
+/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the units, and rows
+/// over what is left.
 struct Placement {
     double cycles = 0, units_used = 0, padded_macs = 0;
 };
@@ -120,8 +123,8 @@ class CgraMapper final : public Mapper {
         add_dram(out, Resource::weight_bytes, Lane::memory, outside);
     }
 
-    static void describe(const Fabric& fabric, const SubgraphWork& work, double units_used, double padded_macs,
-                         Mapping& out) {
+    static void describe(const Fabric& fabric, const SubgraphWork& work, double units_used,
+                         double padded_macs, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = fabric.units;
         a.units_used = units_used > 0 ? units_used : fabric.units;
@@ -135,6 +138,8 @@ class CgraMapper final : public Mapper {
 
 } // namespace
 
-std::unique_ptr<Mapper> make_cgra_mapper() { return std::make_unique<CgraMapper>(); }
+std::unique_ptr<Mapper> make_cgra_mapper() {
+    return std::make_unique<CgraMapper>();
+}
 
 } // namespace archsim

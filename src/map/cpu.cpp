@@ -1,5 +1,5 @@
-// CPU: cores with vector or tile units, private L2, a shared cache, DRAM. A parallel region per subgraph; saturated
-// throughput is one independent inference per core where the stack works so.
+// CPU: cores with vector or tile units, private L2, a shared cache, DRAM. A parallel region per subgraph;
+// saturated throughput is one independent inference per core where the stack works so.
 
 #include "map/cpu_view.hpp"
 
@@ -17,12 +17,15 @@ class CpuMapper final : public Mapper {
              Mapping& out) const override {
         const cpu::View view(machine, network);
         switch (work.kind) {
-        case OpKind::free: return;
+        case OpKind::free:
+            return;
         case OpKind::convolution:
         case OpKind::matmul:
         case OpKind::recurrent:
-        case OpKind::attention: return cpu::map_contraction(view, work, out);
-        default: return cpu::map_vector(view, work, out);
+        case OpKind::attention:
+            return cpu::map_contraction(view, work, out);
+        default:
+            return cpu::map_vector(view, work, out);
         }
     }
 

@@ -11,8 +11,8 @@ namespace archsim::cpu {
 
 namespace {
 
-// Block of the output that one core works on at a time: AMX uses a 2 x 2 arrangement of 16 x 16 tiles, vector code
-// 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
+// Block of the output that one core works on at a time: AMX uses a 2 x 2 arrangement of 16 x 16 tiles, vector
+// code 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
 constexpr double kMatrixBlock = 32, kVectorBlockM = 16, kVectorBlockN = 16;
 // Finest useful split of the rows over cores.
 constexpr double kLeastRows = 8;
@@ -54,15 +54,18 @@ struct Product {
 Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& use, const Contraction& c,
                  const MultiplyUnit& unit, double input_bytes, double weight_bytes) {
     Product p;
-    const double m = round_up(c.m, unit.m_step), n = round_up(c.n, unit.n_step), k = round_up(c.k, unit.k_step);
+    const double m = round_up(c.m, unit.m_step), n = round_up(c.n, unit.n_step),
+                 k = round_up(c.k, unit.k_step);
     p.efficiency = unit.efficiency;
     p.reason = unit.reason;
     double macs = c.groups * m * n * k;
     p.macs = c.macs();
-    const Window* w = use.op->work.kind == OpKind::convolution && use.op->work.window ? &*use.op->work.window : nullptr;
-    const Parameter fast = is_integer(work.precision) ? Parameter::integer_winograd_efficiency
-                                                      : Parameter::winograd_efficiency;
-    if (const double efficiency = view.param(fast, 0); w && !unit.matrix && efficiency > 0 && winograd_shape(*w)) {
+    const Window* w =
+        use.op->work.kind == OpKind::convolution && use.op->work.window ? &*use.op->work.window : nullptr;
+    const Parameter fast =
+        is_integer(work.precision) ? Parameter::integer_winograd_efficiency : Parameter::winograd_efficiency;
+    if (const double efficiency = view.param(fast, 0);
+        w && !unit.matrix && efficiency > 0 && winograd_shape(*w)) {
         const double saving = winograd_saving(*w, is_integer(work.precision));
         if (saving * efficiency > unit.efficiency) {
             macs /= saving;
@@ -86,8 +89,10 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
         } else {
             const double least_m = unit.matrix ? unit.m_step : kLeastRows;
             const double rows = std::ceil(c.m / least_m), columns = std::ceil(c.n / kVectorBlockN) * c.groups;
-            const double ideal = weight_bytes > 0 ? std::sqrt(view.used * input_bytes / weight_bytes) : view.used;
-            const double low = std::max(1.0, view.used / columns), high = std::max(low, std::min(view.used, rows));
+            const double ideal =
+                weight_bytes > 0 ? std::sqrt(view.used * input_bytes / weight_bytes) : view.used;
+            const double low = std::max(1.0, view.used / columns),
+                         high = std::max(low, std::min(view.used, rows));
             p.rows_shares = std::clamp(ideal, low, high);
             p.column_shares = std::min(std::max(1.0, view.used / p.rows_shares), columns);
         }
@@ -108,7 +113,8 @@ void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
     const Window& w = *use.op->work.window;
     const double blocks = w.batch * std::ceil(w.out_channels / view.lanes) * w.out[1];
     // Native half precision doubles the lanes; 8-bit networks gain nothing.
-    const double half = view.machine.vector_ops(Precision::fp16) > 0 && use.compute == Precision::fp16 ? 2 : 1;
+    const double half =
+        view.machine.vector_ops(Precision::fp16) > 0 && use.compute == Precision::fp16 ? 2 : 1;
     const double rate = view.vector_fp32 * half * view.used;
     out.add(Resource::vector_cycles, Lane::compute, 2 * use.op->work.macs * view.imbalance(blocks) / rate,
             view.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
@@ -175,9 +181,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
         }
         if (cycles > 0)
             out.add(unit.resource, Lane::compute, cycles, cycles / time, reason);
-        out.allocation.scheme = winograd      ? "Winograd"
-                                : unit.matrix ? "matrix tiles"
-                                              : "vector blocks";
+        out.allocation.scheme = winograd ? "Winograd" : unit.matrix ? "matrix tiles" : "vector blocks";
     }
     const double passes = view.param(winograd    ? Parameter::winograd_input_passes
                                      : depthwise ? Parameter::depthwise_input_passes

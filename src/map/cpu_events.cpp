@@ -4,8 +4,8 @@ namespace archsim::cpu {
 
 namespace {
 
-// Register blocking of vector micro-kernels (six rows by four vectors, oneDNN jit kernels): 24 multiply-adds take
-// four vector loads and six broadcasts, so every product instruction brings 10 / 24 loads.
+// Register blocking of vector micro-kernels (six rows by four vectors, oneDNN jit kernels): 24 multiply-adds
+// take four vector loads and six broadcasts, so every product instruction brings 10 / 24 loads.
 constexpr double kLoadsPerProduct = 10.0 / 24.0;
 // Operands and result of a 64-byte vector instruction, and of a tile instruction (three 1 KiB tiles read, one
 // written).

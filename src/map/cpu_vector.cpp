@@ -9,7 +9,8 @@ namespace archsim::cpu {
 
 namespace {
 
-// Softmax walks its row for the maximum, the exponentials and the scaling; a normalisation for moments and scaling.
+// Softmax walks its row for the maximum, the exponentials and the scaling; a normalisation for moments and
+// scaling.
 constexpr double kSoftmaxFactor = 2;
 // Windowed reductions load and combine every input element; the rest produce one output per element.
 constexpr double kPoolingFactor = 2;
@@ -32,10 +33,18 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
     double cycles = 0;
     switch (use.op->work.kind) {
     case OpKind::pooling:
-    case OpKind::reduction: cycles = use.input_elements * simple * kPoolingFactor; break;
-    case OpKind::softmax: cycles = use.output_elements * heavy * kSoftmaxFactor; break;
-    case OpKind::normalization: cycles = use.output_elements * heavy; break;
-    default: cycles = use.output_elements * (use.op->work.special_ops > 0 ? heavy : simple); break;
+    case OpKind::reduction:
+        cycles = use.input_elements * simple * kPoolingFactor;
+        break;
+    case OpKind::softmax:
+        cycles = use.output_elements * heavy * kSoftmaxFactor;
+        break;
+    case OpKind::normalization:
+        cycles = use.output_elements * heavy;
+        break;
+    default:
+        cycles = use.output_elements * (use.op->work.special_ops > 0 ? heavy : simple);
+        break;
     }
     return cycles / (view.lanes * view.used) * view.imbalance(blocks);
 }
@@ -43,17 +52,17 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
 void map_vector(const View& view, const SubgraphWork& work, Mapping& out) {
     double cycles = 0, blocks = 1;
     for (const OperatorUse& use : work.operators) {
-        const bool per_head = use.op->work.kind == OpKind::softmax &&
-                              view.param(Parameter::head_parallel_attention, 0) > 0;
+        const bool per_head =
+            use.op->work.kind == OpKind::softmax && view.param(Parameter::head_parallel_attention, 0) > 0;
         blocks = per_head ? head_count(view, use) : std::max(1.0, use.output_elements / view.lanes);
         cycles += vector_cycles(view, use, blocks);
     }
     out.add(Resource::vector_cycles, Lane::compute, cycles);
-    out.ideal_cycles = view.vector_fp32 > 0
-                           ? (work.vector_ops + work.special_ops) / (view.vector_fp32 * view.used)
-                           : 0;
+    out.ideal_cycles =
+        view.vector_fp32 > 0 ? (work.vector_ops + work.special_ops) / (view.vector_fp32 * view.used) : 0;
     count_vector(view, work.vector_ops, work.special_ops, out.events);
-    const double wide = view.wide_bytes > 0 ? view.wide_bytes / bytes_of(view.network.precision.activations) : 1;
+    const double wide =
+        view.wide_bytes > 0 ? view.wide_bytes / bytes_of(view.network.precision.activations) : 1;
     View::Traffic traffic;
     traffic.input = work.input_bytes * wide;
     traffic.output = (work.output_bytes + work.extra_bytes) * wide;

@@ -10,8 +10,9 @@ namespace {
 constexpr double kCacheLine = 64;
 // Elements of one fp32 vector where the database does not say: 128-bit NEON, the narrowest in use.
 constexpr double kNarrowestLanes = 4;
-// How sharply data spill: share that misses a cache of `capacity`, 1 / (1 + (capacity / data)^s). Weights are read
-// in the same order every inference and thrash at once; activations are partly reused before they are evicted.
+// How sharply data spill: share that misses a cache of `capacity`, 1 / (1 + (capacity / data)^s). Weights are
+// read in the same order every inference and thrash at once; activations are partly reused before they are
+// evicted.
 constexpr double kWeightSharpness = 4, kActivationSharpness = 2, kPrivateSharpness = 4;
 // Part of a private L2 that a producer's result may fill and still be there for its consumer.
 constexpr double kUsablePrivate = 0.7;
@@ -44,7 +45,8 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     for (const MemoryLevel& level : d.memory) {
         if (l2_bytes == 0 && level.name.starts_with("L2"))
             l2_bytes = level.capacity.value_or(0);
-        else if (level.name.starts_with("L3") || level.name.starts_with("SLC") || level.name.starts_with("LLC"))
+        else if (level.name.starts_with("L3") || level.name.starts_with("SLC") ||
+                 level.name.starts_with("LLC"))
             llc_bytes += level.capacity.value_or(0);
     }
     wide_bytes = n.precision.activations == Precision::int8 ? param(Parameter::wide_element_bytes, 0) : 0;
@@ -54,7 +56,7 @@ MultiplyUnit View::unit(Precision precision, OpKind kind) const {
     const Device& d = *machine.device;
     // Attention products of 8-bit networks stay in the widest fast float format.
     if (kind == OpKind::attention && wide_bytes > bytes_of(precision))
-        precision = wide_bytes > 2 ? Precision::fp32
+        precision = wide_bytes > 2                                          ? Precision::fp32
                     : first_engine(d, EngineClass::matrix, Precision::bf16) ? Precision::bf16
                                                                             : Precision::fp16;
     MultiplyUnit u;
@@ -63,7 +65,8 @@ MultiplyUnit View::unit(Precision precision, OpKind kind) const {
         u.matrix = true;
         u.ops_per_cycle = matrix->rate(precision).value;
         u.reason = Parameter::matrix_efficiency;
-        // One tile instruction multiplies 16 rows of 64 bytes (Intel AMX, Architecture Instruction Set Extensions).
+        // One tile instruction multiplies 16 rows of 64 bytes (Intel AMX, Architecture Instruction Set
+        // Extensions).
         u.m_step = 16;
         u.n_step = 16;
         u.k_step = 64 / bytes_of(precision);
@@ -99,9 +102,11 @@ double View::imbalance(double blocks) const {
 
 double View::dram_bytes(double activations, double weights) const {
     const double shared = streams ? cores : 1;
-    // Streams fill the private caches with their own activations; one inference spreads weights over all of them.
+    // Streams fill the private caches with their own activations; one inference spreads weights over all of
+    // them.
     const double weight_room = streams ? llc_bytes : llc_bytes + cores * l2_bytes;
-    const double activation_room = (llc_bytes + cores * l2_bytes) * param(Parameter::resident_fraction, 1) / shared;
+    const double activation_room =
+        (llc_bytes + cores * l2_bytes) * param(Parameter::resident_fraction, 1) / shared;
     return weights * miss_share(weight_room, network.weight_bytes, kWeightSharpness) +
            activations * miss_share(activation_room, activations, kActivationSharpness);
 }
@@ -109,7 +114,8 @@ double View::dram_bytes(double activations, double weights) const {
 void View::add_traffic(Mapping& out, const Traffic& t) const {
     const double activations = t.input + t.output;
     // Only what the same core produced and its L2 still holds is near; the rest crosses the mesh.
-    const double near = (1 / used) * (1 - miss_share(kUsablePrivate * l2_bytes * used, activations, kPrivateSharpness));
+    const double near =
+        (1 / used) * (1 - miss_share(kUsablePrivate * l2_bytes * used, activations, kPrivateSharpness));
     const double from_caches = (t.input * t.input_share + t.output * t.output_share) * used;
     const double near_bytes = from_caches * near;
     const double far_bytes = from_caches * (1 - near) + t.weights * t.weight_share * used;
@@ -120,7 +126,8 @@ void View::add_traffic(Mapping& out, const Traffic& t) const {
     if (const double fetch = param(Parameter::core_dram_bytes_per_clock, 0); streams && fetch > 0) {
         // One core has few misses in flight, whatever the others leave of the DRAM.
         const double relative = fetch / param(Parameter::llc_bytes_per_clock, fetch);
-        out.add(Resource::llc_bytes, Lane::on_chip, dram, share * relative, Parameter::core_dram_bytes_per_clock);
+        out.add(Resource::llc_bytes, Lane::on_chip, dram, share * relative,
+                Parameter::core_dram_bytes_per_clock);
     }
     out.add(Resource::dram_bytes, Lane::memory, dram, 1, Parameter::dram_efficiency);
     out.events[Event::l1_byte] += from_caches + t.weights * t.weight_share * used;

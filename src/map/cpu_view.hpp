@@ -23,14 +23,14 @@ class View {
 
     const Machine& machine;
     const NetworkWork& network;
-    bool streams;            ///< one core per inference, all cores busy with inferences of their own
-    double cores;            ///< of the machine that latency code uses (one socket, performance cores)
-    double used;             ///< cores of one inference: `cores`, or 1 with streams
-    double lanes;            ///< fp32 elements of one vector register
-    double vector_fp32;      ///< fp32 operations per cycle of one core
-    double l2_bytes;         ///< private L2 of one core
-    double llc_bytes;        ///< shared cache
-    double wide_bytes;       ///< storage of vector operators in 8-bit networks; 0 = as the rest
+    bool streams;       ///< one core per inference, all cores busy with inferences of their own
+    double cores;       ///< of the machine that latency code uses (one socket, performance cores)
+    double used;        ///< cores of one inference: `cores`, or 1 with streams
+    double lanes;       ///< fp32 elements of one vector register
+    double vector_fp32; ///< fp32 operations per cycle of one core
+    double l2_bytes;    ///< private L2 of one core
+    double llc_bytes;   ///< shared cache
+    double wide_bytes;  ///< storage of vector operators in 8-bit networks; 0 = as the rest
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
     MultiplyUnit unit(Precision precision, OpKind kind) const;
@@ -39,8 +39,8 @@ class View {
 
     /// What one operator moves on the chip and to DRAM, in bytes of all cores together.
     struct Traffic {
-        double input = 0;      ///< activations read, each byte once
-        double output = 0;     ///< written, with residuals read
+        double input = 0;  ///< activations read, each byte once
+        double output = 0; ///< written, with residuals read
         double weights = 0;
         double input_share = 1;  ///< part of the input that one core reads
         double output_share = 1; ///< part of the output that one core touches

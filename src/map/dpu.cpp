@@ -1,6 +1,7 @@
-// FPGA DPU: cores of a fixed convolution loop nest, each with batch handlers (engines that work on one image each
-// and share weight loads), a narrow engine for depthwise convolution and pooling, DRAM shared by the cores, and the
-// host for what the instruction set lacks. On Versal the products run on AI engines in a clock domain of their own.
+// FPGA DPU: cores of a fixed convolution loop nest, each with batch handlers (engines that work on one image
+// each and share weight loads), a narrow engine for depthwise convolution and pooling, DRAM shared by the
+// cores, and the host for what the instruction set lacks. On Versal the products run on AI engines in a clock
+// domain of their own.
 
 #include "map/accelerator.hpp"
 #include "map/dpu_cycles.hpp"
@@ -153,7 +154,8 @@ class DpuMapper final : public Mapper {
         const Machine& m = core.m;
         const double weights = work.weight_bytes * core.rounds;
         if (m.rate(Resource::weight_bytes) > 0)
-            add_dram(out, Resource::weight_bytes, Lane::memory, weights, core.saturated ? 1 / core.count : 1.0);
+            add_dram(out, Resource::weight_bytes, Lane::memory, weights,
+                     core.saturated ? 1 / core.count : 1.0);
         // The load port of one core: as wide as its handlers' ports together.
         const double port = m.param(Parameter::weight_port, 0) * core.handlers;
         if (!core.ai_engines && port > 0)
@@ -176,12 +178,15 @@ class DpuMapper final : public Mapper {
         const double per_cycle = core.loops.pixels * core.loops.inputs * core.loops.outputs;
         if (!core.ai_engines && cycles.products > 0)
             a.useful_fraction = std::min(1.0, work.macs / core.images / (cycles.products * per_cycle));
-        a.scheme = cycles.products > 0 ? (core.ai_engines ? "AI engines" : "convolution engine") : "narrow engine";
+        a.scheme =
+            cycles.products > 0 ? (core.ai_engines ? "AI engines" : "convolution engine") : "narrow engine";
     }
 };
 
 } // namespace
 
-std::unique_ptr<Mapper> make_dpu_mapper() { return std::make_unique<DpuMapper>(); }
+std::unique_ptr<Mapper> make_dpu_mapper() {
+    return std::make_unique<DpuMapper>();
+}
 
 } // namespace archsim

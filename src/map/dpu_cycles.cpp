@@ -15,7 +15,8 @@ double convolution_cycles(const Window& w, const Parallelism& p) {
 }
 
 double product_cycles(const Contraction& c, double images, const Parallelism& p) {
-    return c.groups * std::ceil(c.m / images / p.pixels) * std::ceil(c.k / p.inputs) * std::ceil(c.n / p.outputs);
+    return c.groups * std::ceil(c.m / images / p.pixels) * std::ceil(c.k / p.inputs) *
+           std::ceil(c.n / p.outputs);
 }
 
 double window_cycles(const Window& w, const Parallelism& p) {

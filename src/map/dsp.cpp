@@ -1,6 +1,7 @@
-// DSP: a tensor unit and a wide-vector unit that take turns on one network, a scratchpad, and DRAM behind DMA. The
-// database tells two kinds apart: a matrix accelerator of known sides, whose reduction is flattened over taps and
-// channels (TI MMA), and a tensor unit that pads the channels of every tap to a block (Hexagon).
+// DSP: a tensor unit and a wide-vector unit that take turns on one network, a scratchpad, and DRAM behind
+// DMA. The database tells two kinds apart: a matrix accelerator of known sides, whose reduction is flattened
+// over taps and channels (TI MMA), and a tensor unit that pads the channels of every tap to a block
+// (Hexagon).
 
 #include "map/accelerator.hpp"
 
@@ -58,8 +59,8 @@ class DspMapper final : public Mapper {
         const Core core(machine);
         // Float and 16-bit inputs and outputs change format and layout on the chip itself.
         if (bits_of(network.precision.activations) >= 16) {
-            const MatrixFormat format = matrix_format(machine, PrecisionConfig::uniform(Precision::int8),
-                                                      Precision::int8);
+            const MatrixFormat format =
+                matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
             result.fixed.add(format.resource, Lane::overhead,
                              network.batch * machine.param(Parameter::conversion_work, 0) /
                                  (format.ops_per_cycle * core.share),
@@ -72,7 +73,8 @@ class DspMapper final : public Mapper {
 
   private:
     /// Returns the padded multiply-accumulates of dense products.
-    static double add_tensor(const Core& core, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+    static double add_tensor(const Core& core, const SubgraphWork& work, const NetworkWork& network,
+                             Mapping& out) {
         double total = 0, cycles = 0;
         MatrixFormat format;
         for (const OperatorUse& use : work.operators) {
@@ -97,24 +99,28 @@ class DspMapper final : public Mapper {
                 core.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
     }
 
-    /// Weights, and what exists before the inference starts, come from DRAM for every inference. Activations do when a layer's input and output exceed half the
-    /// scratchpad: the other half holds the tiles in flight.
-    static void add_memory(const Core& core, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+    /// Weights, and what exists before the inference starts, come from DRAM for every inference. Activations
+    /// do when a layer's input and output exceed half the scratchpad: the other half holds the tiles in
+    /// flight.
+    static void add_memory(const Core& core, const SubgraphWork& work, const NetworkWork& network,
+                           Mapping& out) {
         if (core.m.rate(Resource::dram_bytes) <= 0)
             return;
         const double outside = outside_bytes(network, work);
         add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + outside);
         const double fresh = work.activation_bytes() - outside;
         if (fresh > core.scratchpad / 2)
-            add_dram(out, Resource::dram_bytes, Lane::memory, fresh * core.m.param(Parameter::spill_share, 1));
+            add_dram(out, Resource::dram_bytes, Lane::memory,
+                     fresh * core.m.param(Parameter::spill_share, 1));
     }
 
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {
         add_layer_overhead(core.m, 1, 1, out);
         const double start = core.m.param(Parameter::small_operator_work, 0) * vector.small_operators;
-        const MatrixFormat format = matrix_format(core.m, PrecisionConfig::uniform(Precision::int8), Precision::int8);
-        out.add(format.resource, Lane::overhead, start / (format.ops_per_cycle * core.share), format.efficiency,
-                Parameter::small_operator_work);
+        const MatrixFormat format =
+            matrix_format(core.m, PrecisionConfig::uniform(Precision::int8), Precision::int8);
+        out.add(format.resource, Lane::overhead, start / (format.ops_per_cycle * core.share),
+                format.efficiency, Parameter::small_operator_work);
     }
 
     static void count_events(const SubgraphWork& work, const Machine& machine, const VectorWork& vector,
@@ -146,6 +152,8 @@ class DspMapper final : public Mapper {
 
 } // namespace
 
-std::unique_ptr<Mapper> make_dsp_mapper() { return std::make_unique<DspMapper>(); }
+std::unique_ptr<Mapper> make_dsp_mapper() {
+    return std::make_unique<DspMapper>();
+}
 
 } // namespace archsim

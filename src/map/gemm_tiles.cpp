@@ -18,7 +18,8 @@ constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, T
                                Tile{64, 64},   Tile{64, 32},   Tile{32, 64},   Tile{128, 32}, Tile{32, 128}};
 constexpr std::array kSplits = {2.0, 4.0, 8.0, 16.0};
 
-// One step of the reduction loop moves 64 bytes of each row of the tile (CUTLASS default tile K of 32 half words).
+// One step of the reduction loop moves 64 bytes of each row of the tile (CUTLASS default tile K of 32 half
+// words).
 constexpr double kStepBytes = 64;
 // A part of a split reduction keeps at least this many steps; below, the prologue outweighs the loop.
 constexpr double kLeastSteps = 4;
@@ -50,7 +51,7 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     const auto consider = [&](const Tile& tile, double blocks, double split) {
         const double part_steps = std::ceil(steps / split);
         const double waves = blocks * split / engine.units;
-        const double rounded = 
+        const double rounded =
             wave_count(blocks * split, engine.units, engine.wave_rounding, engine.overlapped);
         const double cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
         const double operands =

@@ -19,24 +19,25 @@ struct GemmEngine {
     double efficiency = 1;         ///< share of the rate that the inner loop reaches
     double l2_bytes_per_cycle = 0; ///< from L2 to all multiprocessors; 0 = never limits
     double operand_reuse = 1;      ///< reuse of the M-side operand relative to a plain matrix product
-    double wave_rounding = 1;      ///< share of the last wave's idle time that is lost: 1 = lock step, 0 = none
-    bool overlapped = false;       ///< other streams fill idle multiprocessors: blocks / units counts
-    double split_cycles = -1;      ///< cost of combining the parts of one split reduction; below 0: never split
-    double smallest_n = 0;         ///< tiles narrower than this are not offered
+    double wave_rounding = 1; ///< share of the last wave's idle time that is lost: 1 = lock step, 0 = none
+    bool overlapped = false;  ///< other streams fill idle multiprocessors: blocks / units counts
+    double split_cycles = -1; ///< cost of combining the parts of one split reduction; below 0: never split
+    double smallest_n = 0;    ///< tiles narrower than this are not offered
 };
 
 /// The fastest candidate.
 struct TileChoice {
     std::uint16_t tile_m = 0, tile_n = 0, tile_k = 0, split = 1;
-    double cycles = 0;     ///< at full rate, with padding and the last wave, efficiency not applied
+    double cycles = 0;       ///< at full rate, with padding and the last wave, efficiency not applied
     double extra_cycles = 0; ///< of combining split reductions
-    double l2_bytes = 0;   ///< operands into the multiprocessors, result and partial results out
-    double waves = 0;      ///< thread blocks / multiprocessors
-    double units_used = 0; ///< multiprocessors with work
+    double l2_bytes = 0;     ///< operands into the multiprocessors, result and partial results out
+    double waves = 0;        ///< thread blocks / multiprocessors
+    double units_used = 0;   ///< multiprocessors with work
     double padded_macs = 0;
 };
 
-/// Duration of `blocks` equal blocks on `units` multiprocessors in block times, at least one unless overlapped.
+/// Duration of `blocks` equal blocks on `units` multiprocessors in block times, at least one unless
+/// overlapped.
 double wave_count(double blocks, double units, double rounding, bool overlapped);
 
 /// Tries the tile shapes of the common libraries and, on a starved machine, split reductions.

@@ -14,15 +14,19 @@ class GpuMapper final : public Mapper {
              Mapping& out) const override {
         const gpu::View view(machine, network);
         switch (work.kind) {
-        case OpKind::free: return;
+        case OpKind::free:
+            return;
         case OpKind::convolution:
             if (gpu::is_depthwise(work))
                 return gpu::map_depthwise(view, work, out);
             return gpu::map_contraction(view, work, out);
         case OpKind::matmul:
-        case OpKind::recurrent: return gpu::map_contraction(view, work, out);
-        case OpKind::attention: return gpu::map_attention(view, work, out);
-        default: return gpu::map_simple(view, work, out);
+        case OpKind::recurrent:
+            return gpu::map_contraction(view, work, out);
+        case OpKind::attention:
+            return gpu::map_attention(view, work, out);
+        default:
+            return gpu::map_simple(view, work, out);
         }
     }
 

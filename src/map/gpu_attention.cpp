@@ -1,5 +1,5 @@
-// Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a fused
-// kernel for the format the scores make four passes through memory.
+// Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a
+// fused kernel for the format the scores make four passes through memory.
 
 #include "map/gpu_view.hpp"
 
@@ -73,7 +73,8 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     TileChoice tile;
     double cycles = 0;
     if (rows_only) {
-        const double rows = std::ceil(a.query_length * heads / kv_heads / kInstructionRows) * kInstructionRows;
+        const double rows =
+            std::ceil(a.query_length * heads / kv_heads / kInstructionRows) * kInstructionRows;
         tile.waves = 1;
         tile.units_used = view.units;
         tile.padded_macs = kv_heads * rows * keys * widths;
@@ -112,7 +113,8 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.kv_cache = work.kv_bytes;
     traffic.weights = work.weight_bytes;
     traffic.units_used = tile.units_used;
-    const bool fused = bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
+    const bool fused =
+        bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
     if (!fused)
         traffic.activations += kScorePasses * heads * a.query_length * keys * element;
     // Every block of query rows reads its head's keys and values; few rows come once per group of heads.

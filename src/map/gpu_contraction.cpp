@@ -1,5 +1,5 @@
-// Convolutions and matrix products: implicit GEMM in tiles, a row kernel for few rows, Winograd where the stack has
-// it and the vector units multiply.
+// Convolutions and matrix products: implicit GEMM in tiles, a row kernel for few rows, Winograd where the
+// stack has it and the vector units multiply.
 
 #include "map/gpu_view.hpp"
 
@@ -14,28 +14,31 @@ namespace {
 // Up to this many rows libraries leave the tiles and stream the weights through a dot-product kernel
 // (llama.cpp ggml-cuda MMVQ_MAX_BATCH_SIZE; cuBLAS gemv for fewer).
 constexpr double kRowKernelRows = 8;
-// Group widths that cuDNN has grouped kernels for, each processed in blocks of 32 channels (cuDNN release notes).
+// Group widths that cuDNN has grouped kernels for, each processed in blocks of 32 channels (cuDNN release
+// notes).
 constexpr std::array kGroupWidths = {4.0, 8.0, 16.0, 32.0};
 constexpr double kGroupBlock = 32;
 // Products of one tensor follow each other in the graph at most this far apart.
 constexpr std::size_t kMergeReach = 3;
 // Few input channels are padded to this number (image input in the NHWC4 and NC/4HW4 layouts).
 constexpr double kFewChannels = 4;
-// Winograd F(2x2, 3x3): 16 products of transformed tiles replace 36 multiply-accumulates of 4 outputs; transforms
-// take 32 additions per input tile and channel and 24 per output tile and channel (Lavin and Gray, CVPR 2016).
-constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32, kWinogradOutputOps = 24;
+// Winograd F(2x2, 3x3): 16 products of transformed tiles replace 36 multiply-accumulates of 4 outputs;
+// transforms take 32 additions per input tile and channel and 24 per output tile and channel (Lavin and Gray,
+// CVPR 2016).
+constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32,
+                 kWinogradOutputOps = 24;
 
 /// Counts of one product, summed over the contractions of a subgraph.
 struct Product {
     MultiplyEngine engine;
     TileChoice tile;
-    double cycles = 0;     ///< padded, with waves; efficiency not applied
+    double cycles = 0; ///< padded, with waves; efficiency not applied
     double efficiency = 1;
     double extra_cycles = 0;
     double vector_ops = 0; ///< of transforms
     double l2_bytes = 0;
     double units_used = 0;
-    double macs = 0;       ///< multiplied
+    double macs = 0; ///< multiplied
     Parameter reason = Parameter::count_;
     const char* scheme = "";
 
@@ -57,8 +60,8 @@ double padded_k(const View& view, const Window& w, double k, bool aligned, Preci
     if (!aligned || channels <= 0 || w.transposed)
         return k;
     const double alignment = view.param(Parameter::alignment_bytes, 1) / bytes_of(precision);
-    const double padded =
-        channels <= kFewChannels ? std::min(kFewChannels, alignment) : round_up(channels, std::max(1.0, alignment));
+    const double padded = channels <= kFewChannels ? std::min(kFewChannels, alignment)
+                                                   : round_up(channels, std::max(1.0, alignment));
     return k * std::max(padded, channels) / channels;
 }
 
@@ -76,13 +79,15 @@ void merge_groups(const View& view, const Window& w, GemmShape& shape, GemmEngin
 }
 
 Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
-    const Window* window = work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
+    const Window* window =
+        work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
     Product p;
     p.engine = view.engine(work.precision, window != nullptr);
     GemmEngine g = view.gemm_engine(p.engine, work.precision);
     GemmShape shape{c.groups, c.m, c.n, c.k};
     if (window) {
-        shape.k = padded_k(view, *window, shape.k, p.engine.matrix || is_integer(work.precision), work.precision);
+        shape.k =
+            padded_k(view, *window, shape.k, p.engine.matrix || is_integer(work.precision), work.precision);
         if (window->taps() > 1)
             g.operand_reuse = view.param(Parameter::convolution_reuse, 1);
         if (window->groups > 1)
@@ -102,7 +107,8 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
     return p;
 }
 
-/// Every weight meets few rows: a dot product per output on the vector units, spread over all multiprocessors.
+/// Every weight meets few rows: a dot product per output on the vector units, spread over all
+/// multiprocessors.
 Product row_kernel(const View& view, const SubgraphWork& work, const Contraction& c) {
     Product p;
     const double native = is_integer(work.precision) ? view.machine.vector_ops(work.precision) : 0;
@@ -135,7 +141,8 @@ Product winograd(const View& view, const SubgraphWork& work) {
     GemmEngine g = view.gemm_engine(p.engine, work.precision);
     g.efficiency = view.param(Parameter::winograd_efficiency, 1);
     g.split_cycles = -1;
-    const double tiles = w.batch * std::ceil(w.out[1] / kWinogradOutputs) * std::ceil(w.out[2] / kWinogradOutputs);
+    const double tiles =
+        w.batch * std::ceil(w.out[1] / kWinogradOutputs) * std::ceil(w.out[2] / kWinogradOutputs);
     p.tile = choose_tile({kWinogradProducts, tiles, w.out_channels, w.in_channels}, g);
     p.efficiency = g.efficiency;
     p.reason = Parameter::winograd_efficiency;
@@ -164,8 +171,8 @@ bool same_window(const OperatorWork& a, const OperatorWork& b) {
            a.window->dilation == b.window->dilation;
 }
 
-/// Columns of all products of this subgraph's input with weights of the same kind (query, key and value; the 1x1
-/// convolutions of an Inception block), which the stack multiplies in one kernel.
+/// Columns of all products of this subgraph's input with weights of the same kind (query, key and value; the
+/// 1x1 convolutions of an Inception block), which the stack multiplies in one kernel.
 double merged_columns(const View& view, const SubgraphWork& work, const Contraction& c) {
     if (view.param(Parameter::merge_products, 0) <= 0 || !mergeable(work))
         return c.n;
@@ -209,8 +216,9 @@ double weight_traffic(const View& view, const SubgraphWork& work, double rows) {
     const bool packed = bits_of(view.network.precision.weights) < bits_of(work.precision);
     if (packed && expand_from > 0 && rows >= expand_from) {
         // Read packed, written expanded, read expanded.
-        const double elements = work.weight_bytes * 8 /
-                                (bits_of(view.network.precision.weights) + view.network.precision.weight_bits_overhead);
+        const double elements =
+            work.weight_bytes * 8 /
+            (bits_of(view.network.precision.weights) + view.network.precision.weight_bits_overhead);
         bytes += 2 * elements * bytes_of(work.precision);
     }
     return bytes * passes;

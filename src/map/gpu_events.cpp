@@ -12,8 +12,8 @@ constexpr double kWarpLanes = 32;
 constexpr double kMmaMacs16Bit = 16 * 8 * 16;
 // Its registers: A 16x16 and B 16x8 of 16 bits, C and D 16x8 of 32 bits.
 constexpr double kMmaRegisterBytes = 16 * 16 * 2 + 16 * 8 * 2 + 2 * 16 * 8 * 4;
-// Part of a thread-block tile that one warp multiplies; every warp reads its rows and columns from shared memory
-// (CUTLASS default warp shapes).
+// Part of a thread-block tile that one warp multiplies; every warp reads its rows and columns from shared
+// memory (CUTLASS default warp shapes).
 constexpr double kWarpTileM = 64, kWarpTileN = 32;
 // Barriers of a warp per step of the reduction loop.
 constexpr double kBarriersPerStep = 1;
@@ -31,7 +31,8 @@ void count_product(double macs, Precision precision, const MultiplyEngine& engin
     } else {
         // A fused multiply-add reads three registers and writes one in every lane; a 4-way dot product does
         // four multiply-accumulates with it.
-        const double macs_per_lane = is_integer(precision) ? 4 / operand_bytes : std::max(1.0, 4 / operand_bytes);
+        const double macs_per_lane =
+            is_integer(precision) ? 4 / operand_bytes : std::max(1.0, 4 / operand_bytes);
         events[Event::instruction] += executed / (kWarpLanes * macs_per_lane);
         events[Event::register_byte] += executed / macs_per_lane * 4 * 4;
     }

@@ -1,5 +1,5 @@
-// Kernels of the vector units: depthwise convolution, and everything that bandwidth decides (element-wise chains,
-// normalisation, softmax, pooling, copies, sorting).
+// Kernels of the vector units: depthwise convolution, and everything that bandwidth decides (element-wise
+// chains, normalisation, softmax, pooling, copies, sorting).
 
 #include "map/gpu_view.hpp"
 

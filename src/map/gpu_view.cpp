@@ -8,9 +8,9 @@ namespace {
 
 // A cache line of 128 bytes is looked up once per transaction (CUDA C++ Programming Guide, memory hierarchy).
 constexpr double kCacheLine = 128;
-// Special-function results per clock are at most a quarter of the fp32 lanes: 16 per multiprocessor against 64 or
-// 128 (CUDA C++ Programming Guide, throughput of native arithmetic instructions); used where the database names no
-// such engine. A lane counts two operations per cycle.
+// Special-function results per clock are at most a quarter of the fp32 lanes: 16 per multiprocessor against
+// 64 or 128 (CUDA C++ Programming Guide, throughput of native arithmetic instructions); used where the
+// database names no such engine. A lane counts two operations per cycle.
 constexpr double kSpecialShare = 1.0 / 16;
 
 double special_rate(const Device& device) {
@@ -31,7 +31,8 @@ double l2_capacity(const Device& device) {
 } // namespace
 
 View::View(const Machine& m, const NetworkWork& n)
-    : machine(m), network(n), units(std::max(1.0, m.units)), overlapped(m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1),
+    : machine(m), network(n), units(std::max(1.0, m.units)),
+      overlapped(m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1),
       vector_fp32(m.vector_ops(Precision::fp32)) {
     const double clock = m.rate(Resource::matrix_cycles);
     if (clock > 0) {
@@ -65,7 +66,8 @@ MultiplyEngine View::engine(Precision precision, bool convolution) const {
     if (native && is_integer(precision))
         e.reason = Parameter::integer_vector_efficiency;
     else
-        e.reason = convolution ? Parameter::vector_convolution_efficiency : Parameter::vector_matrix_efficiency;
+        e.reason =
+            convolution ? Parameter::vector_convolution_efficiency : Parameter::vector_matrix_efficiency;
     e.efficiency = param(e.reason, 1);
     return e;
 }

@@ -22,10 +22,10 @@ class View {
     const Machine& machine;
     const NetworkWork& network;
     const double units;
-    const bool overlapped;   ///< several streams share the device (throughput scenario)
-    double vector_fp32;      ///< fp32 operations per cycle, whole device
+    const bool overlapped;        ///< several streams share the device (throughput scenario)
+    double vector_fp32;           ///< fp32 operations per cycle, whole device
     double special_per_cycle = 0; ///< exponentials, divisions, roots per cycle, whole device
-    double l2_per_cycle = 0; ///< bytes per cycle; 0 = unknown, never limits
+    double l2_per_cycle = 0;      ///< bytes per cycle; 0 = unknown, never limits
     double dram_per_cycle = 0;
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
@@ -39,10 +39,11 @@ class View {
         double activations = 0; ///< read and written at the kernel's boundary
         double kv_cache = 0;    ///< part of these that is attention cache, never resident
         double weights = 0;
-        double on_chip = 0;     ///< through L2 in all
-        double units_used = 0;  ///< multiprocessors that fetch
+        double on_chip = 0;    ///< through L2 in all
+        double units_used = 0; ///< multiprocessors that fetch
     };
-    /// Adds DRAM and L2 demands and their events; `share` of DRAM bandwidth is what this kind of kernel reaches.
+    /// Adds DRAM and L2 demands and their events; `share` of DRAM bandwidth is what this kind of kernel
+    /// reaches.
     void add_traffic(Mapping& out, const Traffic& traffic, double share, Parameter reason) const;
     /// Adds the time of work outside matrix products.
     void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
@@ -63,7 +64,8 @@ void map_simple(const View& view, const SubgraphWork& work, Mapping& out);
 /// One input channel per group, and not so few groups that it is a plain product.
 bool is_depthwise(const SubgraphWork& work);
 
-// Energy events ------------------------------------------------------------------------------------------------
+// Energy events
+// ------------------------------------------------------------------------------------------------
 
 /// Of a product in tiles: arithmetic, instructions, registers, shared memory, barriers.
 void count_product(double macs, Precision precision, const MultiplyEngine& engine, const TileChoice& tile,

@@ -1,5 +1,6 @@
-// KPU: domain-flow fabric. Operators become recurrences whose wavefronts cross a grid of tiles; operands come from
-// explicit streamers, block movers and DMA. No instructions are fetched: every operand carries a domain token.
+// KPU: domain-flow fabric. Operators become recurrences whose wavefronts cross a grid of tiles; operands come
+// from explicit streamers, block movers and DMA. No instructions are fetched: every operand carries a domain
+// token.
 
 #include "map/accelerator.hpp"
 #include "map/kpu_schedule.hpp"
@@ -69,11 +70,12 @@ class KpuMapper final : public Mapper {
 
   private:
     /// Element-wise recurrences use every element of the fabric; behind a product they ride on its results.
-    static void add_vector(const SubgraphWork& work, const Machine& machine, const kpu::Fabric& fabric, bool behind,
-                           Mapping& out) {
+    static void add_vector(const SubgraphWork& work, const Machine& machine, const kpu::Fabric& fabric,
+                           bool behind, Mapping& out) {
         const double operations = vector_work(work, machine).operations;
-        out.add(Resource::vector_cycles, behind ? Lane::on_chip : Lane::compute, operations / fabric.elements(),
-                machine.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
+        out.add(Resource::vector_cycles, behind ? Lane::on_chip : Lane::compute,
+                operations / fabric.elements(), machine.param(Parameter::vector_efficiency, 1),
+                Parameter::vector_efficiency);
     }
 
     static void add_movement(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
@@ -93,7 +95,8 @@ class KpuMapper final : public Mapper {
         double dram = work.weight_bytes + outside; // known beforehand, so DMA runs ahead
         if (machine.rate(Resource::weight_bytes) > 0)
             add_dram(out, Resource::weight_bytes, Lane::memory, dram);
-        if (!activations_stay(network, work, on_chip_bytes(machine), 1) && machine.rate(Resource::dram_bytes) > 0) {
+        if (!activations_stay(network, work, on_chip_bytes(machine), 1) &&
+            machine.rate(Resource::dram_bytes) > 0) {
             add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes() - outside);
             dram += work.activation_bytes() - outside;
         }
@@ -125,6 +128,8 @@ class KpuMapper final : public Mapper {
 
 } // namespace
 
-std::unique_ptr<Mapper> make_kpu_mapper() { return std::make_unique<KpuMapper>(); }
+std::unique_ptr<Mapper> make_kpu_mapper() {
+    return std::make_unique<KpuMapper>();
+}
 
 } // namespace archsim

@@ -37,7 +37,8 @@ Fabric fabric_of(const Machine& machine, Precision precision) {
     }
     if (fabric.class_count == 0) { // no tile kinds stated: equal tiles share the engine's rate
         const double tiles = std::max(1.0, facts.grid_rows.value_or(1) * facts.grid_cols.value_or(1));
-        const double macs = std::max(machine.matrix_ops(precision), machine.vector_ops(precision)) / 2 / tiles;
+        const double macs =
+            std::max(machine.matrix_ops(precision), machine.vector_ops(precision)) / 2 / tiles;
         const double side = std::max(1.0, std::floor(std::sqrt(macs)));
         fabric.classes[0] = {side, side, tiles, std::max(macs, 1.0) / (side * side)};
         fabric.class_count = 1;
@@ -55,8 +56,8 @@ struct Share {
     double blocks = 1, steps = 1, fill = 0;
 };
 
-/// Deals the work out over the kinds in `mask` so that all finish together, in whole blocks of the slowest kind;
-/// 0 cycles when the mask holds none.
+/// Deals the work out over the kinds in `mask` so that all finish together, in whole blocks of the slowest
+/// kind; 0 cycles when the mask holds none.
 template <class ShareOf>
 Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, ShareOf share_of) {
     Schedule s;
@@ -135,7 +136,10 @@ Schedule schedule_depthwise(const Window& w, const Fabric& fabric) {
     unsigned mask = 1;
     Schedule s = best_mix(
         fabric, false,
-        [&](const TileClass& c) { return Share{blocks(c), pixels / c.pump, c.rows + c.cols - 2}; }, mask);
+        [&](const TileClass& c) {
+            return Share{blocks(c), pixels / c.pump, c.rows + c.cols - 2};
+        },
+        mask);
     const TileClass& c = widest(fabric, mask);
     s.rows = static_cast<std::uint16_t>(c.rows);
     s.cols = static_cast<std::uint16_t>(c.cols);

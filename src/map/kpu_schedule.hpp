@@ -3,10 +3,10 @@
 //
 // A product is a system of uniform recurrence equations over the lattice (i, j, k):
 //   a(i,j,k) = a(i,j-1,k),  b(i,j,k) = b(i-1,j,k),  c(i,j,k) = c(i,j,k-1) + a b
-// (domain-flow analysis, stillwater-sc/dfa-documentation). The linear schedule t = i + j + k, projected along k,
-// puts one result on each processing element: a block of R x C results takes K steps and its wavefronts follow each
-// other without a gap, so a chain of blocks pays skew in (R - 1) + (C - 1) once. One block alone takes
-// K + R + C - 2 steps, 3 N - 2 for a cube of side N.
+// (domain-flow analysis, stillwater-sc/dfa-documentation). The linear schedule t = i + j + k, projected along
+// k, puts one result on each processing element: a block of R x C results takes K steps and its wavefronts
+// follow each other without a gap, so a chain of blocks pays skew in (R - 1) + (C - 1) once. One block alone
+// takes K + R + C - 2 steps, 3 N - 2 for a cube of side N.
 
 #include "archsim/map/machine.hpp"
 #include "archsim/ops/shaped_graph.hpp"
@@ -32,14 +32,15 @@ struct Fabric {
     double elements() const; ///< processing elements times operands per clock
     double tiles() const;
 };
-/// Tiles of `machine` that multiply in `precision`; sides of a tile that the database leaves out are those of a
-/// square of its multiply-accumulates per clock.
+/// Tiles of `machine` that multiply in `precision`; sides of a tile that the database leaves out are those of
+/// a square of its multiply-accumulates per clock.
 Fabric fabric_of(const Machine& machine, Precision precision);
 
 struct Schedule {
     double cycles = 0;
-    double waves = 0;        ///< blocks that one tile computes after another
-    double tiles_used = 0;   ///< fewer than the fabric where the iteration space is smaller ("allocation collapse")
+    double waves = 0; ///< blocks that one tile computes after another
+    double tiles_used =
+        0; ///< fewer than the fabric where the iteration space is smaller ("allocation collapse")
     double padded_macs = 0;
     double edge_elements = 0; ///< operands that enter tiles at their edges
     double row_passes = 1;    ///< times the M-side operand crosses the grid
@@ -50,8 +51,8 @@ struct Schedule {
 /// The fastest use of any mix of tile kinds for `groups` independent M x N x K products.
 Schedule schedule_product(const Contraction& product, const Fabric& fabric);
 
-/// A depthwise convolution: channels over the rows, taps over the columns (weights stay), output pixels in time, so
-/// a tile makes R results per clock.
+/// A depthwise convolution: channels over the rows, taps over the columns (weights stay), output pixels in
+/// time, so a tile makes R results per clock.
 Schedule schedule_depthwise(const Window& window, const Fabric& fabric);
 
 } // namespace archsim::kpu

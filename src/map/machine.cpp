@@ -15,19 +15,32 @@ std::string_view name_of(Scope scope) {
 }
 std::string_view name_of(Resource resource) {
     switch (resource) {
-    case Resource::matrix_cycles: return "matrix engine";
-    case Resource::vector_cycles: return "vector engine";
-    case Resource::special_cycles: return "special-function engine";
-    case Resource::l1_bytes: return "L1 bandwidth";
-    case Resource::l2_bytes: return "L2 bandwidth";
-    case Resource::llc_bytes: return "last-level cache bandwidth";
-    case Resource::dram_bytes: return "DRAM bandwidth";
-    case Resource::weight_bytes: return "weight streaming";
-    case Resource::link_bytes: return "chip-to-chip link";
-    case Resource::host_link_bytes: return "host link";
-    case Resource::overhead_cycles: return "fixed cycles";
-    case Resource::seconds: return "fixed time";
-    case Resource::count_: break;
+    case Resource::matrix_cycles:
+        return "matrix engine";
+    case Resource::vector_cycles:
+        return "vector engine";
+    case Resource::special_cycles:
+        return "special-function engine";
+    case Resource::l1_bytes:
+        return "L1 bandwidth";
+    case Resource::l2_bytes:
+        return "L2 bandwidth";
+    case Resource::llc_bytes:
+        return "last-level cache bandwidth";
+    case Resource::dram_bytes:
+        return "DRAM bandwidth";
+    case Resource::weight_bytes:
+        return "weight streaming";
+    case Resource::link_bytes:
+        return "chip-to-chip link";
+    case Resource::host_link_bytes:
+        return "host link";
+    case Resource::overhead_cycles:
+        return "fixed cycles";
+    case Resource::seconds:
+        return "fixed time";
+    case Resource::count_:
+        break;
     }
     return "";
 }
@@ -49,9 +62,10 @@ const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     for (const Engine& engine : device.engines)
         if (engine.clock.known())
             return engine.clock;
-    throw InputError(fmt::format("{}: no clock is known for {}; give clocks.sustained, clocks.boost or an engine's "
-                                 "clock",
-                                 device.file, device.id));
+    throw InputError(
+        fmt::format("{}: no clock is known for {}; give clocks.sustained, clocks.boost or an engine's "
+                    "clock",
+                    device.file, device.id));
 }
 
 double largest_unit_count(const Device& device) {
@@ -86,9 +100,9 @@ class MachineBuilder {
         if (limit.known() && limit.source && limit.source->kind != SourceKind::assumed)
             m_.power_limit_w = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
-            m_.static_power_w = m_.mode->active_idle.value * m_.chips;
+            m_.static_power_w = m_.mode->active_idle.value;
         else if (m_.energy)
-            m_.static_power_w = m_.energy->static_power.value_or(0) * m_.chips;
+            m_.static_power_w = m_.energy->static_power.value_or(0);
         if (d.dram)
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0) * m_.chips;
     }
@@ -98,16 +112,18 @@ class MachineBuilder {
         m_.rates[static_cast<std::size_t>(r)] = {value, facts};
     }
 
-    /// An engine with its own clock keeps the ratio of that clock to the operating clock only in a named mode;
-    /// otherwise it runs at the operating clock, which is what the chip sustains.
+    /// An engine with its own clock keeps the ratio of that clock to the operating clock only in a named
+    /// mode; otherwise it runs at the operating clock, which is what the chip sustains.
     void add_engines(const Fact& clock) {
         for (const Engine& engine : m_.device->engines) {
-            auto& table = engine.kind == EngineClass::matrix ? m_.matrix_ops_per_cycle : m_.vector_ops_per_cycle;
+            auto& table =
+                engine.kind == EngineClass::matrix ? m_.matrix_ops_per_cycle : m_.vector_ops_per_cycle;
             if (engine.kind == EngineClass::special)
                 continue;
             for (Precision p : kPrecisions)
                 if (engine.supports(p))
-                    table[static_cast<std::size_t>(p)] += engine.rate(p).value * engine.count * m_.active_fraction;
+                    table[static_cast<std::size_t>(p)] +=
+                        engine.rate(p).value * engine.count * m_.active_fraction;
         }
         set(Resource::matrix_cycles, clock.value, {&clock});
         set(Resource::vector_cycles, clock.value, {&clock});
@@ -159,7 +175,8 @@ class MachineBuilder {
         set(Resource::weight_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
     }
 
-    /// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid chip).
+    /// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid
+    /// chip).
     void set_reached(Resource resource, Parameter parameter, const Fact& clock) {
         const Fact& per_unit = m_.parameters.fact(parameter);
         if (!per_unit.known())
@@ -200,7 +217,8 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     m.scenario = options.scenario;
     m.scope = options.scope;
     m.chips = options.chips;
-    if (!power_mode.empty()) {
+    m.efficient_clock = power_mode == kEfficientMode && !m.device->power_mode(power_mode);
+    if (!power_mode.empty() && !m.efficient_clock) {
         m.mode = m.device->power_mode(power_mode);
         if (!m.mode)
             throw InputError(fmt::format("{}: no power mode \"{}\"", m.device->id, power_mode));

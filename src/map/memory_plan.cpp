@@ -7,8 +7,8 @@ namespace archsim {
 
 namespace {
 
-/// Offset planning compares each buffer with those placed before it; above this many buffers the quadratic search
-/// is not worth its time and the arena is reported as its lower bound.
+/// Offset planning compares each buffer with those placed before it; above this many buffers the quadratic
+/// search is not worth its time and the arena is reported as its lower bound.
 constexpr std::size_t kLargestPlan = 4096;
 
 struct Placed {
@@ -19,7 +19,8 @@ struct Placed {
 double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes) {
     std::vector<std::size_t> order(buffers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     std::vector<Placed> placed; // sorted by begin
     double arena = 0;
     for (std::size_t i : order) {
@@ -27,8 +28,8 @@ double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> s
             continue;
         double best = -1, best_gap = 0, cursor = 0;
         for (const Placed& p : placed) {
-            const bool overlaps = buffers[p.buffer].first <= buffers[i].last &&
-                                  buffers[i].first <= buffers[p.buffer].last;
+            const bool overlaps =
+                buffers[p.buffer].first <= buffers[i].last && buffers[i].first <= buffers[p.buffer].last;
             if (!overlaps)
                 continue;
             const double gap = p.begin - cursor;
@@ -70,7 +71,8 @@ MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> 
     for (std::size_t i = 0; i < buffers.size(); ++i)
         if (!buffers[i].kv_cache && buffers[i].first <= plan.peak_step && plan.peak_step <= buffers[i].last)
             alive.push_back(i);
-    std::stable_sort(alive.begin(), alive.end(), [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
+    std::stable_sort(alive.begin(), alive.end(),
+                     [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
     for (std::size_t i : alive)
         plan.peak_tensors.push_back(buffers[i].tensor);
     plan.arena_bytes = buffers.size() <= kLargestPlan ? best_fit_arena(buffers, sizes) : plan.peak_live_bytes;

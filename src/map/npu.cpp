@@ -1,6 +1,7 @@
-// NPU: a spatial array of multiply-accumulate units over input and output channels, an on-chip buffer and a host for
-// what it cannot run. Facts and stack parameters tell the kinds apart: cores that work on one inference, weights
-// that stay on chip, whole networks laid out as one pipeline with configuration changes when they do not fit.
+// NPU: a spatial array of multiply-accumulate units over input and output channels, an on-chip buffer and a
+// host for what it cannot run. Facts and stack parameters tell the kinds apart: cores that work on one
+// inference, weights that stay on chip, whole networks laid out as one pipeline with configuration changes
+// when they do not fit.
 
 #include "map/accelerator.hpp"
 
@@ -36,7 +37,8 @@ struct Array {
     bool fits = false;     ///< all weights stay on chip
 };
 
-/// Rows of its input that a layer waits for before its first result, as a share of the image; 1 = the whole image.
+/// Rows of its input that a layer waits for before its first result, as a share of the image; 1 = the whole
+/// image.
 double rows_awaited(const SubgraphWork& work) {
     double share = 0;
     for (const OperatorUse& use : work.operators) {
@@ -123,32 +125,36 @@ class NpuMapper final : public Mapper {
         return padded;
     }
 
-    /// Layers side by side share the array by their work, so a layer's demand is its share of the interval between
-    /// images; the shortest interval that input and output allow is shared out the same way.
-    static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+    /// Layers side by side share the array by their work, so a layer's demand is its share of the interval
+    /// between images; the shortest interval that input and output allow is shared out the same way.
+    static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network,
+                             Mapping& out) {
         const Machine& m = array.m;
         if (!array.fits) {
-            // Layers are loaded in turn: a change of configuration each, and the interval of a frame no longer binds.
+            // Layers are loaded in turn: a change of configuration each, and the interval of a frame no
+            // longer binds.
             out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
                     Parameter::context_switch);
             out.events[Event::configuration_byte] += work.weight_bytes;
             return;
         }
         const double share = network.macs > 0 ? work.macs / network.macs : 0;
-        out.add(Resource::seconds, Lane::on_chip, m.param(Parameter::frame_interval, 0) * network.batch * share, 1,
-                Parameter::frame_interval);
+        out.add(Resource::seconds, Lane::on_chip,
+                m.param(Parameter::frame_interval, 0) * network.batch * share, 1, Parameter::frame_interval);
         if (m.scenario != Scenario::latency)
             return;
-        // A single image also waits at every layer for the first rows it needs; all layers take the whole interval.
+        // A single image also waits at every layer for the first rows it needs; all layers take the whole
+        // interval.
         const MatrixFormat format = matrix_format(m, network.precision, work.precision);
         const double interval = 2 * network.macs / network.batch / format.ops_per_cycle;
         out.add(format.resource, Lane::overhead, interval * rows_awaited(work), format.efficiency,
                 Parameter::matrix_efficiency);
     }
 
-    /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move for
-    /// every inference: from DRAM, or from the host where the chip has none.
-    static void add_memory(const Array& array, const SubgraphWork& work, const NetworkWork& network, Mapping& out) {
+    /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move
+    /// for every inference: from DRAM, or from the host where the chip has none.
+    static void add_memory(const Array& array, const SubgraphWork& work, const NetworkWork& network,
+                           Mapping& out) {
         const Machine& m = array.m;
         const bool own_dram = m.rate(Resource::dram_bytes) > 0;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
@@ -160,7 +166,8 @@ class NpuMapper final : public Mapper {
         const double outside = outside_bytes(network, work);
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, work.weight_bytes * missing + outside);
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes,
+               work.weight_bytes * missing + outside);
         const bool stays = array.pipeline ? array.fits : activations_stay(network, work, array.buffer, 1);
         if (!stays)
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
@@ -180,6 +187,8 @@ class NpuMapper final : public Mapper {
 
 } // namespace
 
-std::unique_ptr<Mapper> make_npu_mapper() { return std::make_unique<NpuMapper>(); }
+std::unique_ptr<Mapper> make_npu_mapper() {
+    return std::make_unique<NpuMapper>();
+}
 
 } // namespace archsim

@@ -1,4 +1,5 @@
-// What a device does when it lacks the requested format. The result is never silently equal: the note says it.
+// What a device does when it lacks the requested format. The result is never silently equal: the note says
+// it.
 
 #include "archsim/map/machine.hpp"
 
@@ -24,28 +25,40 @@ bool native(const Device& device, const Runtime& runtime, Precision p) {
 /// Formats tried in turn when the requested one is missing: same class and wider first, then other classes.
 std::vector<Precision> alternatives(Precision p) {
     switch (p) {
-    case Precision::fp64: return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
-    case Precision::fp32: return {Precision::tf32, Precision::bf16, Precision::fp16, Precision::int8};
-    case Precision::tf32: return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
-    case Precision::bf16: return {Precision::fp16, Precision::fp32, Precision::int8};
-    case Precision::fp16: return {Precision::bf16, Precision::fp32, Precision::int8};
-    case Precision::fp8: return {Precision::fp16, Precision::bf16, Precision::int8, Precision::fp32};
-    case Precision::fp4: return {Precision::fp8, Precision::fp16, Precision::bf16, Precision::int8};
-    case Precision::int32: return {Precision::fp32};
-    case Precision::int16: return {Precision::fp16, Precision::bf16, Precision::fp32, Precision::int8};
-    case Precision::int4: return {Precision::int8, Precision::fp16, Precision::bf16, Precision::fp32};
-    case Precision::int8: return {Precision::fp16, Precision::bf16, Precision::int16, Precision::fp32};
+    case Precision::fp64:
+        return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
+    case Precision::fp32:
+        return {Precision::tf32, Precision::bf16, Precision::fp16, Precision::int8};
+    case Precision::tf32:
+        return {Precision::fp32, Precision::bf16, Precision::fp16, Precision::int8};
+    case Precision::bf16:
+        return {Precision::fp16, Precision::fp32, Precision::int8};
+    case Precision::fp16:
+        return {Precision::bf16, Precision::fp32, Precision::int8};
+    case Precision::fp8:
+        return {Precision::fp16, Precision::bf16, Precision::int8, Precision::fp32};
+    case Precision::fp4:
+        return {Precision::fp8, Precision::fp16, Precision::bf16, Precision::int8};
+    case Precision::int32:
+        return {Precision::fp32};
+    case Precision::int16:
+        return {Precision::fp16, Precision::bf16, Precision::fp32, Precision::int8};
+    case Precision::int4:
+        return {Precision::int8, Precision::fp16, Precision::bf16, Precision::fp32};
+    case Precision::int8:
+        return {Precision::fp16, Precision::bf16, Precision::int16, Precision::fp32};
     }
     return {};
 }
 
 std::string explain(Precision asked, Precision runs) {
     if (is_integer(runs) && !is_integer(asked))
-        return fmt::format("runs {}: the device has no floating-point matrix path, the model must be quantised",
-                           name_of(runs));
+        return fmt::format(
+            "runs {}: the device has no floating-point matrix path, the model must be quantised",
+            name_of(runs));
     if (is_integer(asked) && !is_integer(runs))
-        return fmt::format("computes in {}: no native {}, values are stored in {}", name_of(runs), name_of(asked),
-                           name_of(asked));
+        return fmt::format("computes in {}: no native {}, values are stored in {}", name_of(runs),
+                           name_of(asked), name_of(asked));
     if (bits_of(runs) >= bits_of(asked))
         return fmt::format("computes in {}: no native {}", name_of(runs), name_of(asked));
     return fmt::format("multiplies in {}: no native {}", name_of(runs), name_of(asked));
@@ -53,7 +66,8 @@ std::string explain(Precision asked, Precision runs) {
 
 } // namespace
 
-ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime, const PrecisionConfig& requested) {
+ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
+                                    const PrecisionConfig& requested) {
     ExecutedPrecision result;
     result.config = requested;
     if (native(device, runtime, requested.compute)) {

@@ -29,8 +29,9 @@ double whole_share(double count, double chips) {
 class Sharder {
   public:
     Sharder(const ShapedGraph& graph, double chips)
-        : graph_(graph), chips_(chips), counts_(std::make_shared<DerivedCounts>()), states_(graph.tensors.size()),
-          worker_(graph.tensors.size(), kNobody), reaches_product_(graph.tensors.size(), false) {
+        : graph_(graph), chips_(chips), counts_(std::make_shared<DerivedCounts>()),
+          states_(graph.tensors.size()), worker_(graph.tensors.size(), kNobody),
+          reaches_product_(graph.tensors.size(), false) {
         counts_->chips = chips;
         counts_->operators = graph.operators;
         counts_->link_elements.assign(graph.operators.size(), 0);
@@ -51,8 +52,8 @@ class Sharder {
                 gather(out, worker_[out]);
         counts_->tensor_share.resize(graph_.tensors.size());
         for (TensorId id = 0; id < graph_.tensors.size(); ++id)
-            counts_->tensor_share[id] = is_constant(id) ? (weight_share_[id] > 0 ? weight_share_[id] : 1)
-                                                        : states_[id].share;
+            counts_->tensor_share[id] =
+                is_constant(id) ? (weight_share_[id] > 0 ? weight_share_[id] : 1) : states_[id].share;
         return counts_;
     }
 
@@ -70,16 +71,16 @@ class Sharder {
         return rank >= 3 ? whole_share(static_cast<double>(tensor.shape[rank - 3]), chips_) : 1;
     }
 
-    /// Which tensors feed a product, seen through views, copies and element-wise work, or are results: only then is
-    /// it worth computing them in parts.
+    /// Which tensors feed a product, seen through views, copies and element-wise work, or are results: only
+    /// then is it worth computing them in parts.
     void find_products() {
         for (TensorId out : graph_.outputs)
             if (out != kNoTensor)
                 reaches_product_[out] = true;
         for (auto op = graph_.operators.rbegin(); op != graph_.operators.rend(); ++op) {
             const OpKind kind = op->work.kind;
-            const bool passes = kind == OpKind::free || kind == OpKind::elementwise || kind == OpKind::data_movement ||
-                                kind == OpKind::pooling;
+            const bool passes = kind == OpKind::free || kind == OpKind::elementwise ||
+                                kind == OpKind::data_movement || kind == OpKind::pooling;
             const bool product = kind == OpKind::convolution || kind == OpKind::attention ||
                                  (kind == OpKind::matmul && !joins_experts(*op));
             const bool reaches =
@@ -105,7 +106,8 @@ class Sharder {
     std::optional<TensorId> spread_input(const Operator& op) const {
         std::optional<TensorId> best;
         for (TensorId in : op.inputs)
-            if (in != kNoTensor && !is_constant(in) && states_[in].spread() && (!best || elements(in) > elements(*best)))
+            if (in != kNoTensor && !is_constant(in) && states_[in].spread() &&
+                (!best || elements(in) > elements(*best)))
                 best = in;
         return best;
     }
@@ -116,19 +118,25 @@ class Sharder {
             if (out != kNoTensor)
                 worker_[out] = i;
         switch (op.work.kind) {
-        case OpKind::free: return place_view(i);
+        case OpKind::free:
+            return place_view(i);
         case OpKind::convolution:
-        case OpKind::matmul: return place_product(i);
-        case OpKind::attention: return place_attention(i);
+        case OpKind::matmul:
+            return place_product(i);
+        case OpKind::attention:
+            return place_attention(i);
         case OpKind::elementwise:
         case OpKind::pooling:
-        case OpKind::data_movement: return place_beside(i);
+        case OpKind::data_movement:
+            return place_beside(i);
         case OpKind::normalization:
             return op.work.passes > 1 ? place_row_wise(i) : place_beside(i); // one pass: per channel
         case OpKind::softmax:
-        case OpKind::reduction: return place_row_wise(i);
+        case OpKind::reduction:
+            return place_row_wise(i);
         case OpKind::recurrent:
-        case OpKind::sorting: return place_whole(i);
+        case OpKind::sorting:
+            return place_whole(i);
         }
     }
 
@@ -140,7 +148,8 @@ class Sharder {
                 continue;
             for (TensorId in : op.inputs)
                 if (in != kNoTensor && !is_constant(in) && worker_[in] != kNobody) {
-                    worker_[out] = worker_[in]; // a view has no kernel: whoever made its source answers for it
+                    worker_[out] =
+                        worker_[in]; // a view has no kernel: whoever made its source answers for it
                     break;
                 }
             if (source && !is_constant(out))
@@ -211,9 +220,9 @@ class Sharder {
     void place_groups(std::uint32_t i, Layout layout) {
         Operator& part = counts_->operators[i];
         const Shape& shape = graph_.tensors[part.outputs.front()].shape;
-        const double groups = part.work.window         ? part.work.window->groups
-                              : shape.size() >= 3      ? static_cast<double>(shape[shape.size() - 3])
-                                                       : part.work.contractions.front().groups;
+        const double groups = part.work.window    ? part.work.window->groups
+                              : shape.size() >= 3 ? static_cast<double>(shape[shape.size() - 3])
+                                                  : part.work.contractions.front().groups;
         const double share = whole_share(groups, chips_);
         spread(i, {layout, share});
         for (Contraction& c : part.work.contractions)
@@ -230,7 +239,8 @@ class Sharder {
         for (std::size_t in = 0; in < part.inputs.size(); ++in)
             if (const TensorId id = part.inputs[in]; id != kNoTensor)
                 // The bias is added once, after the sum.
-                limit_read(part, in, is_constant(id) && elements(id) <= elements_per_column(part) ? 1 : share);
+                limit_read(part, in,
+                           is_constant(id) && elements(id) <= elements_per_column(part) ? 1 : share);
         scale_window(i, share, 1);
         all_reduce(i);
     }
@@ -246,8 +256,8 @@ class Sharder {
                 gather(in, i);
         Operator& part = counts_->operators[i];
         for (std::size_t c = 0; c < part.work.contractions.size(); ++c)
-            (c + 1 < part.work.contractions.size() ? part.work.contractions[c].n : part.work.contractions[c].k) /=
-                chips_;
+            (c + 1 < part.work.contractions.size() ? part.work.contractions[c].n
+                                                   : part.work.contractions[c].k) /= chips_;
         part.work.macs /= chips_;
         part.work.vector_ops /= chips_;
         part.work.special_ops /= chips_;
@@ -378,7 +388,7 @@ class Sharder {
     const double chips_;
     std::shared_ptr<DerivedCounts> counts_;
     std::vector<State> states_;
-    std::vector<std::uint32_t> worker_;  ///< operator with a kernel that made each tensor
+    std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
     std::vector<bool> reaches_product_;
     std::vector<double> weight_share_;
 };

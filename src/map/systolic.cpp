@@ -1,6 +1,6 @@
-// TPU: systolic arrays behind software-managed memory. One core runs one share of the batch; inside a core the
-// arrays share the tiles (or the rows) of each product, the vector unit works on results while the arrays run, and
-// weights of the next tile load while the current one computes.
+// TPU: systolic arrays behind software-managed memory. One core runs one share of the batch; inside a core
+// the arrays share the tiles (or the rows) of each product, the vector unit works on results while the arrays
+// run, and weights of the next tile load while the current one computes.
 
 #include "map/accelerator.hpp"
 #include "map/systolic_tiles.hpp"
@@ -24,9 +24,7 @@ struct Chip {
         array.cols = facts.cols.value_or(array.rows);
         array.output_stationary = facts.dataflow.starts_with("output");
         // Cores split the batch: in latency scenario the busiest core holds whole images.
-        busy = m.scenario == Scenario::throughput
-                   ? cores
-                   : network.batch / std::ceil(network.batch / cores);
+        busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);
         capacity = on_chip_bytes(m) * busy / cores;
         vector_rate = vector_ops_per_cycle(m) * busy / cores;
         // Without a vector engine of its own, the activation unit behind the array is as wide as its columns.
@@ -46,7 +44,8 @@ struct Chip {
 
 /// Array work of one subgraph, summed over its products.
 struct ArrayWork {
-    double cycles = 0, macs = 0, padded_macs = 0, weight_load_bytes = 0, stream_bytes = 0, accumulator_bytes = 0;
+    double cycles = 0, macs = 0, padded_macs = 0, weight_load_bytes = 0, stream_bytes = 0,
+           accumulator_bytes = 0;
     double units = 0;
 };
 
@@ -87,9 +86,8 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
                                                       (work.input_bytes + work.extra_bytes - outside));
     charge(chip.weights_from, outside);
     // Every core that works on a share of the batch loads its own copy of the weights.
-    const double missing = network.weight_bytes > 0
-                               ? std::max(0.0, 1 - chip.resident_weights / network.weight_bytes)
-                               : 1;
+    const double missing =
+        network.weight_bytes > 0 ? std::max(0.0, 1 - chip.resident_weights / network.weight_bytes) : 1;
     charge(chip.weights_from, work.weight_bytes * missing * std::ceil(chip.busy));
 }
 
@@ -118,7 +116,8 @@ class SystolicMapper final : public Mapper {
     }
 
   private:
-    /// A depthwise convolution fills one diagonal of the array at best; where there is a vector unit it is faster.
+    /// A depthwise convolution fills one diagonal of the array at best; where there is a vector unit it is
+    /// faster.
     static bool runs_on_vector_unit(const Chip& chip, const NetworkWork& network, const OperatorUse& use) {
         if (!is_depthwise(use.op->work))
             return false;
@@ -132,11 +131,12 @@ class SystolicMapper final : public Mapper {
         return 2 * macs / (chip.vector_rate * chip.machine.param(Parameter::depthwise_efficiency, 1));
     }
 
-    static void add_vector(const Chip& chip, const NetworkWork& network, const SubgraphWork& work, bool arrays_busy,
-                           Mapping& out) {
+    static void add_vector(const Chip& chip, const NetworkWork& network, const SubgraphWork& work,
+                           bool arrays_busy, Mapping& out) {
         const VectorWork vector = vector_work(work, chip.machine);
         const double efficiency = chip.machine.param(Parameter::vector_efficiency, 1);
-        // Beside an array the vector unit handles the previous tile's results; alone it is the compute engine.
+        // Beside an array the vector unit handles the previous tile's results; alone it is the compute
+        // engine.
         const Lane lane = arrays_busy ? Lane::on_chip : Lane::compute;
         out.add(Resource::vector_cycles, lane, vector.operations / chip.vector_rate, efficiency,
                 Parameter::vector_efficiency);
@@ -147,12 +147,14 @@ class SystolicMapper final : public Mapper {
         out.add(Resource::vector_cycles, lane, macs > 0 ? depthwise_cycles(chip, macs) : 0);
     }
 
-    static void count_events(const Chip& chip, const SubgraphWork& work, const ArrayWork& array, Mapping& out) {
+    static void count_events(const Chip& chip, const SubgraphWork& work, const ArrayWork& array,
+                             Mapping& out) {
         count_arithmetic(work, chip.machine, out);
         out.events[Event::weight_load_byte] += array.weight_load_bytes;
         out.events[Event::accumulator_byte] += array.accumulator_bytes;
         // A streamed operand passes every column, a partial sum (32 bit) every row.
-        out.events[Event::systolic_hop] += array.stream_bytes * chip.array.cols + array.accumulator_bytes * chip.array.rows / 2;
+        out.events[Event::systolic_hop] +=
+            array.stream_bytes * chip.array.cols + array.accumulator_bytes * chip.array.rows / 2;
         out.events[Event::l2_byte] += array.stream_bytes + work.activation_bytes() + work.weight_bytes;
     }
 
@@ -171,6 +173,8 @@ class SystolicMapper final : public Mapper {
 
 } // namespace
 
-std::unique_ptr<Mapper> make_systolic_mapper() { return std::make_unique<SystolicMapper>(); }
+std::unique_ptr<Mapper> make_systolic_mapper() {
+    return std::make_unique<SystolicMapper>();
+}
 
 } // namespace archsim

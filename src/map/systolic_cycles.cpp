@@ -27,7 +27,9 @@ bool same_text(std::string_view a, std::string_view b) {
 
 } // namespace
 
-std::string_view name_of(Dataflow dataflow) { return kRows[static_cast<std::size_t>(dataflow)].name; }
+std::string_view name_of(Dataflow dataflow) {
+    return kRows[static_cast<std::size_t>(dataflow)].name;
+}
 
 std::optional<Dataflow> parse_dataflow(std::string_view text) {
     for (const Row& row : kRows)

@@ -7,8 +7,8 @@ namespace archsim::systolic {
 
 namespace {
 
-/// Cycles of `tiles` tiles of `length` streaming steps (at least `hidden`, what loads or drains behind them) on
-/// several arrays: whole tiles are dealt out, or every tile's steps are split.
+/// Cycles of `tiles` tiles of `length` streaming steps (at least `hidden`, what loads or drains behind them)
+/// on several arrays: whole tiles are dealt out, or every tile's steps are split.
 double share_tiles(double tiles, double length, double hidden, const ArrayGroup& arrays) {
     const double by_tile = std::ceil(tiles / arrays.count) * std::max(length, hidden);
     const double by_step = tiles * std::max(std::ceil(length / arrays.count), hidden);

@@ -18,7 +18,7 @@ struct Product {
 };
 
 struct TileCount {
-    double cycles = 0;        ///< of the core, one operand per cell and clock
+    double cycles = 0; ///< of the core, one operand per cell and clock
     double padded_macs = 0;
     double weight_loads = 0;  ///< elements shifted into arrays before streaming
     double streamed = 0;      ///< elements that enter at an edge while computing
@@ -26,13 +26,13 @@ struct TileCount {
     double arrays_used = 0;
 };
 
-/// Weight stationary: ceil(K/R) ceil(N/C) tiles; M rows stream through each while the next tile's R rows of weights
-/// load behind it, so a tile takes max(M, R) cycles; load, skew and drain are paid once. Arrays share the tiles, or
-/// the rows where that is faster. Output stationary: ceil(M/R) ceil(N/C) tiles, K steps each.
+/// Weight stationary: ceil(K/R) ceil(N/C) tiles; M rows stream through each while the next tile's R rows of
+/// weights load behind it, so a tile takes max(M, R) cycles; load, skew and drain are paid once. Arrays share
+/// the tiles, or the rows where that is faster. Output stationary: ceil(M/R) ceil(N/C) tiles, K steps each.
 TileCount count_tiles(const Product& product, const ArrayGroup& arrays);
 
-/// A grouped convolution with the groups packed along the diagonal, one tap at a time: as many groups per tile as
-/// fit both sides, so a tile holds (R / inputs) groups of one tap.
+/// A grouped convolution with the groups packed along the diagonal, one tap at a time: as many groups per
+/// tile as fit both sides, so a tile holds (R / inputs) groups of one tap.
 TileCount count_packed_groups(const Window& window, const Product& product, const ArrayGroup& arrays);
 
 } // namespace archsim::systolic

@@ -34,15 +34,16 @@ bool uses_matrix_weights(OpKind kind) {
            kind == OpKind::recurrent;
 }
 
-/// Weights of the products that only views and element-wise work separate from a result of the network: output
-/// projections, which quantisation schemes treat apart. A cache is state, not a result.
+/// Weights of the products that only views and element-wise work separate from a result of the network:
+/// output projections, which quantisation schemes treat apart. A cache is state, not a result.
 std::unordered_set<TensorId> find_head_weights(const ShapedGraph& graph) {
     std::unordered_set<TensorId> open, heads;
     for (TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             open.insert(out);
     for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op) {
-        if (std::none_of(op->outputs.begin(), op->outputs.end(), [&](TensorId id) { return open.contains(id); }))
+        if (std::none_of(op->outputs.begin(), op->outputs.end(),
+                         [&](TensorId id) { return open.contains(id); }))
             continue;
         if (op->work.kind == OpKind::free || op->work.kind == OpKind::elementwise) {
             open.insert(op->inputs.begin(), op->inputs.end());
@@ -71,8 +72,8 @@ double read_elements(const Operator& op, std::size_t input, const ShapedTensor& 
 
 class WorkBuilder {
   public:
-    WorkBuilder(const ShapedGraph& graph, const PrecisionConfig& precision, std::span<const std::string> unsupported,
-                const DerivedCounts* derived)
+    WorkBuilder(const ShapedGraph& graph, const PrecisionConfig& precision,
+                std::span<const std::string> unsupported, const DerivedCounts* derived)
         : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
           operators_(derived ? derived->operators : graph.operators) {
         if (precision.head_bits > 0)
@@ -112,7 +113,8 @@ class WorkBuilder {
         // A head that is kept wide is also multiplied wide.
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
-            std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return heads_.contains(in); }) &&
+            std::any_of(op.inputs.begin(), op.inputs.end(),
+                        [&](TensorId in) { return heads_.contains(in); }) &&
             uses_matrix_weights(op.work.kind))
             return precision_.activations;
         return precision_.compute;
@@ -240,7 +242,8 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     std::unordered_set<TensorId> matrix_weights;
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
         const SubgraphWork& work = network.subgraphs.emplace_back(builder.build(partition.subgraphs[i], i));
-        network.largest_activation_bytes = std::max(network.largest_activation_bytes, work.activation_bytes());
+        network.largest_activation_bytes =
+            std::max(network.largest_activation_bytes, work.activation_bytes());
         network.macs += work.macs * work.repeat;
         network.operations += work.operations() * work.repeat;
         for (const OperatorUse& use : work.operators)

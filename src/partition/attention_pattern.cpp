@@ -35,7 +35,8 @@ void absorb_producers(const FusionGraph& graph, std::vector<std::uint32_t>& memb
             if (source == kNoOperator || is_member(source) || graph.is_pinned(in))
                 continue;
             const Operator& op = graph.op(source);
-            const bool scaling = op.work.kind == OpKind::elementwise && graph.activation_inputs(source).size() == 1;
+            const bool scaling =
+                op.work.kind == OpKind::elementwise && graph.activation_inputs(source).size() == 1;
             if ((op.type == "Transpose" || scaling) &&
                 std::all_of(graph.readers(in).begin(), graph.readers(in).end(), is_member))
                 members.push_back(source);

@@ -9,8 +9,8 @@
 namespace archsim {
 
 struct AttentionRegion {
-    std::uint32_t score_product = 0; ///< Q K^T
-    std::uint32_t value_product = 0; ///< softmax(...) V
+    std::uint32_t score_product = 0;    ///< Q K^T
+    std::uint32_t value_product = 0;    ///< softmax(...) V
     std::vector<std::uint32_t> members; ///< ascending, with the transposes that the kernel reads through
 };
 

@@ -7,8 +7,8 @@ namespace archsim {
 
 namespace {
 
-/// Storage that holds each root tensor: itself, or the result of the outermost in-place concatenation it is part of,
-/// or the grown cache that replaces it.
+/// Storage that holds each root tensor: itself, or the result of the outermost in-place concatenation it is
+/// part of, or the grown cache that replaces it.
 class Storage {
   public:
     explicit Storage(const FusionGraph& fusion) : fusion_(fusion) {

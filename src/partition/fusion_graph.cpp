@@ -12,8 +12,8 @@ namespace {
 /// (a decomposed GELU has 5, a decomposed LayerNorm 9).
 constexpr std::size_t kLargestRegion = 24;
 
-/// Operators whose result is a piece of their input: address arithmetic for a stack that keeps pieces in place.
-/// A Gather of one constant index along the leading axis selects such a piece.
+/// Operators whose result is a piece of their input: address arithmetic for a stack that keeps pieces in
+/// place. A Gather of one constant index along the leading axis selects such a piece.
 bool is_piece(const ShapedGraph& graph, const Operator& op) {
     if (op.type == "Split" || op.type == "Slice")
         return true;
@@ -25,13 +25,14 @@ bool is_piece(const ShapedGraph& graph, const Operator& op) {
 
 FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
     : graph_(graph), view_(graph.operators.size(), 0), join_(graph.operators.size(), 0),
-      pinned_(graph.tensors.size(), 0), root_(graph.tensors.size()), producer_(graph.tensors.size(), kNoOperator),
-      readers_(graph.tensors.size()) {
+      pinned_(graph.tensors.size(), 0), root_(graph.tensors.size()),
+      producer_(graph.tensors.size(), kNoOperator), readers_(graph.tensors.size()) {
     std::iota(root_.begin(), root_.end(), TensorId{0});
     for (std::uint32_t i = 0; i < graph.operators.size(); ++i) {
         const Operator& op = graph.operators[i];
-        const bool view = op.folded || op.work.kind == OpKind::free ||
-                          (policy.concat_in_place && op.work.kind == OpKind::data_movement && is_piece(graph, op));
+        const bool view =
+            op.folded || op.work.kind == OpKind::free ||
+            (policy.concat_in_place && op.work.kind == OpKind::data_movement && is_piece(graph, op));
         join_[i] = !view && policy.concat_in_place && op.type == "Concat";
         view_[i] = view || join_[i];
         if (view) {

@@ -27,21 +27,24 @@ class FusionGraph {
     bool is_in_place_join(std::uint32_t i) const { return join_[i]; }
     /// The tensor that `id` is a view of (itself when it is none).
     TensorId root(TensorId id) const { return root_[id]; }
-    /// Operator with work that produces the root tensor, or kNoOperator (graph input, constant, concatenation).
+    /// Operator with work that produces the root tensor, or kNoOperator (graph input, constant,
+    /// concatenation).
     std::uint32_t producer(TensorId root) const { return producer_[root]; }
     /// Operators with work that read the tensor or a view of it, ascending, each once. An in-place
     /// concatenation does not read.
     const std::vector<std::uint32_t>& readers(TensorId root) const { return readers_[root]; }
     /// Returned by the graph, or part of an in-place concatenation: must be in memory.
     bool is_pinned(TensorId root) const { return pinned_[root]; }
-    bool is_constant(TensorId id) const { return tensor(id).constant || tensor(id).role == TensorRole::initializer; }
+    bool is_constant(TensorId id) const {
+        return tensor(id).constant || tensor(id).role == TensorRole::initializer;
+    }
 
     /// Activation inputs of an operator as roots, each once, in order.
     std::vector<TensorId> activation_inputs(std::uint32_t i) const;
 
-    /// The local post-dominator of `root`: the first operator that every path from its readers passes, when all
-    /// operators before it satisfy `elementwise` (or, with `through_reductions`, are reductions). nullopt when
-    /// the paths leave the region, or it is larger than a kernel would hold.
+    /// The local post-dominator of `root`: the first operator that every path from its readers passes, when
+    /// all operators before it satisfy `elementwise` (or, with `through_reductions`, are reductions). nullopt
+    /// when the paths leave the region, or it is larger than a kernel would hold.
     std::optional<std::uint32_t> closing_operator(TensorId root, bool through_reductions) const;
 
   private:

@@ -20,8 +20,8 @@ using Dag = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, bo
 } // namespace
 
 std::vector<std::uint32_t> topological_group_order(const std::vector<Subgraph>& subgraphs) {
-    // Edges point from reader to producer, so that the depth-first post-order is a schedule that keeps the given
-    // order wherever dependences allow.
+    // Edges point from reader to producer, so that the depth-first post-order is a schedule that keeps the
+    // given order wherever dependences allow.
     Dag dag(subgraphs.size());
     for (std::size_t g = 0; g < subgraphs.size(); ++g)
         for (std::uint32_t p : subgraphs[g].predecessors)
@@ -56,7 +56,8 @@ std::vector<std::uint32_t> longest_chain(const std::vector<Subgraph>& subgraphs)
                                   .distance_inf(std::numeric_limits<int>::max())
                                   .distance_zero(0));
     const auto last = static_cast<std::size_t>(
-        std::min_element(distance.begin(), distance.begin() + static_cast<std::ptrdiff_t>(n)) - distance.begin());
+        std::min_element(distance.begin(), distance.begin() + static_cast<std::ptrdiff_t>(n)) -
+        distance.begin());
     std::vector<std::uint32_t> chain;
     for (std::size_t at = last; at != n; at = parent[at])
         chain.push_back(static_cast<std::uint32_t>(at));

@@ -1,6 +1,6 @@
 // Greedy fusion by operator class along the topological order. An operator joins the kernel that produces its
-// input when all uses of that input meet again inside the kernel (local post-dominator, after TVM, Chen et al.
-// OSDI 2018, section 3); the runtime's policy decides which classes may join.
+// input when all uses of that input meet again inside the kernel (local post-dominator, after TVM, Chen et
+// al. OSDI 2018, section 3); the runtime's policy decides which classes may join.
 
 #include "archsim/partition/partition.hpp"
 
@@ -16,21 +16,36 @@ namespace archsim {
 
 std::string_view describe(FusionReason reason) {
     switch (reason) {
-    case FusionReason::starts_subgraph: return "starts a kernel of its own";
-    case FusionReason::batch_norm_folded: return "scale and shift folded into the weights";
-    case FusionReason::bias_added: return "constant added in the epilogue";
-    case FusionReason::activation_fused: return "activation applied in the epilogue";
-    case FusionReason::gated_activation_fused: return "gated activation applied in the epilogue";
-    case FusionReason::residual_fused: return "second tensor added in the epilogue";
-    case FusionReason::elementwise_chained: return "elementwise work on the same elements";
-    case FusionReason::pattern_attention: return "scores stay on chip between the two products";
-    case FusionReason::pattern_normalization: return "part of one normalisation over the same tensor";
-    case FusionReason::transparent: return "no work at run time";
-    case FusionReason::in_place: return "producers write their part of the result directly";
-    case FusionReason::cut_several_readers: return "cut: the input is also needed elsewhere";
-    case FusionReason::cut_policy: return "cut: the runtime does not fuse this";
-    case FusionReason::cut_shape: return "cut: no input has the size of the output";
-    case FusionReason::cut_second_residual: return "cut: the kernel already reads a second tensor";
+    case FusionReason::starts_subgraph:
+        return "starts a kernel of its own";
+    case FusionReason::batch_norm_folded:
+        return "scale and shift folded into the weights";
+    case FusionReason::bias_added:
+        return "constant added in the epilogue";
+    case FusionReason::activation_fused:
+        return "activation applied in the epilogue";
+    case FusionReason::gated_activation_fused:
+        return "gated activation applied in the epilogue";
+    case FusionReason::residual_fused:
+        return "second tensor added in the epilogue";
+    case FusionReason::elementwise_chained:
+        return "elementwise work on the same elements";
+    case FusionReason::pattern_attention:
+        return "scores stay on chip between the two products";
+    case FusionReason::pattern_normalization:
+        return "part of one normalisation over the same tensor";
+    case FusionReason::transparent:
+        return "no work at run time";
+    case FusionReason::in_place:
+        return "producers write their part of the result directly";
+    case FusionReason::cut_several_readers:
+        return "cut: the input is also needed elsewhere";
+    case FusionReason::cut_policy:
+        return "cut: the runtime does not fuse this";
+    case FusionReason::cut_shape:
+        return "cut: no input has the size of the output";
+    case FusionReason::cut_second_residual:
+        return "cut: the kernel already reads a second tensor";
     }
     return "";
 }
@@ -83,8 +98,9 @@ class Partitioner {
         group.attention = true;
         const auto id = static_cast<std::uint32_t>(groups_.size());
         for (std::uint32_t member : region.members) {
-            group.members.push_back({member, member == region.score_product ? FusionReason::starts_subgraph
-                                                                            : FusionReason::pattern_attention});
+            group.members.push_back({member, member == region.score_product
+                                                 ? FusionReason::starts_subgraph
+                                                 : FusionReason::pattern_attention});
             group_of_[member] = id;
         }
         groups_.push_back(std::move(group));
@@ -170,7 +186,8 @@ class Partitioner {
         return fusion_.tensor(fusion_.op(i).outputs.front()).elements();
     }
     bool is_residual(std::uint32_t i, TensorId in, std::uint32_t group) const {
-        return group_of(in) != group && !reads(group, in) && fusion_.tensor(in).elements() >= output_elements(i);
+        return group_of(in) != group && !reads(group, in) &&
+               fusion_.tensor(in).elements() >= output_elements(i);
     }
 
     bool may_join(std::uint32_t i, TensorId in, std::uint32_t group, const std::vector<TensorId>& inputs,
@@ -212,7 +229,8 @@ class Partitioner {
         }
         const bool gate = inputs.size() > 1 || fusion_.readers(in).size() > 1;
         if (gate) { // x * g(x): both uses of the producer's result meet here
-            reason = policy_.gated_activation ? FusionReason::gated_activation_fused : FusionReason::cut_policy;
+            reason =
+                policy_.gated_activation ? FusionReason::gated_activation_fused : FusionReason::cut_policy;
             return policy_.gated_activation;
         }
         const bool constant_operand = fusion_.op(i).inputs.size() > 1 && fusion_.op(i).work.special_ops == 0;
@@ -383,9 +401,15 @@ Partition partition(const ShapedGraph& graph, const FusionPolicy& policy) {
     Partition result = Partitioner(graph, policy).run();
     if (result.subgraphs.empty()) {
         // Kernels that wait for each other cannot run: fall back to one kernel per operator.
-        FusionPolicy unfused{.batch_norm = false, .activation = false, .gated_activation = false,
-                             .residual_add = false, .elementwise_chain = false, .attention = false,
-                             .concat_in_place = false, .normalization = false, .reduction_prologue = false};
+        FusionPolicy unfused{.batch_norm = false,
+                             .activation = false,
+                             .gated_activation = false,
+                             .residual_add = false,
+                             .elementwise_chain = false,
+                             .attention = false,
+                             .concat_in_place = false,
+                             .normalization = false,
+                             .reduction_prologue = false};
         result = Partitioner(graph, unfused).run();
     }
     return result;

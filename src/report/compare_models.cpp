@@ -47,7 +47,8 @@ Facts characteristics(const ModelFacts& model, std::span<const Result> results) 
 Table ranking_table(const ModelComparison& c, std::span<const Result> results) {
     const bool throughput = c.request.scenario == Scenario::throughput;
     Table table;
-    table.title = throughput ? "Hardware Comparison (Sorted by Throughput)" : "Hardware Comparison (Sorted by Latency)";
+    table.title =
+        throughput ? "Hardware Comparison (Sorted by Throughput)" : "Hardware Comparison (Sorted by Latency)";
     table.columns = {{"Hardware", "", "hardware"},
                      {"Type", "", "family"},
                      {"Latency", "ms", "latency_s", Align::right},
@@ -93,7 +94,8 @@ Table ranking_table(const ModelComparison& c, std::span<const Result> results) {
     }
     for (const auto& row : table.rows)
         if (row[8].text.ends_with('=')) {
-            table.notes.push_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
+            table.notes.push_back(
+                "= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
             break;
         }
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
@@ -109,13 +111,15 @@ void add_details(const Result& r, bool verbose, Report& report) {
     }
     report.blocks.push_back(performance_facts(r));
     if (!r.estimate.interval_basis.empty())
-        report.blocks.push_back(Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
+        report.blocks.push_back(
+            Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
     if (verbose)
         report.blocks.push_back(subgraph_table(r));
 }
 
 void add_generation_and_parts(std::span<const Result> results, Report& report) {
-    const auto generated = std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
+    const auto generated =
+        std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
     if (generated != results.end()) {
         report.blocks.push_back(generation_table(results));
         report.blocks.push_back(generation_definitions(*generated->generation));
@@ -137,7 +141,8 @@ Table matrix(const ModelComparison& c) {
         for (const Result& r : results_of(c, m)) {
             const double value = c.request.scenario == Scenario::throughput ? r.estimate.throughput_per_s
                                                                             : r.estimate.latency_s * 1e3;
-            row.push_back(r.ok() ? Cell{format_number(value), value} : Cell{std::string(name_of(r.estimate.status))});
+            row.push_back(r.ok() ? Cell{format_number(value), value}
+                                 : Cell{std::string(name_of(r.estimate.status))});
         }
         table.rows.push_back(std::move(row));
     }
@@ -158,13 +163,13 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {}", model.title)});
         if (!c.deployment_title.empty())
             report.blocks.push_back(Paragraph{fmt::format("Deployment: {}", c.deployment_title)});
-        report.blocks.push_back(Paragraph{fmt::format("Batch size {}, precision {}; {}.", c.request.batch_size,
-                                                      c.request.precision, scope)});
+        report.blocks.push_back(Paragraph{fmt::format("Batch size {}, precision {}; {}.",
+                                                      c.request.batch_size, c.request.precision, scope)});
         report.blocks.push_back(Heading{3, "Model Characteristics:"});
         report.blocks.push_back(characteristics(model, results));
         for (const Finding& finding : model.findings)
-            report.blocks.push_back(Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad
-                                                                                                      : Tone::muted});
+            report.blocks.push_back(
+                Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
         report.blocks.push_back(ranking_table(c, results));
         add_generation_and_parts(results, report);
         const auto ranks = rank_results(results, RankBy::latency);

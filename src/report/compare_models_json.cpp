@@ -9,18 +9,19 @@ std::string to_json(const ModelComparison& c) {
     using Json = nlohmann::ordered_json;
     Json document = {{"schema", "archsim.compare_models/1"}, {"version", version()}};
     const CompareModelsRequest& q = c.request;
-    document["request"] = {{"models", q.models},
-                           {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
-                           {"hardware", q.hardware},
-                           {"runtimes", q.runtimes},
-                           {"precision", q.precision},
-                           {"batch_size", q.batch_size},
-                           {"dims", q.dims},
-                           {"scenario", name_of(q.scenario)},
-                           {"scope", name_of(q.scope)},
-                           {"devices", q.devices > 0 ? Json(q.devices) : Json("auto")},
-                           {"prompt_tokens", q.prompt_tokens > 0 ? Json(q.prompt_tokens) : Json(nullptr)},
-                           {"generate_tokens", q.generate_tokens > 0 ? Json(q.generate_tokens) : Json(nullptr)}};
+    document["request"] = {
+        {"models", q.models},
+        {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
+        {"hardware", q.hardware},
+        {"runtimes", q.runtimes},
+        {"precision", q.precision},
+        {"batch_size", q.batch_size},
+        {"dims", q.dims},
+        {"scenario", name_of(q.scenario)},
+        {"scope", name_of(q.scope)},
+        {"devices", q.devices > 0 ? Json(q.devices) : Json("auto")},
+        {"prompt_tokens", q.prompt_tokens > 0 ? Json(q.prompt_tokens) : Json(nullptr)},
+        {"generate_tokens", q.generate_tokens > 0 ? Json(q.generate_tokens) : Json(nullptr)}};
     document["models"] = Json::array();
     document["results"] = Json::array();
     const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();

@@ -1,5 +1,5 @@
-// The tables of a report as CSV (RFC 4180), keys as headings, SI numbers where the cell has one. Tables with the same
-// columns continue each other; a different one starts after an empty line.
+// The tables of a report as CSV (RFC 4180), keys as headings, SI numbers where the cell has one. Tables with
+// the same columns continue each other; a different one starts after an empty line.
 
 #include "report/renderers.hpp"
 
@@ -42,7 +42,8 @@ std::string render_csv(const Report& report) {
         last = header;
         for (const auto& row : table->rows) {
             for (std::size_t c = 0; c < row.size(); ++c)
-                out += (c == 0 ? "" : ",") + (row[c].value ? fmt::format("{}", *row[c].value) : quoted(row[c].text));
+                out += (c == 0 ? "" : ",") +
+                       (row[c].value ? fmt::format("{}", *row[c].value) : quoted(row[c].text));
             out += "\n";
         }
     }

@@ -75,7 +75,8 @@ Table generation_table(std::span<const Result> results) {
         row.push_back({r.runtime ? r.runtime->id : "-"});
         serving = serving || g.serving.sequences > 0;
         if (g.serving.sequences > 0)
-            notes.insert(fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), g.serving.sequences));
+            notes.insert(
+                fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), g.serving.sequences));
         table.rows.push_back(std::move(row));
     }
     if (!serving) {
@@ -89,12 +90,15 @@ Table generation_table(std::span<const Result> results) {
 }
 
 Paragraph generation_definitions(const GenerationEstimate& g) {
-    std::string text = fmt::format(
-        "First token: the prompt of {:.0f} tokens in one pass. Per token: mean over the steps of tokens 2 to {:.0f}, "
-        "while the context grows from {:.0f} to {:.0f} positions. Stream: of one sequence; total: of all {:.0f} in "
-        "the batch. Energy: of the decode steps, per sequence and token. KV cache: at the last token. Latency in the "
-        "other tables is that of the whole answer.",
-        g.prompt_tokens, g.generate_tokens, g.prompt_tokens, g.prompt_tokens + g.generate_tokens - 1, g.batch);
+    std::string text = fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
+                                   "over the steps of tokens 2 to {:.0f}, "
+                                   "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
+                                   "sequence; total: of all {:.0f} in "
+                                   "the batch. Energy: of the decode steps, per sequence and token. KV "
+                                   "cache: at the last token. Latency in the "
+                                   "other tables is that of the whole answer.",
+                                   g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
+                                   g.prompt_tokens + g.generate_tokens - 1, g.batch);
     return {text, Tone::muted};
 }
 

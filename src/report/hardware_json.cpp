@@ -13,7 +13,9 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.list_hardware_mappers/1";
 
-Json value_json(const Fact& fact) { return fact.known() ? Json(fact.value) : Json(nullptr); }
+Json value_json(const Fact& fact) {
+    return fact.known() ? Json(fact.value) : Json(nullptr);
+}
 
 Json finding_json(const Finding& finding) {
     return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
@@ -92,7 +94,9 @@ Json device_json(const Device& device) {
             {"file", device.file}};
 }
 
-Json header() { return {{"schema", kSchema}, {"version", version()}}; }
+Json header() {
+    return {{"schema", kSchema}, {"version", version()}};
+}
 
 } // namespace
 
@@ -126,8 +130,11 @@ std::string to_json(const DeviceSheet& sheet) {
     entry["notes"] = device.notes;
     Json& facts = entry["facts"] = Json::array();
     for (const StatedFact& fact : sheet.facts) {
-        Json row = {{"pointer", fact.where}, {"value", fact.value}, {"unit", fact.unit},
-                    {"kind", name_of(fact.kind)}, {"source", fact.cite}};
+        Json row = {{"pointer", fact.where},
+                    {"value", fact.value},
+                    {"unit", fact.unit},
+                    {"kind", name_of(fact.kind)},
+                    {"source", fact.cite}};
         if (!fact.note.empty())
             row["note"] = fact.note;
         if (fact.fitted_n > 0) {

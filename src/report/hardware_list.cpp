@@ -29,7 +29,8 @@ HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQ
             DeviceChoice choice = database.device(name);
             const bool names_mode = name.find('@') != std::string::npos;
             if (!query.family || choice.device->family == *query.family)
-                list.rows.push_back(row_of(database, choice.device, names_mode ? choice.power_mode : std::string()));
+                list.rows.push_back(
+                    row_of(database, choice.device, names_mode ? choice.power_mode : std::string()));
         }
         return list;
     }

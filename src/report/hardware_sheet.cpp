@@ -156,9 +156,9 @@ Report describe(const HardwareCheck& check) {
     Facts facts;
     facts.items.push_back({"Checked", check.path});
     if (check.devices > 0)
-        facts.items.push_back({"Devices", fmt::format("{}, {} numbers ({})", check.devices,
-                                                      check.device_sources.total(),
-                                                      counts_text(check.device_sources))});
+        facts.items.push_back(
+            {"Devices", fmt::format("{}, {} numbers ({})", check.devices, check.device_sources.total(),
+                                    counts_text(check.device_sources))});
     if (check.runtimes > 0)
         facts.items.push_back({"Software stacks", fmt::format("{}, {} numbers ({})", check.runtimes,
                                                               check.runtime_sources.total(),

@@ -1,12 +1,14 @@
 // The list of devices as report blocks. Text form:
 //
 //   GPU (46)
-//   Name          Year  Node  INT8   FP16/BF16  FP32    Memory  Bandwidth  Power  Price   Modes  Default stack  Sourced
-//                       nm    TOPS   TFLOPS     TFLOPS  GB      GB/s       W      USD                           of numbers
-//   RTX-4090      2022  5     661    330        82.6    24      1008       450    1599    -      tensorrt       62 %
+//   Name          Year  Node  INT8   FP16/BF16  FP32    Memory  Bandwidth  Power  Price   Modes  Default
+//   stack  Sourced
+//                       nm    TOPS   TFLOPS     TFLOPS  GB      GB/s       W      USD of numbers
+//   RTX-4090      2022  5     661    330        82.6    24      1008       450    1599    -      tensorrt 62
+//   %
 //
-// INT8, FP16 and FP32 are dense peaks: the matrix engines, or the vector engines where there are none (followed by
-// "v"). "Sourced" is the share of the entry's numbers that are not assumed.
+// INT8, FP16 and FP32 are dense peaks: the matrix engines, or the vector engines where there are none
+// (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
 
 #include "archsim/report/hardware_list.hpp"
 #include "report/number_format.hpp"
@@ -126,18 +128,21 @@ Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, H
 
 void add_introduction(const HardwareList& list, Report& report) {
     report.blocks.push_back(Heading{1, "Hardware"});
-    report.blocks.push_back(Paragraph{fmt::format(
-        "The hardware database describes {} devices. Peaks are dense: units x operations per clock x clock, with 1 "
-        "multiply-accumulate = 2 operations; \"v\" marks a format that only the vector engines have. \"Sources\" "
-        "counts the numbers of an entry by where they come from.",
-        list.rows.size())});
+    report.blocks.push_back(Paragraph{fmt::format("The hardware database describes {} devices. Peaks are "
+                                                  "dense: units x operations per clock x clock, with 1 "
+                                                  "multiply-accumulate = 2 operations; \"v\" marks a format "
+                                                  "that only the vector engines have. \"Sources\" "
+                                                  "counts the numbers of an entry by where they come from.",
+                                                  list.rows.size())});
     Table kinds;
-    kinds.columns = {{"Kind", "", "kind"}, {"Numbers", "", "numbers", Align::right}, {"Meaning", "", "meaning"}};
+    kinds.columns = {
+        {"Kind", "", "kind"}, {"Numbers", "", "numbers", Align::right}, {"Meaning", "", "meaning"}};
     SourceCounts all;
     for (const HardwareRow& row : list.rows)
         all += row.sources;
     for (const auto& [kind, meaning] :
-         {std::pair{SourceKind::datasheet, "stated by the maker; \"unverified\" where the document was not at hand"},
+         {std::pair{SourceKind::datasheet,
+                    "stated by the maker; \"unverified\" where the document was not at hand"},
           std::pair{SourceKind::paper, "published research"},
           std::pair{SourceKind::measured, "published measurement"},
           std::pair{SourceKind::derived, "arithmetic on other numbers"},
@@ -194,10 +199,11 @@ Report describe(const HardwareList& list, HardwareListLayout layout) {
     }
     add_deployments(list, report);
     if (!document && !all.empty())
-        report.blocks.push_back(Paragraph{
-            "Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: share of the "
-            "entry's numbers that are not assumed. --show NAME lists every number with its source.",
-            Tone::muted});
+        report.blocks.push_back(
+            Paragraph{"Dense peaks, 1 multiply-accumulate = 2 operations; v: vector engines only. Sourced: "
+                      "share of the "
+                      "entry's numbers that are not assumed. --show NAME lists every number with its source.",
+                      Tone::muted});
     return report;
 }
 

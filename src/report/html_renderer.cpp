@@ -1,5 +1,5 @@
-// One self-contained HTML file: headings, facts, tables that sort on a click of their heading. Opens offline, follows
-// the reader's light or dark setting, prints on paper.
+// One self-contained HTML file: headings, facts, tables that sort on a click of their heading. Opens offline,
+// follows the reader's light or dark setting, prints on paper.
 
 #include "report/number_format.hpp"
 #include "report/renderers.hpp"
@@ -43,22 +43,36 @@ std::string escape(std::string_view text) {
     std::string out;
     for (const char c : text)
         switch (c) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += c;
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        default:
+            out += c;
         }
     return out;
 }
 
 std::string_view class_of(Tone tone) {
     switch (tone) {
-    case Tone::good: return "good";
-    case Tone::bad: return "bad";
-    case Tone::muted: return "muted";
-    case Tone::strong: return "strong";
-    case Tone::plain: break;
+    case Tone::good:
+        return "good";
+    case Tone::bad:
+        return "bad";
+    case Tone::muted:
+        return "muted";
+    case Tone::strong:
+        return "strong";
+    case Tone::plain:
+        break;
     }
     return "";
 }
@@ -98,17 +112,19 @@ class HtmlRenderer {
     void draw(const Table& table) {
         out_ += "<table>\n<caption>" + escape(table.title) + "</caption>\n<thead><tr>";
         for (const Column& column : table.columns)
-            out_ += fmt::format("<th scope=\"col\"{}><button>{}{}</button></th>",
-                                column.align == Align::right ? " class=\"right\"" : "", escape(column.heading),
-                                column.unit.empty() ? "" : " (" + escape(column.unit) + ")");
+            out_ +=
+                fmt::format("<th scope=\"col\"{}><button>{}{}</button></th>",
+                            column.align == Align::right ? " class=\"right\"" : "", escape(column.heading),
+                            column.unit.empty() ? "" : " (" + escape(column.unit) + ")");
         out_ += "</tr></thead>\n<tbody>\n";
         for (const auto& row : table.rows) {
             out_ += "<tr>";
             for (std::size_t c = 0; c < row.size(); ++c) {
                 const bool right = table.columns[c].align == Align::right;
-                out_ += fmt::format("<td class=\"{}{}\"{}>{}</td>", right ? "right " : "", class_of(row[c].tone),
-                                    row[c].value ? fmt::format(" data-value=\"{}\"", *row[c].value) : "",
-                                    escape(row[c].text));
+                out_ +=
+                    fmt::format("<td class=\"{}{}\"{}>{}</td>", right ? "right " : "", class_of(row[c].tone),
+                                row[c].value ? fmt::format(" data-value=\"{}\"", *row[c].value) : "",
+                                escape(row[c].text));
             }
             out_ += "</tr>\n";
         }
@@ -119,11 +135,15 @@ class HtmlRenderer {
     void draw(const Chart& chart) {
         Table table;
         table.title = chart.title;
-        table.columns = {{"Series", "", "series"}, {"Point", "", "point"},
-                         {chart.x_title, "", "x", Align::right}, {chart.y_title, "", "y", Align::right}};
+        table.columns = {{"Series", "", "series"},
+                         {"Point", "", "point"},
+                         {chart.x_title, "", "x", Align::right},
+                         {chart.y_title, "", "y", Align::right}};
         for (const ChartSeries& series : chart.series)
             for (const ChartPoint& point : series.points)
-                table.rows.push_back({{series.name}, {point.label}, {format_number(point.x), point.x},
+                table.rows.push_back({{series.name},
+                                      {point.label},
+                                      {format_number(point.x), point.x},
                                       {format_number(point.y), point.y}});
         draw(table);
     }

@@ -26,7 +26,9 @@ class MarkdownRenderer {
     }
 
   private:
-    void draw(const Heading& h) { out_ += std::string(static_cast<std::size_t>(h.level), '#') + " " + escape(h.text) + "\n\n"; }
+    void draw(const Heading& h) {
+        out_ += std::string(static_cast<std::size_t>(h.level), '#') + " " + escape(h.text) + "\n\n";
+    }
     void draw(const Paragraph& p) { out_ += escape(p.text) + "\n\n"; }
     void draw(const Bullets& b) {
         for (const std::string& item : b.items)
@@ -36,8 +38,8 @@ class MarkdownRenderer {
     void draw(const Command& c) { out_ += "```\n" + c.line + "\n```\n\n"; }
     void draw(const Facts& facts) {
         for (const NamedValue& item : facts.items)
-            out_ += std::string(2 * static_cast<std::size_t>(item.indent), ' ') + "- **" + escape(item.name) + ":** " +
-                    escape(item.value) + "\n";
+            out_ += std::string(2 * static_cast<std::size_t>(item.indent), ' ') + "- **" + escape(item.name) +
+                    ":** " + escape(item.value) + "\n";
         out_ += "\n";
     }
     void draw(const Table& table) {
@@ -46,7 +48,8 @@ class MarkdownRenderer {
         std::string rule = "|";
         out_ += "|";
         for (const Column& column : table.columns) {
-            out_ += " " + escape(column.heading) + (column.unit.empty() ? "" : " (" + escape(column.unit) + ")") + " |";
+            out_ += " " + escape(column.heading) +
+                    (column.unit.empty() ? "" : " (" + escape(column.unit) + ")") + " |";
             rule += column.align == Align::right ? "---:|" : "---|";
         }
         out_ += "\n" + rule + "\n";
@@ -63,11 +66,15 @@ class MarkdownRenderer {
     void draw(const Chart& chart) {
         Table table;
         table.title = chart.title;
-        table.columns = {{"Series", "", "series"}, {"Point", "", "point"},
-                         {chart.x_title, "", "x", Align::right}, {chart.y_title, "", "y", Align::right}};
+        table.columns = {{"Series", "", "series"},
+                         {"Point", "", "point"},
+                         {chart.x_title, "", "x", Align::right},
+                         {chart.y_title, "", "y", Align::right}};
         for (const ChartSeries& series : chart.series)
             for (const ChartPoint& point : series.points)
-                table.rows.push_back({{series.name}, {point.label}, {format_number(point.x), point.x},
+                table.rows.push_back({{series.name},
+                                      {point.label},
+                                      {format_number(point.x), point.x},
                                       {format_number(point.y), point.y}});
         draw(table);
     }

@@ -23,7 +23,8 @@ std::string with_prefix(double value, const Prefix* first, const Prefix* last, c
     return fmt::format("{} {}{}", format_number(value / best->factor), best->text, unit);
 }
 
-constexpr std::array kDecimal = {Prefix{1, ""}, Prefix{1e3, "k"}, Prefix{1e6, "M"}, Prefix{1e9, "G"}, Prefix{1e12, "T"}};
+constexpr std::array kDecimal = {Prefix{1, ""}, Prefix{1e3, "k"}, Prefix{1e6, "M"}, Prefix{1e9, "G"},
+                                 Prefix{1e12, "T"}};
 constexpr std::array kSmallAscii = {Prefix{1e-9, "n"}, Prefix{1e-6, "u"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
 constexpr std::array kSmallUnicode = {Prefix{1e-9, "n"}, Prefix{1e-6, "µ"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
 

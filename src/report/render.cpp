@@ -20,10 +20,10 @@ struct FormatInfo {
     std::string_view name, extension;
 };
 
-constexpr std::array kFormats = {FormatInfo{Format::text, "text", ".txt"},
-                                 FormatInfo{Format::markdown, "markdown", ".md"},
-                                 FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
-                                 FormatInfo{Format::html, "html", ".html"}};
+constexpr std::array kFormats = {
+    FormatInfo{Format::text, "text", ".txt"}, FormatInfo{Format::markdown, "markdown", ".md"},
+    FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
+    FormatInfo{Format::html, "html", ".html"}};
 
 } // namespace
 
@@ -50,11 +50,16 @@ std::optional<Format> format_of_file(std::string_view file) {
 
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
-    case Format::text: return render_text(report, options);
-    case Format::markdown: return render_markdown(report);
-    case Format::csv: return render_csv(report);
-    case Format::html: return render_html(report);
-    case Format::json: break;
+    case Format::text:
+        return render_text(report, options);
+    case Format::markdown:
+        return render_markdown(report);
+    case Format::csv:
+        return render_csv(report);
+    case Format::html:
+        return render_html(report);
+    case Format::json:
+        break;
     }
     throw UsageError("a report has no generic JSON form; use the JSON function of its result");
 }

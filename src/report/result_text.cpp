@@ -54,15 +54,16 @@ Facts device_facts(const Result& result) {
     Facts facts;
     facts.items.push_back({"Architecture", d.codename.empty() ? d.generation : d.codename});
     if (result.machine && !d.engines.empty())
-        facts.items.push_back({"Units", fmt::format("{} {} at {} GHz", format_number(result.machine->units),
-                                                    d.engines.front().unit,
-                                                    format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
+        facts.items.push_back(
+            {"Units",
+             fmt::format("{} {} at {} GHz", format_number(result.machine->units), d.engines.front().unit,
+                         format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
     if (d.dram)
-        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value), d.dram->type,
-                                                     format_bytes(d.dram->bandwidth.value))});
+        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
+                                                     d.dram->type, format_bytes(d.dram->bandwidth.value))});
     if (result.machine && result.machine->power_limit_w > 0)
-        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
-                               format_power(result.machine->power_limit_w)});
+        facts.items.push_back(
+            {result.power_mode.empty() ? "TDP" : "Power limit", format_power(result.machine->power_limit_w)});
     facts.items.push_back({"Runtime", result.runtime ? result.runtime->id : "-"});
     return facts;
 }
@@ -73,7 +74,11 @@ Facts performance_facts(const Result& result) {
     facts.items.push_back({"Performance", ""});
     facts.items.push_back({"Latency", with_interval(e.latency_s, e.latency_interval, 1e-3) + " ms", 1});
     facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " FPS", 1});
-    facts.items.push_back({"Power", format_power(e.power_w) + (e.power_limited ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio)) : ""), 1});
+    facts.items.push_back(
+        {"Power",
+         format_power(e.power_w) +
+             (e.power_limited ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio)) : ""),
+         1});
     facts.items.push_back({"Efficiency", format_number(e.throughput_per_s / e.power_w) + " FPS/W", 1});
     facts.items.push_back({"Energy/inf", format_energy(e.energy_per_inference_j, false), 1});
     facts.items.push_back({"Utilization", ""});
@@ -82,9 +87,12 @@ Facts performance_facts(const Result& result) {
     facts.items.push_back({"Max", format_percent(e.utilization_max), 1});
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
     facts.items.push_back({"Bottleneck distribution", ""});
-    facts.items.push_back({"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
-    facts.items.push_back({"Memory-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.memory_bound / total), 1});
-    facts.items.push_back({"Overhead-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.overhead_bound / total), 1});
+    facts.items.push_back(
+        {"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
+    facts.items.push_back(
+        {"Memory-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.memory_bound / total), 1});
+    facts.items.push_back(
+        {"Overhead-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.overhead_bound / total), 1});
     facts.items.push_back({"Memory", ""});
     facts.items.push_back({"Peak", format_bytes(e.memory.peak_bytes), 1});
     facts.items.push_back({"Weights", format_bytes(e.memory.weight_bytes), 1});

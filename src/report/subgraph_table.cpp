@@ -34,8 +34,9 @@ Table subgraph_table(const Result& result) {
                      {"Util", "%", "utilization", Align::right, 1},
                      {"Energy", "uJ", "energy_j", Align::right, 1},
                      {"Allocation", "", "allocation", Align::left, 4}};
-    const std::string_view unit =
-        result.device->engines.empty() ? std::string_view("units") : std::string_view(result.device->engines.front().unit);
+    const std::string_view unit = result.device->engines.empty()
+                                      ? std::string_view("units")
+                                      : std::string_view(result.device->engines.front().unit);
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
         const Subgraph& subgraph = result.partition->subgraphs[s.index];
         const auto lane = [&](Lane l) {

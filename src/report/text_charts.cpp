@@ -27,7 +27,8 @@ std::string draw_bars(const Chart& chart, const RenderOptions& options) {
         if (chart.series.size() > 1)
             out += "  " + series.name + "\n";
         for (const ChartPoint& point : series.points) {
-            const auto length = static_cast<std::size_t>(largest > 0 ? std::abs(point.y) / largest * room : 0);
+            const auto length =
+                static_cast<std::size_t>(largest > 0 ? std::abs(point.y) / largest * room : 0);
             std::string bar;
             for (std::size_t i = 0; i < length; ++i)
                 bar += options.unicode ? "█" : "#";

@@ -103,8 +103,8 @@ class TextRenderer {
                 line(indent + item.name + ":");
                 continue;
             }
-            const std::string head = indent + pad(item.name + ":", label + 3 - 2 * static_cast<std::size_t>(item.indent),
-                                                  false);
+            const std::string head =
+                indent + pad(item.name + ":", label + 3 - 2 * static_cast<std::size_t>(item.indent), false);
             const auto lines = wrap(item.value, std::max<std::size_t>(width_ - display_width(head), 20));
             for (std::size_t i = 0; i < lines.size(); ++i)
                 line((i == 0 ? head : std::string(display_width(head), ' ')) + lines[i]);
@@ -129,9 +129,10 @@ class TextRenderer {
             return sum - 2;
         };
         while (total() > width_) {
-            const auto drop = std::max_element(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
-                return table.columns[a].priority < table.columns[b].priority;
-            });
+            const auto drop =
+                std::max_element(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
+                    return table.columns[a].priority < table.columns[b].priority;
+                });
             if (drop == columns.end() || table.columns[*drop].priority == 0)
                 break;
             columns.erase(drop);
@@ -146,7 +147,9 @@ class TextRenderer {
         for (const auto& row : table.rows) {
             std::string text;
             for (std::size_t c : columns)
-                text += toned(pad(row[c].text, widths[c], table.columns[c].align == Align::right), row[c].tone) + "  ";
+                text +=
+                    toned(pad(row[c].text, widths[c], table.columns[c].align == Align::right), row[c].tone) +
+                    "  ";
             line(text);
         }
         if (columns.size() < table.columns.size())
@@ -156,12 +159,15 @@ class TextRenderer {
                 line(l);
     }
 
-    void header(const Table& table, const std::vector<std::size_t>& columns, const std::vector<std::size_t>& widths) {
+    void header(const Table& table, const std::vector<std::size_t>& columns,
+                const std::vector<std::size_t>& widths) {
         std::string headings, units;
         for (std::size_t c : columns) {
             const bool right = table.columns[c].align == Align::right;
             headings += pad(table.columns[c].heading, widths[c], right) + "  ";
-            units += pad(table.columns[c].unit.empty() ? "" : "(" + table.columns[c].unit + ")", widths[c], right) + "  ";
+            units += pad(table.columns[c].unit.empty() ? "" : "(" + table.columns[c].unit + ")", widths[c],
+                         right) +
+                     "  ";
         }
         line(headings);
         if (units.find('(') != std::string::npos)

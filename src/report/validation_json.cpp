@@ -86,9 +86,12 @@ std::string to_json(const Validation& validation, const std::vector<Finding>& fi
                            {"all", summary_json(validation.every)}};
     Json& list = document["findings"] = Json::array();
     for (const Finding& finding : findings)
-        list.push_back({{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
-                        {"file", finding.file},          {"where", finding.where},
-                        {"message", finding.message},    {"mend", finding.mend}});
+        list.push_back({{"kind", name_of(finding.kind)},
+                        {"severity", name_of(finding.severity)},
+                        {"file", finding.file},
+                        {"where", finding.where},
+                        {"message", finding.message},
+                        {"mend", finding.mend}});
     return document.dump(2) + "\n";
 }
 

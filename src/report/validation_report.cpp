@@ -1,10 +1,11 @@
 // Validation as report blocks. The first table, one line per family:
 //
-//   Family  Rows  Median  Mean   90 %   Bias   <= 10 %  <= 25 %  <= 50 %  In interval  Tau devices  Tau models
-//   gpu      260   9.8 %  13 %   31 %  -1.2 %     51 %     84 %     98 %         91 %         0.93        0.91
+//   Family  Rows  Median  Mean   90 %   Bias   <= 10 %  <= 25 %  <= 50 %  In interval  Tau devices  Tau
+//   models gpu      260   9.8 %  13 %   31 %  -1.2 %     51 %     84 %     98 %         91 %         0.93
+//   0.91
 //
-// Median, mean and 90 %: absolute error relative to the measurement. Bias: geometric mean of predicted / measured,
-// minus 1. Tau: Kendall's rank agreement.
+// Median, mean and 90 %: absolute error relative to the measurement. Bias: geometric mean of predicted /
+// measured, minus 1. Tau: Kendall's rank agreement.
 
 #include "archsim/report/validation.hpp"
 #include "report/number_format.hpp"
@@ -20,9 +21,13 @@ namespace archsim {
 
 namespace {
 
-std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string percent(double share) {
+    return fmt::format("{:.1f} %", 100 * share);
+}
 
-std::string signed_percent(double share) { return fmt::format("{:+.1f} %", 100 * share); }
+std::string signed_percent(double share) {
+    return fmt::format("{:+.1f} %", 100 * share);
+}
 
 Cell tau_cell(const RankAgreement& agreement) {
     if (agreement.pairs == 0)
@@ -69,9 +74,10 @@ Table overview(const Validation& validation) {
         group.name = summary->selection;
         table.rows.push_back(statistic_cells(group));
     }
-    table.notes.push_back("Errors are |predicted / measured - 1|; bias is the geometric mean of predicted / measured, "
-                          "minus 1; tau is Kendall's rank agreement of devices for the same workload, and of models "
-                          "on the same device.");
+    table.notes.push_back(
+        "Errors are |predicted / measured - 1|; bias is the geometric mean of predicted / measured, "
+        "minus 1; tau is Kendall's rank agreement of devices for the same workload, and of models "
+        "on the same device.");
     return table;
 }
 
@@ -147,8 +153,9 @@ void add_worst(const Validation& validation, int limit, Report& report) {
     for (const ValidatedRow& row : validation.rows)
         if (row.prediction.ok())
             rows.push_back(&row);
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const ValidatedRow* a, const ValidatedRow* b) { return distance(*a) > distance(*b); });
+    std::stable_sort(rows.begin(), rows.end(), [](const ValidatedRow* a, const ValidatedRow* b) {
+        return distance(*a) > distance(*b);
+    });
     if (limit > 0 && rows.size() > static_cast<std::size_t>(limit))
         rows.resize(static_cast<std::size_t>(limit));
     if (rows.empty())
@@ -179,7 +186,8 @@ void add_missing(const Validation& validation, Report& report) {
 
 } // namespace
 
-Report describe(const Validation& validation, const std::vector<Finding>& findings, const ValidationView& view) {
+Report describe(const Validation& validation, const std::vector<Finding>& findings,
+                const ValidationView& view) {
     Report report;
     report.title = "Validation";
     if (view.rows_only) {
@@ -189,20 +197,20 @@ Report describe(const Validation& validation, const std::vector<Finding>& findin
         report.blocks.push_back(row_table(rows, true));
         return report;
     }
-    const auto estimated = static_cast<std::size_t>(
-        std::count_if(validation.rows.begin(), validation.rows.end(),
-                      [](const ValidatedRow& row) { return row.prediction.ok(); }));
+    const auto estimated =
+        static_cast<std::size_t>(std::count_if(validation.rows.begin(), validation.rows.end(),
+                                               [](const ValidatedRow& row) { return row.prediction.ok(); }));
     report.blocks.push_back(Heading{1, "Estimates against published measurements"});
-    report.blocks.push_back(Paragraph{fmt::format(
-        "{} of {} measurements were estimated, each on its own model, batch size, precision, device, power mode, "
-        "software stack and scope.",
-        estimated, validation.rows.size())});
+    report.blocks.push_back(Paragraph{fmt::format("{} of {} measurements were estimated, each on its own "
+                                                  "model, batch size, precision, device, power mode, "
+                                                  "software stack and scope.",
+                                                  estimated, validation.rows.size())});
     for (const Finding& finding : findings)
         report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
     report.blocks.push_back(overview(validation));
     if (!view.chart_file.empty())
-        report.blocks.push_back(
-            Paragraph{fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});
+        report.blocks.push_back(Paragraph{
+            fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});
     if (view.chart && estimated > 0)
         report.blocks.push_back(scatter_of(validation));
     report.blocks.push_back(Heading{2, "Where the errors are"});

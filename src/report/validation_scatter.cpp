@@ -34,11 +34,20 @@ std::string escaped(std::string_view text) {
     std::string out;
     for (const char c : text) {
         switch (c) {
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '&': out += "&amp;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += c;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '&':
+            out += "&amp;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        default:
+            out += c;
         }
     }
     return out;
@@ -83,13 +92,15 @@ class Scatter {
     }
 
     void line(double x1, double y1, double x2, double y2, std::string_view color, std::string_view more) {
-        out_ += fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"{}/>\n", x1, y1,
-                            x2, y2, color, more);
+        out_ +=
+            fmt::format("<line x1=\"{:.1f}\" y1=\"{:.1f}\" x2=\"{:.1f}\" y2=\"{:.1f}\" stroke=\"{}\"{}/>\n",
+                        x1, y1, x2, y2, color, more);
     }
 
-    void text(double x, double y, std::string_view anchor, std::string_view content, std::string_view more = "") {
-        out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor, more,
-                            escaped(content));
+    void text(double x, double y, std::string_view anchor, std::string_view content,
+              std::string_view more = "") {
+        out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor,
+                            more, escaped(content));
     }
 
     void axes() {
@@ -102,7 +113,8 @@ class Scatter {
         }
         text((x_at(low_) + x_at(high_)) / 2, kHeight - 12, "middle", chart_.x_title);
         const double middle = (y_at(low_) + y_at(high_)) / 2;
-        text(18, middle, "middle", chart_.y_title, fmt::format(" transform=\"rotate(-90 18 {:.1f})\"", middle));
+        text(18, middle, "middle", chart_.y_title,
+             fmt::format(" transform=\"rotate(-90 18 {:.1f})\"", middle));
     }
 
     /// predicted = factor x measured, clipped to the square.
@@ -121,7 +133,8 @@ class Scatter {
                                 x_at(std::log10(point.x)), y_at(std::log10(point.y)), escaped(point.hover));
         out_ += "</g>\n";
         const double y = kTop + 10 + 20 * static_cast<double>(index);
-        out_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n", kWidth - kRight + 20, y, color);
+        out_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n",
+                            kWidth - kRight + 20, y, color);
         text(kWidth - kRight + 32, y + 4, "start", fmt::format("{} ({})", data.name, data.points.size()));
     }
 
@@ -144,7 +157,8 @@ Chart scatter_of(const Validation& validation) {
     for (const ValidatedRow& row : validation.rows) {
         const MeasuredMetric metric = row.measured.metric;
         const bool rate = metric == MeasuredMetric::throughput_per_s;
-        if (!row.prediction.ok() || (!rate && metric != MeasuredMetric::latency_ms) || row.prediction.predicted <= 0)
+        if (!row.prediction.ok() || (!rate && metric != MeasuredMetric::latency_ms) ||
+            row.prediction.predicted <= 0)
             continue;
         const auto time = [&](double value) { return rate ? kMillisecondsPerSecond / value : value; };
         ChartPoint point;

@@ -17,9 +17,8 @@ namespace {
 using nlohmann::json;
 
 bool same_name(std::string_view a, std::string_view b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
-        return std::tolower(x) == std::tolower(y);
-    });
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
 std::map<std::string, std::int64_t> read_dims(const json& object, const char* key) {
@@ -99,7 +98,8 @@ Catalogue::Catalogue(const std::filesystem::path& folder) {
             for (const json& object : document.at("models"))
                 entries_.push_back(read_entry(object, folder));
         } catch (const json::exception& problem) {
-            throw InputError(fmt::format("{}: not a model catalogue: {}", file.path().string(), problem.what()));
+            throw InputError(
+                fmt::format("{}: not a model catalogue: {}", file.path().string(), problem.what()));
         }
     }
     if (failure)

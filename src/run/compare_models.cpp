@@ -27,7 +27,8 @@ Subject make_subject(const Session& session, const std::string& name, const Comp
                 }};
     }
     if (entry && !entry->parts.empty()) {
-        const auto model = std::make_shared<const MultiPartModel>(session, *entry, request.batch_size, bindings);
+        const auto model =
+            std::make_shared<const MultiPartModel>(session, *entry, request.batch_size, bindings);
         return {model->facts(), [&session, model](const std::string& hardware, const RunOptions& options) {
                     return model->run(session, hardware, options);
                 }};
@@ -41,7 +42,8 @@ Subject make_subject(const Session& session, const std::string& name, const Comp
 } // namespace
 
 ModelComparison compare_models(const Session& session, CompareModelsRequest request, const Bindings& bindings,
-                               const RunOptions& options, const std::optional<GenerationRequest>& generation) {
+                               const RunOptions& options,
+                               const std::optional<GenerationRequest>& generation) {
     ModelComparison comparison;
     if (request.hardware.empty()) {
         if (request.deployment.empty())
@@ -70,9 +72,9 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
 }
 
 int exit_code(const ModelComparison& comparison) {
-    const bool incomplete = std::any_of(comparison.results.begin(), comparison.results.end(), [](const Result& r) {
-        return r.estimate.status == Status::incomplete;
-    });
+    const bool incomplete =
+        std::any_of(comparison.results.begin(), comparison.results.end(),
+                    [](const Result& r) { return r.estimate.status == Status::incomplete; });
     return incomplete ? 3 : 0;
 }
 

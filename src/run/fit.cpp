@@ -71,7 +71,8 @@ class Fitter {
             if (!(v.low <= v.high))
                 throw UsageError("fit: the bounds of " + v.name + " are the wrong way round");
             if (v.logarithmic && !(v.start > 0))
-                throw UsageError("fit: " + v.name + " varies on a logarithmic scale and starts at or below zero");
+                throw UsageError("fit: " + v.name +
+                                 " varies on a logarithmic scale and starts at or below zero");
         }
     }
 
@@ -81,7 +82,8 @@ class Fitter {
     std::vector<double> values(const Eigen::VectorXd& u) const {
         std::vector<double> x(variables_.size());
         for (Eigen::Index j = 0; j < u.size(); ++j)
-            x[static_cast<std::size_t>(j)] = std::clamp(from_scale(j, u[j]), variable(j).low, variable(j).high);
+            x[static_cast<std::size_t>(j)] =
+                std::clamp(from_scale(j, u[j]), variable(j).low, variable(j).high);
         return x;
     }
 
@@ -144,8 +146,8 @@ class Fitter {
     }
 
     /// Damped Newton step; variables that sit on a bound and would leave it are held.
-    Eigen::VectorXd step(const Eigen::VectorXd& u, const Eigen::MatrixXd& normal, const Eigen::VectorXd& gradient,
-                         double damping) const {
+    Eigen::VectorXd step(const Eigen::VectorXd& u, const Eigen::MatrixXd& normal,
+                         const Eigen::VectorXd& gradient, double damping) const {
         Eigen::MatrixXd a = normal;
         Eigen::VectorXd b = gradient;
         for (Eigen::Index j = 0; j < u.size(); ++j) {

@@ -3,8 +3,8 @@
 //
 // Minimises  sum_i w_i s^2 rho((r_i / s)^2) + sum_j ((u_j - p_j) / sigma_j)^2  with the soft-L1 loss
 // rho(z) = 2 (sqrt(1 + z) - 1), which is quadratic for small residuals and linear for large ones, by
-// Levenberg-Marquardt on reweighted residuals (Marquardt 1963; Triggs et al. 2000) with steps projected on the
-// bounds. Parameters that are positive by nature are varied on a logarithmic scale: u = log x.
+// Levenberg-Marquardt on reweighted residuals (Marquardt 1963; Triggs et al. 2000) with steps projected on
+// the bounds. Parameters that are positive by nature are varied on a logarithmic scale: u = log x.
 
 #include <functional>
 #include <limits>
@@ -29,9 +29,9 @@ using ResidualFunction = std::function<void(std::span<const double> x, std::span
 
 struct FitOptions {
     int max_iterations = 40;
-    double loss_scale = 0.1;     ///< residual where the loss turns from quadratic to linear
-    double step = 1e-3;          ///< finite-difference step on the variable's scale
-    double tolerance = 1e-5;     ///< relative decrease of the cost that ends the search
+    double loss_scale = 0.1; ///< residual where the loss turns from quadratic to linear
+    double step = 1e-3;      ///< finite-difference step on the variable's scale
+    double tolerance = 1e-5; ///< relative decrease of the cost that ends the search
 };
 
 struct FitResult {
@@ -42,8 +42,8 @@ struct FitResult {
     bool converged = false;
 };
 
-/// `weights` has one entry per residual; a weight of 0 leaves the measurement out. Throws UsageError on sizes or
-/// bounds that contradict each other.
+/// `weights` has one entry per residual; a weight of 0 leaves the measurement out. Throws UsageError on sizes
+/// or bounds that contradict each other.
 FitResult fit_bounded(const std::vector<FitVariable>& variables, const ResidualFunction& residuals,
                       const std::vector<double>& weights, const FitOptions& options = {});
 

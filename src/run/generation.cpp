@@ -37,8 +37,9 @@ Need memory_need(const StepRunner& runner, const GenerationRequest& q) {
     for (std::size_t part = 0; part < model.before().size(); ++part)
         others += runner.work(*model.bound_before(part, q.batch))->weight_bytes;
     need.weights += others;
-    need.bytes = others + std::max(first->weight_bytes + first->memory.arena_bytes + first->memory.kv_cache_bytes,
-                                   last->weight_bytes + last->memory.arena_bytes + last->memory.kv_cache_bytes);
+    need.bytes =
+        others + std::max(first->weight_bytes + first->memory.arena_bytes + first->memory.kv_cache_bytes,
+                          last->weight_bytes + last->memory.arena_bytes + last->memory.kv_cache_bytes);
     return need;
 }
 
@@ -64,15 +65,16 @@ class Sum {
         lowest = std::min(lowest, e.utilization_min);
         highest = std::max(highest, e.utilization_max);
     }
-    double latency = 0, low = 0, high = 0, energy_low = 0, energy_high = 0, useful = 0, network = 0, peak_power = 0;
+    double latency = 0, low = 0, high = 0, energy_low = 0, energy_high = 0, useful = 0, network = 0,
+           peak_power = 0;
     double lowest = 1, highest = 0;
     EnergyBreakdown energy;
     EventCounts events;
     bool limited = false;
 };
 
-/// Contexts at which decode steps are priced, with weights that add up to one: Simpson's rule over [first, last],
-/// exact where time is a cubic of the context.
+/// Contexts at which decode steps are priced, with weights that add up to one: Simpson's rule over [first,
+/// last], exact where time is a cubic of the context.
 std::vector<std::pair<std::int64_t, double>> context_points(std::int64_t first, std::int64_t last) {
     if (last <= first)
         return {{first, 1.0}};
@@ -84,8 +86,8 @@ std::vector<std::pair<std::int64_t, double>> context_points(std::int64_t first, 
 class AnswerBuilder {
   public:
     AnswerBuilder(StepRunner runner, const GenerationRequest& request, Result& result)
-        : runner_(std::move(runner)), q_(request), result_(result), prompt_(request.prompt_tokens +
-                                                                            runner_.model().inserted_tokens()) {}
+        : runner_(std::move(runner)), q_(request), result_(result),
+          prompt_(request.prompt_tokens + runner_.model().inserted_tokens()) {}
 
     void run(const RunOptions& options) {
         g_.prompt_tokens = static_cast<double>(prompt_);
@@ -126,13 +128,14 @@ class AnswerBuilder {
         if (g_.memory_capacity_bytes <= 0 || need.bytes <= g_.memory_capacity_bytes)
             return true;
         const bool linked = runner_.machine().rate(Resource::link_bytes) > 0;
-        const std::string more = g_.devices_needed > 0 ? fmt::format("{:.0f} devices hold it", g_.devices_needed)
+        const std::string more = g_.devices_needed > 0
+                                     ? fmt::format("{:.0f} devices hold it", g_.devices_needed)
                                  : linked ? fmt::format("{:.0f} devices do not hold it either", kLargestGroup)
                                           : std::string("it has no link to others of its kind");
         result_.estimate.status = Status::does_not_fit;
-        result_.estimate.reason = fmt::format("needs {}{}, the device has {}; {}", gigabytes(need.bytes),
-                                              g_.devices > 1 ? " on each device" : "",
-                                              gigabytes(g_.memory_capacity_bytes), more);
+        result_.estimate.reason =
+            fmt::format("needs {}{}, the device has {}; {}", gigabytes(need.bytes),
+                        g_.devices > 1 ? " on each device" : "", gigabytes(g_.memory_capacity_bytes), more);
         return false;
     }
 
@@ -171,7 +174,8 @@ class AnswerBuilder {
                 g_.steps.push_back({static_cast<double>(context), e.latency_s, e.energy.total()});
                 if (central) {
                     middle = std::move(e);
-                    const auto bound = runner_.model().bound(q_.batch, 1, runner_.context_read(context, compiled));
+                    const auto bound =
+                        runner_.model().bound(q_.batch, 1, runner_.context_read(context, compiled));
                     result_.partition = runner_.partition(*bound);
                     result_.work = runner_.work(*bound);
                     result_.model = bound->facts();
@@ -276,7 +280,8 @@ Result run_generation(const Session& session, const GenerationModel& model, std:
                       const RunOptions& options, const GenerationRequest& request) {
     Result result;
     try {
-        result.model = model.bound(request.batch, request.prompt_tokens + model.inserted_tokens(), 0)->facts();
+        result.model =
+            model.bound(request.batch, request.prompt_tokens + model.inserted_tokens(), 0)->facts();
         if (auto runner = make_runner(session, model, hardware, options, request.kv_cache, result))
             AnswerBuilder(std::move(*runner), request, result).run(options);
     } catch (const Error& problem) {
@@ -293,7 +298,8 @@ std::int64_t mean_context(const GenerationRequest& q) {
     return q.prompt_tokens + q.generate_tokens / 2;
 }
 
-void price_phase(const StepRunner& runner, GenerationPhase phase, const GenerationRequest& q, PhaseEstimate& out) {
+void price_phase(const StepRunner& runner, GenerationPhase phase, const GenerationRequest& q,
+                 PhaseEstimate& out) {
     const auto batch = static_cast<double>(q.batch), prompt = static_cast<double>(q.prompt_tokens),
                generated = static_cast<double>(q.generate_tokens);
     const std::int64_t compiled = std::max(q.context, q.prompt_tokens + q.generate_tokens);
@@ -328,8 +334,8 @@ void price_phase(const StepRunner& runner, GenerationPhase phase, const Generati
 
 } // namespace
 
-PhaseEstimate estimate_generation(const Session& session, const GenerationModel& model, std::string_view hardware,
-                                  const RunOptions& options, GenerationPhase phase,
+PhaseEstimate estimate_generation(const Session& session, const GenerationModel& model,
+                                  std::string_view hardware, const RunOptions& options, GenerationPhase phase,
                                   const GenerationRequest& request) {
     PhaseEstimate out;
     Result result;

@@ -10,8 +10,8 @@ namespace archsim {
 
 namespace {
 
-/// Symbol of the positions of a cache [batch, heads, positions, size], and of the new tokens of the first integer
-/// input [batch, tokens].
+/// Symbol of the positions of a cache [batch, heads, positions, size], and of the new tokens of the first
+/// integer input [batch, tokens].
 struct Symbols {
     std::string sequence, past;
 };
@@ -33,7 +33,8 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
 
 } // namespace
 
-GenerationModel::GenerationModel(const Session& session, std::string_view name_or_path, const Bindings& bindings)
+GenerationModel::GenerationModel(const Session& session, std::string_view name_or_path,
+                                 const Bindings& bindings)
     : session_(session), bindings_(bindings) {
     const CatalogueEntry* entry = session.catalogue().find(name_or_path);
     std::string language(name_or_path);
@@ -51,9 +52,10 @@ GenerationModel::GenerationModel(const Session& session, std::string_view name_o
     if (!entry || entry->parts.empty() || language != name_or_path)
         language_ = session.load(language);
     const auto refuse = [&] {
-        throw UsageError(fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
-                                     "no generated tokens",
-                                     name_or_path));
+        throw UsageError(
+            fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
+                        "no generated tokens",
+                        name_or_path));
     };
     if (!language_.graph)
         refuse();

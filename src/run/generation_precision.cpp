@@ -31,7 +31,8 @@ constexpr WeightParameters kWeightParameters[] = {
 };
 
 bool offers_weights_alone(const Runtime& runtime, Precision format) {
-    return std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) != runtime.weight_only.end();
+    return std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) !=
+           runtime.weight_only.end();
 }
 
 /// Cached keys and values of that many bits; only the width matters.
@@ -56,10 +57,11 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
         c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
     } else if (uniform && is_integer(c.compute) && machine.matrix_ops(c.compute) <= 0 &&
                machine.vector_ops(c.compute) <= 0) {
-        return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone", device.id,
-                                  name_of(c.compute), machine.runtime->id, name_of(c.compute)));
+        return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
+                                  device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
     }
-    if (!uniform && bits_of(c.weights) < bits_of(c.compute) && !offers_weights_alone(*machine.runtime, c.weights))
+    if (!uniform && bits_of(c.weights) < bits_of(c.compute) &&
+        !offers_weights_alone(*machine.runtime, c.weights))
         return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic", machine.runtime->id,
                                   name_of(c.weights), name_of(c.compute)));
     ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);

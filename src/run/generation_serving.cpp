@@ -1,5 +1,5 @@
-// Continuous batching: sequences at all stages of their answers share each step, together with the prompts of those
-// that start (Yu et al., Orca, OSDI 2022; Agrawal et al., Sarathi, 2023).
+// Continuous batching: sequences at all stages of their answers share each step, together with the prompts of
+// those that start (Yu et al., Orca, OSDI 2022; Agrawal et al., Sarathi, 2023).
 
 #include "run/generation_step.hpp"
 
@@ -122,7 +122,8 @@ NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, do
     mixed.subgraphs.insert(mixed.subgraphs.end(), beside.begin(), beside.end());
     mixed.macs += share * prefill.macs;
     mixed.operations += share * prefill.operations;
-    mixed.largest_activation_bytes = std::max(decode.largest_activation_bytes, prefill.largest_activation_bytes);
+    mixed.largest_activation_bytes =
+        std::max(decode.largest_activation_bytes, prefill.largest_activation_bytes);
     mixed.derived = std::move(derived);
     return mixed;
 }
@@ -136,22 +137,26 @@ SaturatedServing serve_saturated(const StepRunner& runner, const GenerationReque
         return serving;
     };
     if (machine.memory_capacity_bytes <= 0)
-        return refuse(Status::incomplete, "the device's memory capacity is unknown, and with it how many sequences "
-                                          "it serves at once");
-    const double prompt = static_cast<double>(q.prompt_tokens), generated = static_cast<double>(q.generate_tokens);
+        return refuse(Status::incomplete,
+                      "the device's memory capacity is unknown, and with it how many sequences "
+                      "it serves at once");
+    const double prompt = static_cast<double>(q.prompt_tokens),
+                 generated = static_cast<double>(q.generate_tokens);
     const std::int64_t end = q.prompt_tokens + q.generate_tokens;
     const auto one = runner.work(1, 1, std::max<std::int64_t>(end - 1, 0));
     const double per_position = one->memory.kv_cache_bytes / static_cast<double>(end);
-    const double per_request = per_position * (prompt + q.beams * generated) + q.beams * one->memory.arena_bytes;
-    const double room = machine.memory_capacity_bytes - one->weight_bytes -
-                        machine.param(Parameter::reserved_memory, 0);
+    const double per_request =
+        per_position * (prompt + q.beams * generated) + q.beams * one->memory.arena_bytes;
+    const double room =
+        machine.memory_capacity_bytes - one->weight_bytes - machine.param(Parameter::reserved_memory, 0);
     const double most = machine.param(Parameter::largest_batch, 1e9);
-    const double requests = std::min(most, std::floor(machine.param(Parameter::cache_memory_share, 1) * room /
-                                                      per_request));
+    const double requests =
+        std::min(most, std::floor(machine.param(Parameter::cache_memory_share, 1) * room / per_request));
     if (requests < 1)
-        return refuse(Status::does_not_fit,
-                      fmt::format("no room for the keys and values of one sequence beside {:.1f} GB of weights",
-                                  one->weight_bytes / 1e9));
+        return refuse(
+            Status::does_not_fit,
+            fmt::format("no room for the keys and values of one sequence beside {:.1f} GB of weights",
+                        one->weight_bytes / 1e9));
     // On average a running sequence is half done; beams keep their own copy of the prompt's keys and values.
     const auto running = static_cast<std::int64_t>(requests * q.beams);
     const std::int64_t context = q.prompt_tokens + q.generate_tokens / 2;

@@ -9,7 +9,8 @@ std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) 
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
-    return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators, chips_);
+    return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators,
+                      chips_);
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
@@ -32,7 +33,8 @@ std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) 
     return machine_->param(Parameter::static_context, 0) > 0 ? std::max(past, compiled - 1) : past;
 }
 
-Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled, bool keep_subgraphs) const {
+Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
+                            bool keep_subgraphs) const {
     return price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
 }
 
@@ -73,7 +75,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.machine = session.machine(hardware, own);
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;
-        result.power_mode = result.machine->mode ? result.machine->mode->name : "";
+        result.power_mode = result.machine->mode_name();
         const ExecutedPrecision executed = language_precision(*result.machine, options.precision, kv_cache);
         result.estimate.precision_note = executed.note;
         if (executed.supported)

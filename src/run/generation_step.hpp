@@ -8,8 +8,8 @@ namespace archsim {
 /// A language model on a device, with the formats that run.
 class StepRunner {
   public:
-    StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine, PrecisionConfig precision,
-               bool allow_unknown)
+    StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine,
+               PrecisionConfig precision, bool allow_unknown)
         : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {}
 
     const GenerationModel& model() const { return model_; }
@@ -19,13 +19,15 @@ class StepRunner {
 
     std::shared_ptr<const Partition> partition(const BoundModel& bound) const;
     std::shared_ptr<const NetworkWork> work(const BoundModel& bound) const;
-    std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence, std::int64_t past) const;
+    std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence,
+                                            std::int64_t past) const;
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
 
     /// `tokens` new tokens of each sequence after `past`: the prompt, with the stack's cost of a first token.
     Estimate prefill(std::int64_t batch, std::int64_t tokens) const;
     /// One token of each sequence. A stack with static shapes reads the `compiled` context whatever is in it.
-    Estimate decode(std::int64_t batch, std::int64_t past, std::int64_t compiled, bool keep_subgraphs = false) const;
+    Estimate decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
+                    bool keep_subgraphs = false) const;
     /// Context that a decode step reads.
     std::int64_t context_read(std::int64_t past, std::int64_t compiled) const;
 
@@ -46,8 +48,8 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
 /// Adds a fixed time to an estimate, widening nothing: intervals move along.
 void add_fixed_time(Estimate& e, double seconds, const Machine& machine);
 
-/// Counts of a step in which a batch decodes while prompts are processed: products with weights read the weights
-/// once for both, attention runs for each. `share` is the part of `prefill` that one step holds.
+/// Counts of a step in which a batch decodes while prompts are processed: products with weights read the
+/// weights once for both, attention runs for each. `share` is the part of `prefill` that one step holds.
 NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share);
 
 /// A server that always has requests waiting. `status` of `step` tells why nothing fits.

@@ -17,8 +17,8 @@ std::optional<std::int64_t> count_in(const std::string& text) {
     return value;
 }
 
-const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole, const MeasuredRow& row,
-                               std::optional<std::int64_t> tokens) {
+const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry& whole,
+                               const MeasuredRow& row, std::optional<std::int64_t> tokens) {
     for (const ModelPart& part : whole.parts) {
         const CatalogueEntry* entry = catalogue.find(part.model);
         if (entry == nullptr)
@@ -28,7 +28,8 @@ const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry&
             return entry;
         if (tokens && *tokens == 1 && entry->kind == "decoder")
             return entry;
-        if (tokens && *tokens > 1 && entry->kind == "encoder" && (takes_tokens || entry->task.starts_with("speech")))
+        if (tokens && *tokens > 1 && entry->kind == "encoder" &&
+            (takes_tokens || entry->task.starts_with("speech")))
             return entry;
     }
     return nullptr;

@@ -15,8 +15,8 @@ struct MeasuredWorkload {
     std::string problem;                      ///< why there is no such workload; empty when there is
 };
 
-/// Of a model made of parts, rows name the whole: an image size means the part that takes images, one token the
-/// decoder, more tokens the encoder.
+/// Of a model made of parts, rows name the whole: an image size means the part that takes images, one token
+/// the decoder, more tokens the encoder.
 MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row);
 
 } // namespace archsim

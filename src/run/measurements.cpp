@@ -19,12 +19,12 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",  "precision",
+constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
-constexpr std::array<std::string_view, 9> kOptional = {"image_size",   "sequence", "power_mode",
-                                                       "weight",       "note",     "source_date",
-                                                       "phase",        "prompt_tokens", "generated_tokens"};
+constexpr std::array<std::string_view, 9> kOptional = {"image_size", "sequence",      "power_mode",
+                                                       "weight",     "note",          "source_date",
+                                                       "phase",      "prompt_tokens", "generated_tokens"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
 std::optional<double> number_in(const std::string& text) {
@@ -59,7 +59,8 @@ class TableReader {
         throw InputError(finding);
     }
 
-    void report(FindingKind kind, Severity severity, std::string where, std::string message, std::string mend) {
+    void report(FindingKind kind, Severity severity, std::string where, std::string message,
+                std::string mend) {
         Finding finding;
         finding.kind = kind;
         finding.severity = severity;
@@ -119,7 +120,8 @@ class TableReader {
             return std::nullopt;
         const auto value = number_in(text);
         if (!value || *value < 1 || *value > 1e6 || *value != std::floor(*value)) {
-            bad(record, column, fmt::format("\"{}\" is not a whole number from 1", text), "correct the value");
+            bad(record, column, fmt::format("\"{}\" is not a whole number from 1", text),
+                "correct the value");
             return std::nullopt;
         }
         return static_cast<int>(*value);
@@ -135,7 +137,8 @@ class TableReader {
     void read_row(const CsvRecord& record) {
         usable_ = true;
         if (record.fields.size() != width_) {
-            bad(record, "columns", fmt::format("{} fields where the first line names {}", record.fields.size(), width_),
+            bad(record, "columns",
+                fmt::format("{} fields where the first line names {}", record.fields.size(), width_),
                 "quote fields that hold commas");
             return;
         }
@@ -165,11 +168,13 @@ class TableReader {
         row.value = positive(record, "value", 0);
         row.weight = positive(record, "weight", 1);
         if (row.weight > 1)
-            bad(record, "weight", fmt::format("{:g} is above 1", row.weight), "weights lie above 0 and up to 1");
+            bad(record, "weight", fmt::format("{:g} is above 1", row.weight),
+                "weights lie above 0 and up to 1");
         row.source = field(record, "source");
         if (row.source.empty())
-            report(FindingKind::missing_source, Severity::warning, fmt::format("line {}, source", record.line),
-                   "the measurement names no source", "say where it was published, or who measured it");
+            report(FindingKind::missing_source, Severity::warning,
+                   fmt::format("line {}, source", record.line), "the measurement names no source",
+                   "say where it was published, or who measured it");
         row.source_date = field(record, "source_date");
         row.note = field(record, "note");
         row.phase = field(record, "phase");
@@ -194,7 +199,9 @@ class TableReader {
 
 } // namespace
 
-MeasuredTable parse_measurements(std::string_view text, std::string_view name) { return TableReader(name).run(text); }
+MeasuredTable parse_measurements(std::string_view text, std::string_view name) {
+    return TableReader(name).run(text);
+}
 
 MeasuredTable read_measurements(const std::filesystem::path& file) {
     std::error_code error;

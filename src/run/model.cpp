@@ -38,7 +38,8 @@ std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& polic
     return partitions_.back();
 }
 
-std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy, const PrecisionConfig& precision,
+std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
+                                                    const PrecisionConfig& precision,
                                                     const std::vector<std::string>& unsupported,
                                                     double chips) const {
     const auto fused = partition(policy);

@@ -14,8 +14,8 @@ namespace {
 
 using WeightKey = std::tuple<std::string, DataType, Shape>;
 
-/// One graph for the facts of the whole: all operators with their executions, shared weights once. It is never bound
-/// to a device: each part is estimated on its own.
+/// One graph for the facts of the whole: all operators with their executions, shared weights once. It is
+/// never bound to a device: each part is estimated on its own.
 class Union {
   public:
     /// Returns the weights that an earlier part brought already.
@@ -26,7 +26,8 @@ class Union {
             const auto fresh = static_cast<TensorId>(graph_.tensors.size());
             place[id] = fresh;
             if (tensor.role == TensorRole::initializer) {
-                const auto [at, first] = weights_.try_emplace({tensor.name, tensor.type, tensor.shape}, fresh);
+                const auto [at, first] =
+                    weights_.try_emplace({tensor.name, tensor.type, tensor.shape}, fresh);
                 place[id] = at->second;
                 if (!first) {
                     known.push_back(id);
@@ -99,7 +100,8 @@ MultiPartModel::MultiPartModel(const Session& session, const CatalogueEntry& ent
 namespace {
 
 /// Bytes of weights at the formats of a run.
-double bytes_of(const ShapedGraph& graph, const std::vector<TensorId>& weights, const PrecisionConfig& precision) {
+double bytes_of(const ShapedGraph& graph, const std::vector<TensorId>& weights,
+                const PrecisionConfig& precision) {
     double bytes = 0;
     for (TensorId id : weights) {
         const ShapedTensor& tensor = graph.tensors[id];
@@ -150,7 +152,8 @@ void add_interval(const Estimate& part, double repeat, double& seconds, double& 
 
 } // namespace
 
-Result MultiPartModel::run(const Session& session, std::string_view hardware, const RunOptions& options) const {
+Result MultiPartModel::run(const Session& session, std::string_view hardware,
+                           const RunOptions& options) const {
     Result whole;
     whole.model = facts_;
     whole.hardware = hardware;
@@ -183,7 +186,8 @@ Result MultiPartModel::run(const Session& session, std::string_view hardware, co
         e.memory.weight_bytes -= bytes_of(parts_[i].model->graph(), repeated_weights_[i], own.executed);
     }
     e.memory.peak_bytes = e.memory.weight_bytes + e.memory.activation_bytes + e.memory.kv_cache_bytes;
-    if (e.status == Status::ok && e.memory.capacity_bytes > 0 && e.memory.peak_bytes > e.memory.capacity_bytes) {
+    if (e.status == Status::ok && e.memory.capacity_bytes > 0 &&
+        e.memory.peak_bytes > e.memory.capacity_bytes) {
         e.status = Status::does_not_fit;
         e.reason = fmt::format("its parts need {:.1f} GB together, the device has {:.1f} GB",
                                e.memory.peak_bytes / 1e9, e.memory.capacity_bytes / 1e9);

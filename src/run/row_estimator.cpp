@@ -41,7 +41,9 @@ std::string regime_of(const Estimate& estimate) {
 }
 
 /// Bounds of a quantity that falls when time rises.
-Interval scaled(const Interval& interval, double factor) { return {interval.low * factor, interval.high * factor}; }
+Interval scaled(const Interval& interval, double factor) {
+    return {interval.low * factor, interval.high * factor};
+}
 
 std::int64_t tokens_of(const std::string& text) {
     std::int64_t value = 0;
@@ -54,6 +56,19 @@ std::int64_t compiled_context(const std::string& note) {
     constexpr std::string_view kPhrase = "context length ";
     const auto at = note.find(kPhrase);
     return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
+}
+
+/// Boards are measured at their own supply, servers and benchmark submissions at the wall: the row says so.
+bool at_the_wall(const MeasuredRow& row) {
+    return row.note.find("wall ") != std::string::npos;
+}
+
+/// Side of the image that a bound graph takes, where its first input is one.
+std::optional<std::int64_t> image_side(const ShapedGraph& graph) {
+    constexpr std::size_t kImageRank = 4;
+    if (graph.inputs.empty() || graph.tensors[graph.inputs.front()].shape.size() != kImageRank)
+        return std::nullopt;
+    return graph.tensors[graph.inputs.front()].shape.back();
 }
 
 std::string hardware_name(const MeasuredRow& row) {
@@ -113,8 +128,9 @@ struct RowEstimator::State {
         std::optional<Result> best;
         for (const std::int64_t batch : kBatches) {
             Result result = session.run(bind(workload, batch), hardware_name(row), options);
-            const bool better = !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
-                                                                             best->estimate.throughput_per_s));
+            const bool better =
+                !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
+                                                             best->estimate.throughput_per_s));
             if (better)
                 best = std::move(result);
         }
@@ -131,11 +147,16 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
         return without_estimate("unsupported", workload.problem);
     const auto run_options = options(row);
     if (!run_options)
-        return without_estimate("unsupported", fmt::format("the precision \"{}\" is not known", row.precision));
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
     const Result result = run(row, workload, *run_options);
     const Estimate& estimate = result.estimate;
     if (!result.ok())
         return without_estimate(std::string(name_of(estimate.status)), estimate.reason);
+    const auto side = image_side(*result.model->graph);
+    if (row.image_size && side && *side != *row.image_size)
+        return without_estimate("unsupported", fmt::format("the file of {} takes images of side {}, not {}",
+                                                           result.model->name, *side, *row.image_size));
     Prediction prediction;
     prediction.family = name_of(result.device->family);
     prediction.regime = regime_of(estimate);
@@ -146,7 +167,7 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     };
     const double board_w = estimate.power_w;
     const double wall_w = wall_power(*result.machine, board_w, row.devices).total();
-    const double drawn_w = row.scope == "kernel" ? board_w * row.devices : wall_w;
+    const double drawn_w = at_the_wall(row) ? wall_w : board_w * row.devices;
     switch (row.metric) {
     case MeasuredMetric::latency_ms:
         take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
@@ -157,12 +178,14 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     case MeasuredMetric::power_w: {
         // Power follows from energy and time; its relative uncertainty is taken from the energy's.
         const double energy = estimate.energy_per_inference_j;
-        take(drawn_w, energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
+        take(drawn_w,
+             energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
         break;
     }
     case MeasuredMetric::energy_mj: {
         const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
-        take(estimate.energy_per_inference_j * factor * kMilli, scaled(estimate.energy_interval, factor * kMilli));
+        take(estimate.energy_per_inference_j * factor * kMilli,
+             scaled(estimate.energy_interval, factor * kMilli));
         break;
     }
     }
@@ -171,10 +194,12 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
 
 Prediction RowEstimator::State::language(const MeasuredRow& row) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
-        return without_estimate("unsupported", "prompts of variable length, whose distribution is not published");
+        return without_estimate("unsupported",
+                                "prompts of variable length, whose distribution is not published");
     auto run_options = options(row);
     if (!run_options)
-        return without_estimate("unsupported", fmt::format("the precision \"{}\" is not known", row.precision));
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
     run_options->scenario = Scenario::latency; // a saturated server is a phase of its own
     run_options->chips = row.devices;
     GenerationRequest request;
@@ -182,10 +207,10 @@ Prediction RowEstimator::State::language(const MeasuredRow& row) {
     request.generate_tokens = tokens_of(row.generated_tokens);
     request.batch = row.batch.value_or(1);
     request.context = compiled_context(row.note);
-    const GenerationPhase phase = row.phase == "prefill"    ? GenerationPhase::prefill
-                                  : row.phase == "decode"   ? GenerationPhase::decode
-                                  : row.scope == "offline"  ? GenerationPhase::saturated
-                                                            : GenerationPhase::generate;
+    const GenerationPhase phase = row.phase == "prefill"   ? GenerationPhase::prefill
+                                  : row.phase == "decode"  ? GenerationPhase::decode
+                                  : row.scope == "offline" ? GenerationPhase::saturated
+                                                           : GenerationPhase::generate;
     const PhaseEstimate answer =
         estimate_generation(session, *generator(row.model), hardware_name(row), *run_options, phase, request);
     if (answer.status != Status::ok)

@@ -55,8 +55,8 @@ Model Session::load(std::string_view name_or_path) const {
             std::vector<std::string_view> parts;
             for (const ModelPart& part : entry->parts)
                 parts.push_back(part.model);
-            throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}", entry->name,
-                                         fmt::join(parts, ", ")));
+            throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}",
+                                         entry->name, fmt::join(parts, ", ")));
         }
         Graph graph = import_onnx(entry->file);
         mark_buffers(graph, entry->buffers);
@@ -70,9 +70,10 @@ Model Session::load(std::string_view name_or_path) const {
         own.source = path.string();
         return {own, std::make_shared<const Graph>(import_onnx(path))};
     }
-    throw InputError(fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the path of "
-                                 "an .onnx file",
-                                 name_or_path, fmt::join(catalogue_->nearest(name_or_path), ", ")));
+    throw InputError(
+        fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the path of "
+                    "an .onnx file",
+                    name_or_path, fmt::join(catalogue_->nearest(name_or_path), ", ")));
 }
 
 std::shared_ptr<const BoundModel> Session::bind(const Model& model, std::int64_t batch,
@@ -90,9 +91,9 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const
     machine_options.scope = options.scope;
     machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
     machine_options.uncertainty = uncertainty_;
-    return std::make_shared<const Machine>(make_machine(choice.device, choice.power_mode,
-                                                        hardware_->runtime_for(*choice.device, options.runtime),
-                                                        machine_options));
+    return std::make_shared<const Machine>(
+        make_machine(choice.device, choice.power_mode,
+                     hardware_->runtime_for(*choice.device, options.runtime), machine_options));
 }
 
 Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
@@ -106,16 +107,17 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
         const Machine& machine = *result.machine;
         result.device = machine.device;
         result.runtime = machine.runtime;
-        result.power_mode = machine.mode ? machine.mode->name : "";
-        const ExecutedPrecision executed = resolve_precision(*machine.device, *machine.runtime, options.precision);
+        result.power_mode = machine.mode_name();
+        const ExecutedPrecision executed =
+            resolve_precision(*machine.device, *machine.runtime, options.precision);
         if (!executed.supported) {
             result.estimate.status = Status::unsupported;
             result.estimate.reason = executed.note;
             return result;
         }
         result.partition = model->partition(machine.runtime->fusion);
-        result.work = model->work(machine.runtime->fusion, executed.config, machine.runtime->unsupported_operators,
-                                  options.chips);
+        result.work = model->work(machine.runtime->fusion, executed.config,
+                                  machine.runtime->unsupported_operators, options.chips);
         result.estimate = estimate(*result.work, machine, {options.allow_unknown, options.keep_subgraphs});
         result.estimate.precision_note = executed.note;
     } catch (const Error& problem) {

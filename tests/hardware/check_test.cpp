@@ -11,7 +11,8 @@ using nlohmann::json;
 
 namespace {
 
-constexpr const char* kOpenSchema = R"({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})";
+constexpr const char* kOpenSchema =
+    R"({"$schema": "http://json-schema.org/draft-07/schema#", "type": "object"})";
 
 /// Findings of a database that holds one device and one stack.
 std::vector<Finding> check(const json& device) {
@@ -24,8 +25,8 @@ std::vector<Finding> check(const json& device) {
 }
 
 const Finding* at(const std::vector<Finding>& findings, const std::string& where) {
-    const auto found = std::find_if(findings.begin(), findings.end(),
-                                    [&](const Finding& f) { return f.where == where; });
+    const auto found =
+        std::find_if(findings.begin(), findings.end(), [&](const Finding& f) { return f.where == where; });
     return found == findings.end() ? nullptr : &*found;
 }
 
@@ -68,7 +69,8 @@ TEST_CASE("each mistake is one finding with pointer, value, unit and mend", "[ha
     }
     SECTION("negative") {
         device["power"]["idle"]["value"] = -5;
-        require_one(device, FindingKind::out_of_range, "/power/idle/value", "-5 mW is negative", "at least 0");
+        require_one(device, FindingKind::out_of_range, "/power/idle/value", "-5 mW is negative",
+                    "at least 0");
     }
     SECTION("out of range") {
         device["dram"]["achievable_fraction"]["value"] = 90;
@@ -106,7 +108,8 @@ TEST_CASE("each mistake is one finding with pointer, value, unit and mend", "[ha
     }
     SECTION("unknown format") {
         device["engines"][0]["ops_per_clock"]["fp17"] = 1;
-        require_one(device, FindingKind::unknown_key, "/engines/0/ops_per_clock/fp17", "numeric format", "fp16");
+        require_one(device, FindingKind::unknown_key, "/engines/0/ops_per_clock/fp17", "numeric format",
+                    "fp16");
     }
     SECTION("missing source") {
         device["power"]["tdp"].erase("source");

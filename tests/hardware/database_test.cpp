@@ -89,7 +89,8 @@ TEST_CASE("a bad device leaves the others usable", "[hardware]") {
     files.write("gpu/Broken.json", "{\"id\": \"Broken\",\n  oops}");
     const HardwareDatabase database(files.root());
     CHECK(database.device("Good").device->id == "Good");
-    CHECK_THAT(message_of(database, "Bad"), Catch::Contains("/dram/bandwidth/unit") && Catch::Contains("GB/s"));
+    CHECK_THAT(message_of(database, "Bad"),
+               Catch::Contains("/dram/bandwidth/unit") && Catch::Contains("GB/s"));
     CHECK_THAT(message_of(database, "Broken"), Catch::Contains("line 2"));
     std::vector<Finding> findings;
     const auto devices = database.all_devices(findings);

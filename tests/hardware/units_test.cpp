@@ -13,7 +13,7 @@ TEST_CASE("units convert to SI", "[hardware]") {
     CHECK(factor("GB") == 1e9);
     CHECK(factor("Gbit/s") == 125e6);
     CHECK(factor("us") == 1e-6);
-    CHECK(factor("pJ/bit") == 8e-12); // per byte
+    CHECK(factor("pJ/bit") == 8e-12);   // per byte
     CHECK(factor("pJ/MAC") == 0.5e-12); // per operation
     CHECK(factor("MAC/clk") == 2);
     CHECK(find_unit("B/clk/SM")->dimension == PhysicalDimension::bytes_per_clock);

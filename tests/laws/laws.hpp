@@ -20,9 +20,11 @@ const std::vector<std::string>& models();
 /// Every device of the database, with each of its power modes: "NAME" or "NAME@MODE".
 const std::vector<std::string>& hardware();
 
-Result run(const std::string& model, const std::string& hardware, Precision precision, std::int64_t batch = 1);
+Result run(const std::string& model, const std::string& hardware, Precision precision,
+           std::int64_t batch = 1);
 
 /// The same on a machine that was changed after it was made.
-Estimate run_on(const std::string& model, const Machine& machine, Precision precision, std::int64_t batch = 1);
+Estimate run_on(const std::string& model, const Machine& machine, Precision precision,
+                std::int64_t batch = 1);
 
 } // namespace archsim::laws

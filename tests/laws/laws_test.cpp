@@ -18,7 +18,8 @@ void for_every_case(Precision precision, Check check) {
     for (const std::string& hardware : laws::hardware())
         for (const std::string& model : laws::models()) {
             const Result result = laws::run(model, hardware, precision);
-            INFO(model << " on " << hardware << " at " << name_of(precision) << ": " << result.estimate.reason);
+            INFO(model << " on " << hardware << " at " << name_of(precision) << ": "
+                       << result.estimate.reason);
             if (result.ok())
                 check(result, model, hardware);
             else

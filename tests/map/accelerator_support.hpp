@@ -55,7 +55,8 @@ class Network {
     }
 
     /// A square convolution with its fused subgraph.
-    SubgraphWork& convolution(double in_channels, double out_channels, double size, double kernel, double groups = 1) {
+    SubgraphWork& convolution(double in_channels, double out_channels, double size, double kernel,
+                              double groups = 1) {
         Window w;
         w.batch = work_.batch;
         w.in_channels = in_channels;

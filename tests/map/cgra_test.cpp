@@ -38,12 +38,13 @@ TEST_CASE("a network that does not fit runs in sections, each after a reconfigur
     Network network(Precision::fp32);
     const SubgraphWork s = network.product(1000, 128, 48); // 24.6 kB of weights, 704 kB of activations
     const Rig large = plasticine(16e6), small = plasticine(5e5);
-    CHECK(demand(mapper->map_network(network.work(), large.machine()).fixed, Resource::seconds, Lane::overhead) == 0);
+    CHECK(demand(mapper->map_network(network.work(), large.machine()).fixed, Resource::seconds,
+                 Lane::overhead) == 0);
     CHECK(demand(map_one(*mapper, s, network, large), Resource::weight_bytes, Lane::memory) == 0);
     network.product(1000, 128, 48);
     network.product(1000, 128, 48);
     const double sections = std::min(3.0, std::ceil((3 * 24576 + 2 * 704000) / 5e5));
-    CHECK(demand(mapper->map_network(network.work(), small.machine()).fixed, Resource::seconds, Lane::overhead) ==
-          Approx(sections * 2e-5));
+    CHECK(demand(mapper->map_network(network.work(), small.machine()).fixed, Resource::seconds,
+                 Lane::overhead) == Approx(sections * 2e-5));
     CHECK(demand(map_one(*mapper, s, network, small), Resource::weight_bytes, Lane::memory) == 24576);
 }

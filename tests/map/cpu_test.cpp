@@ -12,8 +12,8 @@ const Mapper& cpu() {
     return *mapper;
 }
 
-/// 16 cores at 1 GHz with 512-bit vectors (64 fp32, 256 int8 operations per cycle), 1 MB of L2 each, 20 MB shared.
-/// `tiles`: a matrix unit of 1024 bf16 and 2048 int8 operations per cycle.
+/// 16 cores at 1 GHz with 512-bit vectors (64 fp32, 256 int8 operations per cycle), 1 MB of L2 each, 20 MB
+/// shared. `tiles`: a matrix unit of 1024 bf16 and 2048 int8 operations per cycle.
 Machine cpu_machine(bool tiles = false, bool streams = false) {
     auto device = std::make_shared<Device>();
     device->family = Family::cpu;
@@ -78,7 +78,8 @@ TEST_CASE("few blocks keep few cores busy", "[cpu]") {
     Machine m = cpu_machine();
     // 16 x 16 results are one block of one core, 16 x 272 are 17 blocks: two rounds on 16 cores.
     auto single = matmul(16, 16, 512, Precision::fp32);
-    CHECK(demand_on(map(cpu(), *single, m), Resource::vector_cycles)->amount == Approx(2.0 * 16 * 16 * 512 / 64));
+    CHECK(demand_on(map(cpu(), *single, m), Resource::vector_cycles)->amount ==
+          Approx(2.0 * 16 * 16 * 512 / 64));
     auto uneven = matmul(16, 272, 512, Precision::fp32);
     CHECK(demand_on(map(cpu(), *uneven, m), Resource::vector_cycles)->amount ==
           Approx(2 * 2.0 * 16 * 16 * 512 / 64));
@@ -110,7 +111,8 @@ TEST_CASE("a parallel region costs a fork and a join, a single-core stream none"
 TEST_CASE("streams: one core each, as many as there are cores", "[cpu]") {
     Machine m = cpu_machine(false, true);
     auto one = matmul(1024, 1024, 512, Precision::fp32);
-    CHECK(demand_on(map(cpu(), *one, m), Resource::vector_cycles)->amount == Approx(2.0 * 1024 * 1024 * 512 / 64));
+    CHECK(demand_on(map(cpu(), *one, m), Resource::vector_cycles)->amount ==
+          Approx(2.0 * 1024 * 1024 * 512 / 64));
     CHECK(cpu().map_network(one->network, m).instances == 16);
     // Four efficiency cores at half the rate and half the clock add one core's worth.
     auto hybrid = std::make_shared<Device>(*m.device);
@@ -149,7 +151,8 @@ TEST_CASE("Winograd saves multiplications where the stack has it", "[cpu]") {
     const double direct = lane_seconds(map(cpu(), *one, m), m, Lane::compute);
     set(m, Parameter::winograd_efficiency, 0.3);
     const Mapping fast = map(cpu(), *one, m);
-    // F(6x6, 3x3) on 48 x 48 pixels: 9 * 36 / 64 fewer multiply-accumulates at 0.3 instead of 0.8 of the rate.
+    // F(6x6, 3x3) on 48 x 48 pixels: 9 * 36 / 64 fewer multiply-accumulates at 0.3 instead of 0.8 of the
+    // rate.
     CHECK(lane_seconds(fast, m, Lane::compute) == Approx(direct * 0.8 / 0.3 * 64 / (9 * 36)));
 }
 
@@ -159,8 +162,7 @@ TEST_CASE("data beyond the caches reach DRAM, data inside hardly", "[cpu]") {
     auto large = matmul(64, 16384, 16384, Precision::fp32);
     const Demand* inside = demand_on(map(cpu(), *small, m), Resource::dram_bytes);
     CHECK((inside == nullptr || inside->amount < 0.01 * small->work().weight_bytes));
-    CHECK(demand_on(map(cpu(), *large, m), Resource::dram_bytes)->amount >
-          0.95 * large->work().weight_bytes);
+    CHECK(demand_on(map(cpu(), *large, m), Resource::dram_bytes)->amount > 0.95 * large->work().weight_bytes);
 }
 
 TEST_CASE("twice the batch never takes less time on cores", "[cpu]") {

@@ -117,7 +117,8 @@ TEST_CASE("AI engines pad channels, the logic pools in a clock domain of its own
     rig.options.scenario = Scenario::throughput;
     Network network(Precision::int8, 6);
     const Mapping conv = map_one(*mapper, network.convolution(48, 64, 28, 1), network, rig);
-    CHECK(demand(conv, Resource::matrix_cycles, Lane::compute) == Approx(6 * 2 * 28 * 28 * 64 * 64 / (192 * 256.0)));
+    CHECK(demand(conv, Resource::matrix_cycles, Lane::compute) ==
+          Approx(6 * 2 * 28 * 28 * 64 * 64 / (192 * 256.0)));
     SubgraphWork& pool = network.simple(OpKind::pooling, 6 * 64 * 14 * 14, 0);
     Operator op = *pool.operators[0].op;
     op.work.window = window(64, 64, 14, 2);

@@ -51,10 +51,10 @@ TEST_CASE("16-bit networks run slower and pay a conversion per inference", "[dsp
     // Half the rate, and half the efficiency.
     CHECK(demand(b, Resource::matrix_cycles, Lane::compute) ==
           Approx(4 * demand(a, Resource::matrix_cycles, Lane::compute)));
-    CHECK(demand(mapper->map_network(narrow.work(), rig.machine()).fixed, Resource::matrix_cycles, Lane::overhead) ==
-          0);
-    CHECK(demand(mapper->map_network(wide.work(), rig.machine()).fixed, Resource::matrix_cycles, Lane::overhead) ==
-          Approx(2e6 / 20000));
+    CHECK(demand(mapper->map_network(narrow.work(), rig.machine()).fixed, Resource::matrix_cycles,
+                 Lane::overhead) == 0);
+    CHECK(demand(mapper->map_network(wide.work(), rig.machine()).fixed, Resource::matrix_cycles,
+                 Lane::overhead) == Approx(2e6 / 20000));
 }
 
 TEST_CASE("8-bit weights with 16-bit activations use the 8-bit rate at a share of its own", "[dsp]") {
@@ -89,7 +89,8 @@ TEST_CASE("depthwise runs on the vector unit, spills count beyond half the scrat
     const Mapping m = map_one(*mapper, network.convolution(64, 64, 112, 3, 64), network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == 0);
     const double vector_rate = 4 * 8192 * 0.01 * 0.25 / 4;
-    CHECK(demand(m, Resource::vector_cycles, Lane::compute) == Approx(2 * 64 * 112 * 112 * 9 / vector_rate / 0.5));
+    CHECK(demand(m, Resource::vector_cycles, Lane::compute) ==
+          Approx(2 * 64 * 112 * 112 * 9 / vector_rate / 0.5));
     CHECK(demand(m, Resource::dram_bytes, Lane::memory) == 2 * 64 * 112 * 112);
     Network small;
     CHECK(demand(map_one(*mapper, small.convolution(64, 64, 28, 3, 64), small, rig), Resource::dram_bytes,

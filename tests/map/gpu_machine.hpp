@@ -7,7 +7,9 @@
 
 namespace archsim::test {
 
-inline void set_rate(Machine& m, Resource r, double value) { m.rates[static_cast<std::size_t>(r)].value = value; }
+inline void set_rate(Machine& m, Resource r, double value) {
+    m.rates[static_cast<std::size_t>(r)].value = value;
+}
 inline void set(Machine& m, Parameter p, double value) {
     m.parameters.facts[static_cast<std::size_t>(p)].value = value;
 }
@@ -17,8 +19,8 @@ inline Fact fact(double value) {
     return f;
 }
 
-/// `units` multiprocessors at 1 GHz, 1 TB/s of DRAM, 4 MB of L2 at 4 TB/s; per cycle and unit 1024 fp16 and 2048
-/// int8 operations in a matrix engine, 128 fp32 on vector lanes.
+/// `units` multiprocessors at 1 GHz, 1 TB/s of DRAM, 4 MB of L2 at 4 TB/s; per cycle and unit 1024 fp16 and
+/// 2048 int8 operations in a matrix engine, 128 fp32 on vector lanes.
 inline Machine gpu_machine(double units = 100) {
     auto device = std::make_shared<Device>();
     device->family = Family::gpu;
@@ -96,8 +98,8 @@ inline std::unique_ptr<OneOperator> matmul(double m, double n, double k, Precisi
     return one_operator(OpKind::matmul, precision, work, m * k, m * n, n * k);
 }
 
-inline std::unique_ptr<OneOperator> convolution(double batch, double in, double out, double side, double kernel,
-                                                double groups, Precision precision) {
+inline std::unique_ptr<OneOperator> convolution(double batch, double in, double out, double side,
+                                                double kernel, double groups, Precision precision) {
     OperatorWork work;
     Window w;
     w.batch = batch;

@@ -15,7 +15,8 @@ const Mapper& gpu() {
 }
 
 double work_seconds(const Mapping& mapping, const Machine& machine) {
-    return std::max({lane_seconds(mapping, machine, Lane::compute), lane_seconds(mapping, machine, Lane::on_chip),
+    return std::max({lane_seconds(mapping, machine, Lane::compute),
+                     lane_seconds(mapping, machine, Lane::on_chip),
                      lane_seconds(mapping, machine, Lane::memory)});
 }
 
@@ -100,7 +101,8 @@ TEST_CASE("narrower formats are never slower on the same engine", "[gpu]") {
         for (double side : {7.0, 28.0, 112.0}) {
             auto half = convolution(1, channels, channels, side, 3, 1, Precision::fp16);
             auto narrow = convolution(1, channels, channels, side, 3, 1, Precision::int8);
-            CHECK(work_seconds(map(gpu(), *narrow, m), m) <= work_seconds(map(gpu(), *half, m), m) * (1 + 1e-9));
+            CHECK(work_seconds(map(gpu(), *narrow, m), m) <=
+                  work_seconds(map(gpu(), *half, m), m) * (1 + 1e-9));
         }
 }
 
@@ -173,5 +175,6 @@ TEST_CASE("fused attention keeps scores on the chip, wide formats may not have i
     CHECK(demand_on(fused, Resource::dram_bytes)->amount == Approx(4 * elements * 2));
     set(m, Parameter::fused_attention_bits, 8);
     const Mapping loose = map(gpu(), *one, m);
-    CHECK(demand_on(loose, Resource::dram_bytes)->amount == Approx(4 * elements * 2 + 4 * 16 * 384.0 * 384 * 2));
+    CHECK(demand_on(loose, Resource::dram_bytes)->amount ==
+          Approx(4 * elements * 2 + 4 * 16 * 384.0 * 384 * 2));
 }

@@ -33,8 +33,8 @@ TEST_CASE("waves: one at least, whole in lock step, blocks per unit when streams
 }
 
 TEST_CASE("a square product takes the tile with the smallest tail", "[gpu][tiles]") {
-    // 4096^3 in 64 x 64 tiles: 4096 blocks on 100 units are 41 whole waves of 64 * 64 * 4096 * 2 / 1024 cycles;
-    // 128 x 128 would need 11 waves of four times that.
+    // 4096^3 in 64 x 64 tiles: 4096 blocks on 100 units are 41 whole waves of 64 * 64 * 4096 * 2 / 1024
+    // cycles; 128 x 128 would need 11 waves of four times that.
     const TileChoice c = choose_tile({1, 4096, 4096, 4096}, plain_engine());
     CHECK(c.tile_m == 64);
     CHECK(c.tile_n == 64);

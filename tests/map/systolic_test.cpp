@@ -59,7 +59,8 @@ TEST_CASE("arrays share tiles and hide weight loads", "[systolic]") {
     CHECK(systolic::count_tiles({1, 16, 256, 256}, arrays).cycles == 128 + fill);
     // Padding: one channel more costs a whole column of tiles.
     CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).cycles == 2000 + fill);
-    CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).padded_macs == 2 * 128 * 128 * 1000.0);
+    CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).padded_macs ==
+          2 * 128 * 128 * 1000.0);
 }
 
 TEST_CASE("output-stationary arrays take K steps per tile", "[systolic]") {
@@ -76,7 +77,8 @@ TEST_CASE("groups pack along the diagonal", "[systolic]") {
     const systolic::Product p{32, 56 * 56, 4, 36};
     const systolic::ArrayGroup array{128, 128, 1, false};
     const double fill = 128 + 128 + 128 - 2;
-    CHECK(systolic::count_packed_groups(w, p, array).cycles == 9 * 56 * 56 + fill); // all 32 groups in one tile
+    CHECK(systolic::count_packed_groups(w, p, array).cycles ==
+          9 * 56 * 56 + fill); // all 32 groups in one tile
     CHECK(systolic::count_tiles(p, array).cycles == 32 * 56 * 56 + fill);
 }
 
@@ -101,9 +103,11 @@ TEST_CASE("cores split the batch, not one image", "[systolic]") {
     const Rig rig = tpu();
     const Mapping a = map_one(*mapper, one.product(1000, 128, 128), one, rig);
     const Mapping b = map_one(*mapper, two.product(2000, 128, 128), two, rig);
-    CHECK(demand(a, Resource::matrix_cycles, Lane::compute) == demand(b, Resource::matrix_cycles, Lane::compute));
+    CHECK(demand(a, Resource::matrix_cycles, Lane::compute) ==
+          demand(b, Resource::matrix_cycles, Lane::compute));
     // Each core loads its own weights.
-    CHECK(demand(b, Resource::weight_bytes, Lane::memory) == 2 * demand(a, Resource::weight_bytes, Lane::memory));
+    CHECK(demand(b, Resource::weight_bytes, Lane::memory) ==
+          2 * demand(a, Resource::weight_bytes, Lane::memory));
     CHECK(a.allocation.units_used == 1);
     CHECK(b.allocation.units_used == 2);
 }

@@ -31,7 +31,8 @@ TEST_CASE("ResNet-50 fuses into its 53 convolutions, two poolings and one produc
 TEST_CASE("a BERT layer is six products with attention fused and two normalisations", "[partition]") {
     const auto count = kinds(*laws::bound("bert-base", 1)->partition({}));
     CHECK(count.at(OpKind::attention) == 12);
-    CHECK(count.at(OpKind::matmul) == 12 * 6 + 1); // q, k, v, output, two of the feed-forward block; the pooler
+    CHECK(count.at(OpKind::matmul) ==
+          12 * 6 + 1); // q, k, v, output, two of the feed-forward block; the pooler
     CHECK(count.at(OpKind::normalization) == 2 * 12 + 1);
 }
 

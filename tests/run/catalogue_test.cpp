@@ -30,10 +30,12 @@ TEST_CASE("parameters equal the published figure, MACs agree within 0.2 % or its
         bindings.dims = entry.published->dims;
         const auto model = laws::session().bind(laws::session().load(entry.name), 1, bindings);
         if (entry.published->parameters > 0)
-            CHECK(model->graph().parameters() + entry.not_exported_parameters ==
-                  Approx(entry.published->parameters).epsilon(entry.published->parameters_tolerance).margin(0));
+            CHECK(
+                model->graph().parameters() + entry.not_exported_parameters ==
+                Approx(entry.published->parameters).epsilon(entry.published->parameters_tolerance).margin(0));
         if (entry.published->gmacs > 0) {
-            CHECK(model->graph().macs() / 1e9 == Approx(entry.published->gmacs).epsilon(entry.published->gmacs_tolerance).margin(0));
+            CHECK(model->graph().macs() / 1e9 ==
+                  Approx(entry.published->gmacs).epsilon(entry.published->gmacs_tolerance).margin(0));
             ++compared;
         }
     }

@@ -7,14 +7,18 @@ using namespace archsim;
 
 namespace {
 
-const std::string kHeader = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,weight,source,note\n";
+const std::string kHeader =
+    "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,weight,source,note\n";
 
-MeasuredTable parse(const std::string& rows) { return parse_measurements(kHeader + rows, "rows.csv"); }
+MeasuredTable parse(const std::string& rows) {
+    return parse_measurements(kHeader + rows, "rows.csv");
+}
 
 } // namespace
 
 TEST_CASE("CSV: quotes, line ends, byte order mark", "[run]") {
-    const auto records = parse_csv("\xEF\xBB\xBF" "a,\"b, \"\"c\"\"\nd\",\r\n\n1,,3\n\"open");
+    const auto records = parse_csv("\xEF\xBB\xBF"
+                                   "a,\"b, \"\"c\"\"\nd\",\r\n\n1,,3\n\"open");
     REQUIRE(records.size() == 3);
     CHECK(records[0].fields == std::vector<std::string>{"a", "b, \"c\"\nd", ""});
     CHECK(records[1].fields == std::vector<std::string>{"1", "", "3"});
@@ -24,7 +28,8 @@ TEST_CASE("CSV: quotes, line ends, byte order mark", "[run]") {
 }
 
 TEST_CASE("a measured row is read", "[run]") {
-    const auto table = parse("r1,resnet50,,fp16,A100,1,tensorrt,kernel,latency_ms,1.5,0.7,\"a table, line 3\",x\n");
+    const auto table =
+        parse("r1,resnet50,,fp16,A100,1,tensorrt,kernel,latency_ms,1.5,0.7,\"a table, line 3\",x\n");
     CHECK(table.findings.empty());
     REQUIRE(table.rows.size() == 1);
     const MeasuredRow& row = table.rows[0];
@@ -73,7 +78,8 @@ TEST_CASE("columns: missing, twice, misspelt", "[run]") {
 
 TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]") {
     const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured/";
-    for (const auto& [file, count] : {std::pair{"calibration.csv", 815}, std::pair{"calibration_llm.csv", 149}}) {
+    for (const auto& [file, count] :
+         {std::pair{"calibration.csv", 815}, std::pair{"calibration_llm.csv", 149}}) {
         const auto table = read_measurements(folder + file);
         for (const Finding& finding : table.findings)
             UNSCOPED_INFO(to_string(finding));

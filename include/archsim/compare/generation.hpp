@@ -16,9 +16,9 @@ struct GenerationStep {
 
 /// A server that always has requests waiting: sequences at all stages share each step.
 struct SaturatedServing {
-    double sequences = 0;      ///< running at once: what the memory left by the weights holds
-    double step_s = 0;         ///< one token for every sequence and the prompts of those that start
-    double tokens_per_s = 0;   ///< generated, all sequences together
+    double sequences = 0;    ///< running at once: what the memory left by the weights holds
+    double step_s = 0;       ///< one token for every sequence and the prompts of those that start
+    double tokens_per_s = 0; ///< generated, all sequences together
     Interval tokens_interval;
     double energy_per_token_j = 0;
 };
@@ -29,20 +29,21 @@ struct GenerationEstimate {
     double batch = 1;
     double devices = 1;
     double devices_needed = 0; ///< smallest count whose memory holds the largest context; 0 = none found
-    double time_to_first_token_s = 0;   ///< the whole prompt in one pass, with whatever must run before it
-    double time_per_output_token_s = 0; ///< mean over the steps of tokens 2 to N, contexts prompt to prompt + N - 2
-    double tokens_per_s_stream = 0;     ///< 1 / time per output token
-    double tokens_per_s_total = 0;      ///< batch / time per output token
-    double kv_cache_bytes = 0;          ///< all sequences, at the last token, over all chips
-    double weight_bytes = 0;            ///< over all chips; a tensor that every chip holds counts on each
-    double memory_bytes = 0;            ///< largest need of one chip
-    double memory_capacity_bytes = 0;   ///< of one chip; 0 = unknown
-    double energy_first_token_j = 0;    ///< prompts of the whole batch
-    double energy_per_token_j = 0;      ///< mean over the decode steps, per sequence and token
+    double time_to_first_token_s = 0; ///< the whole prompt in one pass, with whatever must run before it
+    double time_per_output_token_s =
+        0; ///< mean over the steps of tokens 2 to N, contexts prompt to prompt + N - 2
+    double tokens_per_s_stream = 0;   ///< 1 / time per output token
+    double tokens_per_s_total = 0;    ///< batch / time per output token
+    double kv_cache_bytes = 0;        ///< all sequences, at the last token, over all chips
+    double weight_bytes = 0;          ///< over all chips; a tensor that every chip holds counts on each
+    double memory_bytes = 0;          ///< largest need of one chip
+    double memory_capacity_bytes = 0; ///< of one chip; 0 = unknown
+    double energy_first_token_j = 0;  ///< prompts of the whole batch
+    double energy_per_token_j = 0;    ///< mean over the decode steps, per sequence and token
     Interval time_to_first_token_interval, time_per_output_token_interval, tokens_per_s_total_interval,
         energy_per_token_interval;
-    std::vector<GenerationStep> steps;  ///< the contexts at which a step was priced
-    SaturatedServing serving;           ///< in the throughput scenario
+    std::vector<GenerationStep> steps; ///< the contexts at which a step was priced
+    SaturatedServing serving;          ///< in the throughput scenario
 };
 
 } // namespace archsim

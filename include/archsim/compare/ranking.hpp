@@ -15,8 +15,8 @@ struct Rank {
     bool tied = false;      ///< its 90 % interval overlaps that of the best in its place
 };
 
-/// Best first; results without an estimate come last in their given order. Neighbours whose intervals overlap the
-/// interval of the best in their place share it: the estimates cannot tell them apart.
+/// Best first; results without an estimate come last in their given order. Neighbours whose intervals overlap
+/// the interval of the best in their place share it: the estimates cannot tell them apart.
 ARCHSIM_API std::vector<Rank> rank_results(std::span<const Result> results, RankBy by);
 
 /// The number that ranks, in SI, lower is better (throughput is negated).

@@ -27,7 +27,7 @@ struct Result;
 /// A stage of a multi-part model.
 struct ResultPart {
     std::string name;
-    double repeat = 1; ///< executions per inference
+    double repeat = 1;                    ///< executions per inference
     std::shared_ptr<const Result> result; ///< of one execution
 };
 
@@ -38,11 +38,11 @@ struct Result {
     std::shared_ptr<const Machine> machine;
     std::shared_ptr<const Partition> partition;
     std::shared_ptr<const NetworkWork> work;
-    std::string hardware;   ///< as asked for: "KPU-T64@3W"
+    std::string hardware; ///< as asked for: "KPU-T64@3W"
     std::string power_mode;
     PrecisionConfig requested;
-    Estimate estimate; ///< with parts: their sum; of generated text: the whole answer
-    std::vector<ResultPart> parts;                        ///< of a multi-part model
+    Estimate estimate;             ///< with parts: their sum; of generated text: the whole answer
+    std::vector<ResultPart> parts; ///< of a multi-part model
     std::shared_ptr<const GenerationEstimate> generation; ///< of a language model with a prompt
 
     bool ok() const { return estimate.status == Status::ok; }

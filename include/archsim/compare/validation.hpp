@@ -1,6 +1,6 @@
 #pragma once
-// Estimates held against measurements: rows, errors, statistics. Pure arithmetic; reading files and running the
-// estimator happen elsewhere.
+// Estimates held against measurements: rows, errors, statistics. Pure arithmetic; reading files and running
+// the estimator happen elsewhere.
 
 #include "archsim/core/export.hpp"
 
@@ -56,15 +56,15 @@ struct ValidatedRow {
 
 struct ErrorStatistics {
     std::size_t n = 0;
-    double median_ape = 0, mean_ape = 0, p90_ape = 0; ///< absolute relative errors
-    double bias = 0;                                  ///< geometric mean of predicted / measured, minus 1
+    double median_ape = 0, mean_ape = 0, p90_ape = 0;   ///< absolute relative errors
+    double bias = 0;                                    ///< geometric mean of predicted / measured, minus 1
     double within_10 = 0, within_25 = 0, within_50 = 0; ///< shares of rows
-    double coverage = 0;                              ///< share of measurements inside the interval
+    double coverage = 0;                                ///< share of measurements inside the interval
 };
 ARCHSIM_API ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows);
 
-/// Agreement of two orders: (concordant - discordant) / comparable pairs within groups of rows that differ only in
-/// what is ranked. Pairs with equal measurements say nothing and are left out.
+/// Agreement of two orders: (concordant - discordant) / comparable pairs within groups of rows that differ
+/// only in what is ranked. Pairs with equal measurements say nothing and are left out.
 struct RankAgreement {
     double tau = 0;
     std::size_t pairs = 0, groups = 0; ///< tau means something only where pairs > 0
@@ -84,7 +84,8 @@ struct ValidationGroup {
 struct ValidationSummary {
     std::string selection; ///< "weight >= 0.7" or "all rows"
     ValidationGroup all;
-    std::vector<std::pair<std::string, std::vector<ValidationGroup>>> by; ///< "family", "hardware", "model", ...
+    std::vector<std::pair<std::string, std::vector<ValidationGroup>>>
+        by; ///< "family", "hardware", "model", ...
 };
 
 struct Validation {

@@ -11,9 +11,9 @@ namespace archsim {
 
 /// Formats an engine can multiply in, narrow to wide within each class.
 enum class Precision { fp64, fp32, tf32, bf16, fp16, fp8, fp4, int32, int16, int8, int4 };
-inline constexpr std::array kPrecisions = {Precision::fp64,  Precision::fp32, Precision::tf32, Precision::bf16,
-                                           Precision::fp16,  Precision::fp8,  Precision::fp4,  Precision::int32,
-                                           Precision::int16, Precision::int8, Precision::int4};
+inline constexpr std::array kPrecisions = {
+    Precision::fp64, Precision::fp32,  Precision::tf32,  Precision::bf16, Precision::fp16, Precision::fp8,
+    Precision::fp4,  Precision::int32, Precision::int16, Precision::int8, Precision::int4};
 inline constexpr std::size_t kPrecisionCount = kPrecisions.size();
 
 /// Lower-case name as used in files and flags ("fp16").
@@ -22,7 +22,9 @@ ARCHSIM_API std::string_view name_of(Precision p);
 ARCHSIM_API std::optional<Precision> parse_precision(std::string_view text);
 /// Storage size in bits (tf32 is stored in 32).
 ARCHSIM_API int bits_of(Precision p);
-inline double bytes_of(Precision p) { return bits_of(p) / 8.0; }
+inline double bytes_of(Precision p) {
+    return bits_of(p) / 8.0;
+}
 ARCHSIM_API bool is_integer(Precision p);
 
 /// The formats of one run. `compute` is what the matrix units multiply in; weight-only schemes store
@@ -33,7 +35,8 @@ struct PrecisionConfig {
     Precision weights = Precision::fp32;     ///< storage of weights
     Precision kv_cache = Precision::fp32;    ///< storage of attention keys and values
     double weight_bits_overhead = 0.0;       ///< extra bits per weight (scales of block quantisation)
-    double head_bits = 0.0; ///< per weight of the output projection where a scheme keeps it wider; 0: as the others
+    double head_bits =
+        0.0; ///< per weight of the output projection where a scheme keeps it wider; 0: as the others
 
     /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
     ARCHSIM_API static PrecisionConfig uniform(Precision p);

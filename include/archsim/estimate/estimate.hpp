@@ -1,6 +1,6 @@
 #pragma once
-// The estimate of one model on one machine: latency (roofline over counts), energy (events), memory (liveness),
-// power, utilisation, each with the reason.
+// The estimate of one model on one machine: latency (roofline over counts), energy (events), memory
+// (liveness), power, utilisation, each with the reason.
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/units.hpp"
@@ -40,12 +40,12 @@ struct EnergyBreakdown {
 };
 
 struct SubgraphEstimate {
-    std::uint32_t index = 0;      ///< into Partition::subgraphs
-    double latency_s = 0;         ///< all repeats
+    std::uint32_t index = 0;                 ///< into Partition::subgraphs
+    double latency_s = 0;                    ///< all repeats
     std::array<double, kLaneCount> lane_s{}; ///< time each lane would need alone
     Bound bound = Bound::compute;
     Resource binding = Resource::seconds; ///< resource with the largest time
-    double utilization = 0;       ///< useful operations / (peak x time), 0..1
+    double utilization = 0;               ///< useful operations / (peak x time), 0..1
     double dram_bytes = 0;
     EnergyBreakdown energy;
     Mapping mapping;
@@ -56,13 +56,13 @@ struct MemoryEstimate {
     double activation_bytes = 0; ///< arena after offset planning
     double live_bytes = 0;       ///< lower bound of the arena: largest set of live activations
     double kv_cache_bytes = 0;
-    double peak_bytes = 0;       ///< weights + arena + KV cache
-    double capacity_bytes = 0;   ///< of the device's memory; 0 = unknown
+    double peak_bytes = 0;     ///< weights + arena + KV cache
+    double capacity_bytes = 0; ///< of the device's memory; 0 = unknown
 };
 
 struct Estimate {
     Status status = Status::ok;
-    std::string reason; ///< one sentence when not ok
+    std::string reason;         ///< one sentence when not ok
     std::string precision_note; ///< what the device does instead of the requested format
     PrecisionConfig executed;
     double batch = 1;
@@ -72,15 +72,15 @@ struct Estimate {
     double peak_power_w = 0;     ///< of the hungriest subgraph
     double energy_per_inference_j = 0;
     double utilization = 0, utilization_min = 0, utilization_max = 0;
-    double clock_ratio = 1;      ///< below 1 when the power limit throttles
+    double clock_ratio = 1; ///< below 1 when the power limit throttles
     bool power_limited = false;
     Interval latency_interval, throughput_interval, energy_interval;
-    std::string interval_basis;  ///< what the interval's width comes from
-    EnergyBreakdown energy;      ///< whole batch
+    std::string interval_basis; ///< what the interval's width comes from
+    EnergyBreakdown energy;     ///< whole batch
     EventCounts events;
     MemoryEstimate memory;
     NetworkMapping network;
-    double network_s = 0;        ///< time not inside any subgraph
+    double network_s = 0; ///< time not inside any subgraph
     int compute_bound = 0, memory_bound = 0, overhead_bound = 0;
     std::vector<SubgraphEstimate> subgraphs;
     std::vector<Finding> findings;
@@ -93,6 +93,7 @@ struct EstimateOptions {
 
 /// Estimates a model on a machine. Never throws for a device that cannot run the model: see Estimate::status.
 /// `work` holds the model's subgraphs at the precision that the machine executes (resolve_precision).
-ARCHSIM_API Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
+ARCHSIM_API Estimate estimate(const NetworkWork& work, const Machine& machine,
+                              const EstimateOptions& options);
 
 } // namespace archsim

@@ -18,10 +18,33 @@ namespace archsim {
 
 /// Element types; values equal ONNX TensorProto.DataType.
 enum class DataType : std::uint8_t {
-    undefined = 0, float32 = 1, uint8 = 2, int8 = 3, uint16 = 4, int16 = 5, int32 = 6, int64 = 7, string = 8,
-    boolean = 9, float16 = 10, float64 = 11, uint32 = 12, uint64 = 13, complex64 = 14, complex128 = 15,
-    bfloat16 = 16, float8e4m3fn = 17, float8e4m3fnuz = 18, float8e5m2 = 19, float8e5m2fnuz = 20, uint4 = 21,
-    int4 = 22, float4e2m1 = 23, float8e8m0 = 24, uint2 = 25, int2 = 26,
+    undefined = 0,
+    float32 = 1,
+    uint8 = 2,
+    int8 = 3,
+    uint16 = 4,
+    int16 = 5,
+    int32 = 6,
+    int64 = 7,
+    string = 8,
+    boolean = 9,
+    float16 = 10,
+    float64 = 11,
+    uint32 = 12,
+    uint64 = 13,
+    complex64 = 14,
+    complex128 = 15,
+    bfloat16 = 16,
+    float8e4m3fn = 17,
+    float8e4m3fnuz = 18,
+    float8e5m2 = 19,
+    float8e5m2fnuz = 20,
+    uint4 = 21,
+    int4 = 22,
+    float4e2m1 = 23,
+    float8e8m0 = 24,
+    uint2 = 25,
+    int2 = 26,
 };
 ARCHSIM_API std::string_view name_of(DataType type);
 /// Bits per element as stored; strings count 64.
@@ -72,8 +95,8 @@ using AttributeValue =
 struct Node {
     std::string name; ///< never empty: "<op_type>_<index>" when the file gives none
     std::string op_type;
-    std::string domain; ///< "" is ai.onnx
-    int opset = 0;      ///< version of the domain that applies to this node
+    std::string domain;            ///< "" is ai.onnx
+    int opset = 0;                 ///< version of the domain that applies to this node
     std::vector<TensorId> inputs;  ///< kNoTensor for an absent optional input
     std::vector<TensorId> outputs; ///< likewise
     std::vector<std::pair<std::string, AttributeValue>> attributes;

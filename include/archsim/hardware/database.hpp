@@ -1,6 +1,6 @@
 #pragma once
-// The hardware database: a folder of JSON files, read lazily. Opening lists file names only; a device is parsed
-// when asked for. Overlays (a user's folder or file) take precedence.
+// The hardware database: a folder of JSON files, read lazily. Opening lists file names only; a device is
+// parsed when asked for. Overlays (a user's folder or file) take precedence.
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
@@ -21,6 +21,10 @@ struct Deployment {
     std::vector<std::string> hardware; ///< "NAME" or "NAME@MODE"
 };
 
+/// Power mode that every device has: the clock of least energy per inference, static and host power included.
+/// Vendors publish efficiency results under this name without saying the clock.
+inline constexpr std::string_view kEfficientMode = "MaxQ";
+
 /// A device and one of its power modes.
 struct DeviceChoice {
     std::shared_ptr<const Device> device;
@@ -35,8 +39,9 @@ class ARCHSIM_API HardwareDatabase {
     HardwareDatabase(HardwareDatabase&&) noexcept;
     HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
 
-    /// Resolves "NAME", "NAME@MODE" or a path to a JSON file; case-insensitive, aliases too. Throws InputError
-    /// with the nearest names. Safe to call from several threads.
+    /// Resolves "NAME", "NAME@MODE" (a mode of the device, or kEfficientMode) or a path to a JSON file;
+    /// case-insensitive, aliases too. Throws InputError with the nearest names. Safe to call from several
+    /// threads.
     DeviceChoice device(std::string_view name) const;
     std::shared_ptr<const Runtime> runtime(std::string_view name) const;
     /// The device's default runtime, or `name` after checking that it serves the device.
@@ -48,7 +53,7 @@ class ARCHSIM_API HardwareDatabase {
     std::vector<StatedFact> device_facts(std::string_view name) const;
     std::vector<StatedFact> runtime_facts(std::string_view name) const;
 
-    std::vector<std::string> device_ids() const;  ///< sorted by family, then id
+    std::vector<std::string> device_ids() const; ///< sorted by family, then id
     std::vector<std::string> runtime_ids() const;
     /// Every device that can be read; problems are appended to `findings`.
     std::vector<std::shared_ptr<const Device>> all_devices(std::vector<Finding>& findings) const;
@@ -58,12 +63,12 @@ class ARCHSIM_API HardwareDatabase {
     std::unique_ptr<State> state_;
 };
 
-/// Schema and sanity lints of one file or folder: units, ranges, peak = units x rate x clock, sources, aliases,
-/// unknown keys (with the nearest known), cycles in "extends". Empty when clean.
+/// Schema and sanity lints of one file or folder: units, ranges, peak = units x rate x clock, sources,
+/// aliases, unknown keys (with the nearest known), cycles in "extends". Empty when clean.
 ARCHSIM_API std::vector<Finding> check_hardware(const std::filesystem::path& file_or_folder);
 
 /// Up to `limit` known names closest to `name` by edit distance.
-ARCHSIM_API std::vector<std::string> nearest_names(std::string_view name, const std::vector<std::string>& known,
-                                                   std::size_t limit = 3);
+ARCHSIM_API std::vector<std::string>
+nearest_names(std::string_view name, const std::vector<std::string>& known, std::size_t limit = 3);
 
 } // namespace archsim

@@ -32,8 +32,8 @@ struct Engine {
     EngineClass kind = EngineClass::vector;
     std::string unit; ///< what is counted: "SM", "core", "tile"
     double count = 0;
-    Fact clock;                                         ///< Hz
-    std::array<Fact, kPrecisionCount> ops_per_clock{};  ///< unknown = not native
+    Fact clock;                                        ///< Hz
+    std::array<Fact, kPrecisionCount> ops_per_clock{}; ///< unknown = not native
     const Fact& rate(Precision p) const { return ops_per_clock[static_cast<std::size_t>(p)]; }
     bool supports(Precision p) const { return rate(p).known(); }
 };
@@ -56,11 +56,11 @@ struct Dram {
 struct PowerMode {
     std::string name;
     Fact active_units;
-    Fact clock;             ///< Hz of the compute engines
-    Fact memory_bandwidth;  ///< bytes/s, peak in this mode
-    Fact measured_bandwidth; ///< bytes/s, streamed, where published
-    Fact limit;             ///< watts; unknown = not published
-    bool uncapped = false;  ///< no software limit
+    Fact clock;                ///< Hz of the compute engines
+    Fact memory_bandwidth;     ///< bytes/s, peak in this mode
+    Fact measured_bandwidth;   ///< bytes/s, streamed, where published
+    Fact limit;                ///< watts; unknown = not published
+    bool uncapped = false;     ///< no software limit
     Fact active_idle;          ///< watts with clocks up and nothing running
     Fact cpu_cores, cpu_clock; ///< of the host processor on the same module
     std::vector<std::string> aliases;
@@ -78,7 +78,8 @@ struct StatedPeak {
     bool nominal = false; ///< a unit rate or clock is unpublished, only the product means anything
 };
 
-// Family blocks -----------------------------------------------------------------------------------------------
+// Family blocks
+// -----------------------------------------------------------------------------------------------
 
 struct CpuFacts {
     Fact cores, performance_cores, efficiency_cores, threads, sockets;
@@ -162,12 +163,12 @@ struct Device {
     std::string default_runtime;
     std::vector<FittedParameter> fitted;
     std::vector<std::string> notes;
-    std::string file; ///< where it was read from
+    std::string file;              ///< where it was read from
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
 
     const MemoryLevel* level(std::string_view name) const;
-    /// Dense peak: sum over the engines of that class of units x operations per clock x clock, in operations per
-    /// second; 0 when none has this precision.
+    /// Dense peak: sum over the engines of that class of units x operations per clock x clock, in operations
+    /// per second; 0 when none has this precision.
     double peak(EngineClass kind, Precision p) const;
     /// True when a native engine of that class has this precision.
     bool supports(EngineClass kind, Precision p) const;

@@ -11,26 +11,27 @@
 namespace archsim {
 
 enum class Event : std::uint8_t {
-    mac,               ///< multiply-accumulate; one event kind per precision, see EventCounts::macs
-    vector_op,         ///< arithmetic outside matrix engines, per operation
-    special_op,        ///< exponential, division, root, per element
-    instruction,       ///< fetch, decode, schedule: micro-operation (CPU), warp instruction (GPU), VLIW packet (DSP)
-    register_byte,     ///< register file or operand collector
-    l1_byte,           ///< L1, shared memory, scratchpad next to the units
-    l2_byte,           ///< L2, vector memory, on-chip buffer
-    llc_byte,          ///< last-level cache, shared on-chip memory
-    dram_byte,         ///< external memory with the path to the compute units
-    coherence,         ///< tag look-ups and coherence messages per cache line
-    scheduling,        ///< warp scheduling, divergence handling, barriers; thread fork-join
-    systolic_hop,      ///< operand forwarded to a neighbouring processing element, per byte
-    weight_load_byte,  ///< weights shifted into an array
-    accumulator_byte,  ///< partial sums read and written outside the array
-    domain_token,      ///< domain-tracking tag of a domain-flow machine
-    streamer_byte,     ///< operand streamer, block mover, DMA engine
-    routing_byte,      ///< programmable interconnect of CGRA and FPGA
+    mac,              ///< multiply-accumulate; one event kind per precision, see EventCounts::macs
+    vector_op,        ///< arithmetic outside matrix engines, per operation
+    special_op,       ///< exponential, division, root, per element
+    instruction,      ///< fetch, decode, schedule: micro-operation (CPU), warp instruction (GPU), VLIW packet
+                      ///< (DSP)
+    register_byte,    ///< register file or operand collector
+    l1_byte,          ///< L1, shared memory, scratchpad next to the units
+    l2_byte,          ///< L2, vector memory, on-chip buffer
+    llc_byte,         ///< last-level cache, shared on-chip memory
+    dram_byte,        ///< external memory with the path to the compute units
+    coherence,        ///< tag look-ups and coherence messages per cache line
+    scheduling,       ///< warp scheduling, divergence handling, barriers; thread fork-join
+    systolic_hop,     ///< operand forwarded to a neighbouring processing element, per byte
+    weight_load_byte, ///< weights shifted into an array
+    accumulator_byte, ///< partial sums read and written outside the array
+    domain_token,     ///< domain-tracking tag of a domain-flow machine
+    streamer_byte,    ///< operand streamer, block mover, DMA engine
+    routing_byte,     ///< programmable interconnect of CGRA and FPGA
     configuration_byte, ///< configuration loaded
-    host_link_byte,    ///< transfer between host and device
-    host_busy_second,  ///< host processor at work for unsupported operators
+    host_link_byte,     ///< transfer between host and device
+    host_busy_second,   ///< host processor at work for unsupported operators
     count_
 };
 inline constexpr std::size_t kEventCount = static_cast<std::size_t>(Event::count_);

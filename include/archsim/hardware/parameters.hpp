@@ -28,7 +28,8 @@ struct ParameterInfo {
 ARCHSIM_API const ParameterInfo& info_of(Parameter p);
 ARCHSIM_API std::optional<Parameter> parse_parameter(std::string_view name);
 
-/// Resolved parameters of one (device, runtime): device fit > runtime value of its generation > runtime default.
+/// Resolved parameters of one (device, runtime): device fit > runtime value of its generation > runtime
+/// default.
 struct ParameterSet {
     std::array<Fact, kParameterCount> facts{};
     const Fact& fact(Parameter p) const { return facts[static_cast<std::size_t>(p)]; }

@@ -28,13 +28,14 @@ struct Runtime {
     std::vector<Family> families;
     std::vector<std::string> vendors, generations; ///< empty = any
     FusionPolicy fusion;
-    Fact combine_exponent;   ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
+    Fact combine_exponent; ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
     WeightPrefetch weight_prefetch = WeightPrefetch::layer;
     bool graph_capture = false;
     bool independent_streams = false; ///< saturated throughput = one stream per core
-    bool language_models = false; ///< made for autoregressive language models: preferred for them on its devices
-    std::vector<Precision> precisions;     ///< empty = all the device has
-    std::vector<Precision> weight_only;    ///< weight formats narrower than arithmetic
+    bool language_models =
+        false; ///< made for autoregressive language models: preferred for them on its devices
+    std::vector<Precision> precisions;  ///< empty = all the device has
+    std::vector<Precision> weight_only; ///< weight formats narrower than arithmetic
     std::vector<ParameterEntry> parameters;
     std::vector<std::string> unsupported_operators;
     Fallback fallback = Fallback::none;

@@ -14,7 +14,7 @@ namespace archsim {
 struct StatedFact {
     std::string where; ///< JSON pointer
     double value = 0;
-    std::string unit;  ///< as written; "1" where the number has none
+    std::string unit; ///< as written; "1" where the number has none
     SourceKind kind = SourceKind::assumed;
     std::string cite, note;
     int fitted_n = 0;

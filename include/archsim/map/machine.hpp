@@ -1,5 +1,6 @@
 #pragma once
-// A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to SI.
+// A device made ready to run: one power mode, one software stack, one scenario, with every rate resolved to
+// SI.
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
@@ -8,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 
 namespace archsim {
 
@@ -18,9 +20,9 @@ ARCHSIM_API std::string_view name_of(Scope scope);
 
 /// What a demand is made on. A rate exists for each; see Machine::rate.
 enum class Resource : std::uint8_t {
-    matrix_cycles,   ///< cycles of the matrix engine's clock
-    vector_cycles,   ///< cycles of the vector engine's clock
-    special_cycles,  ///< cycles of the special-function engine's clock
+    matrix_cycles,  ///< cycles of the matrix engine's clock
+    vector_cycles,  ///< cycles of the vector engine's clock
+    special_cycles, ///< cycles of the special-function engine's clock
     l1_bytes,
     l2_bytes,
     llc_bytes,
@@ -37,17 +39,18 @@ ARCHSIM_API std::string_view name_of(Resource resource);
 
 /// Where a rate comes from: the facts it is the product of.
 struct Rate {
-    double value = 0; ///< amount per second; 0 = the device has no such resource
+    double value = 0;                   ///< amount per second; 0 = the device has no such resource
     std::array<const Fact*, 3> facts{}; ///< inputs, for provenance (owned by device or parameters)
 };
 
 struct Machine {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
-    std::shared_ptr<const EnergyTable> energy; ///< null: energy is not priced
+    std::shared_ptr<const EnergyTable> energy;           ///< null: energy is not priced
     std::shared_ptr<const UncertaintyTable> uncertainty; ///< null: no intervals
     ParameterSet parameters;
     const PowerMode* mode = nullptr;
+    bool efficient_clock = false; ///< see kEfficientMode; `mode` is null then
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
     double active_fraction = 1; ///< share of units that the mode keeps on
@@ -55,18 +58,23 @@ struct Machine {
     double units = 0;           ///< active SMs, cores, tiles, arrays
     std::array<Rate, kResourceCount> rates{};
     double combine_exponent = 4; ///< see Runtime
-    std::array<double, kPrecisionCount> matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
+    std::array<double, kPrecisionCount>
+        matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
     std::array<double, kPrecisionCount> vector_ops_per_cycle{};
     double chips = 1; ///< devices of this kind working together
 
     double rate(Resource r) const { return rates[static_cast<std::size_t>(r)].value; }
     double matrix_ops(Precision p) const { return matrix_ops_per_cycle[static_cast<std::size_t>(p)]; }
     double vector_ops(Precision p) const { return vector_ops_per_cycle[static_cast<std::size_t>(p)]; }
+    std::string_view mode_name() const {
+        return mode ? std::string_view(mode->name) : efficient_clock ? kEfficientMode : std::string_view();
+    }
     double param(Parameter p, double neutral) const { return parameters.get(p, neutral); }
     /// Peak operations per second at the operating clock: matrix engines, or vector where there are none.
     double peak_ops(Precision p) const;
-    double power_limit_w = 0; ///< of the mode, else the thermal design power; 0 = unknown
-    double static_power_w = 0;
+    double power_limit_w =
+        0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
+    double static_power_w = 0;        ///< of one chip
     double memory_capacity_bytes = 0; ///< of all chips; 0 = unknown
 };
 
@@ -85,8 +93,8 @@ ARCHSIM_API Machine make_machine(std::shared_ptr<const Device> device, std::stri
 /// How a device executes a requested format.
 struct ExecutedPrecision {
     bool supported = false;
-    PrecisionConfig config;   ///< what runs
-    std::string note;         ///< what the device does instead, empty when exactly as asked
+    PrecisionConfig config; ///< what runs
+    std::string note;       ///< what the device does instead, empty when exactly as asked
 };
 ARCHSIM_API ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
                                                 const PrecisionConfig& requested);

@@ -16,16 +16,16 @@
 
 namespace archsim {
 
-/// Demands in one lane add up (they are serial); lanes overlap as the stack's combine exponent says; overhead is
-/// always added.
+/// Demands in one lane add up (they are serial); lanes overlap as the stack's combine exponent says; overhead
+/// is always added.
 enum class Lane : std::uint8_t { compute, on_chip, memory, overhead };
 inline constexpr std::size_t kLaneCount = 4;
 
 struct Demand {
     Resource resource = Resource::seconds;
     Lane lane = Lane::overhead;
-    double amount = 0;           ///< cycles, bytes or seconds
-    double efficiency = 1;       ///< share of the rate that is reached, in (0, 1.6]
+    double amount = 0;                    ///< cycles, bytes or seconds
+    double efficiency = 1;                ///< share of the rate that is reached, in (0, 1.6]
     Parameter reason = Parameter::count_; ///< parameter the efficiency or amount comes from; count_ = none
 };
 
@@ -35,7 +35,7 @@ struct Allocation {
     double waves = 0;
     std::uint16_t tile_m = 0, tile_n = 0, tile_k = 0;
     double useful_fraction = 1; ///< useful / padded work
-    const char* scheme = "";    ///< "implicit GEMM", "Winograd F(4x4)", "weight-stationary", "host fallback"...
+    const char* scheme = ""; ///< "implicit GEMM", "Winograd F(4x4)", "weight-stationary", "host fallback"...
 };
 
 /// Counts of one subgraph. At most kMaxDemands demands; fixed storage keeps the hot path free of allocation.
@@ -47,14 +47,16 @@ struct Mapping {
     Allocation allocation;
     double ideal_cycles = 0; ///< matrix or vector cycles with every unit busy, for utilisation
 
-    void add(Resource r, Lane lane, double amount, double efficiency = 1, Parameter reason = Parameter::count_) {
+    void add(Resource r, Lane lane, double amount, double efficiency = 1,
+             Parameter reason = Parameter::count_) {
         if (amount > 0 && demand_count < kMaxDemands)
             demands[demand_count++] = {r, lane, amount, efficiency, reason};
     }
     std::span<const Demand> all() const { return {demands.data(), demand_count}; }
 };
 
-/// Counts that belong to the whole network: fixed cost per inference, input and output transfer, parallel streams.
+/// Counts that belong to the whole network: fixed cost per inference, input and output transfer, parallel
+/// streams.
 struct NetworkMapping {
     Mapping fixed;              ///< demands once per inference (per batch)
     double instances = 1;       ///< independent copies running at once in throughput scenario

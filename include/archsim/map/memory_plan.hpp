@@ -1,5 +1,6 @@
 #pragma once
-// Memory of one inference by liveness over the schedule: what is alive at each step, and an arena with offsets.
+// Memory of one inference by liveness over the schedule: what is alive at each step, and an arena with
+// offsets.
 
 #include "archsim/core/export.hpp"
 #include "archsim/partition/partition.hpp"
@@ -11,10 +12,10 @@
 namespace archsim {
 
 struct MemoryPlan {
-    std::vector<double> timeline;  ///< live activation bytes at each subgraph
-    double peak_live_bytes = 0;    ///< lower bound of any arena
-    double arena_bytes = 0;        ///< greedy by size, best fit (Pisarchyk & Lee 2020, algorithm 3)
-    double kv_cache_bytes = 0;     ///< keys and values carried between steps, outside the arena
+    std::vector<double> timeline; ///< live activation bytes at each subgraph
+    double peak_live_bytes = 0;   ///< lower bound of any arena
+    double arena_bytes = 0;       ///< greedy by size, best fit (Pisarchyk & Lee 2020, algorithm 3)
+    double kv_cache_bytes = 0;    ///< keys and values carried between steps, outside the arena
     std::uint32_t peak_step = 0;
     std::vector<TensorId> peak_tensors; ///< alive at the peak, largest first
 };

@@ -19,8 +19,8 @@ struct OperatorUse {
     const Operator* op = nullptr;
     Precision compute = Precision::fp32; ///< format of its arithmetic
     bool anchor = false;
-    bool supported = true;   ///< false: the runtime's fallback executes it
-    double read_bytes = 0;   ///< activations, unfused boundary
+    bool supported = true; ///< false: the runtime's fallback executes it
+    double read_bytes = 0; ///< activations, unfused boundary
     double written_bytes = 0;
     double weight_bytes = 0;
     double output_elements = 0;
@@ -32,18 +32,18 @@ struct SubgraphWork {
     std::uint32_t index = 0;
     OpKind kind = OpKind::free;
     double repeat = 1;
-    Precision precision = Precision::fp32;  ///< arithmetic of the anchor
-    std::vector<OperatorUse> operators;     ///< topological order, work only
+    Precision precision = Precision::fp32; ///< arithmetic of the anchor
+    std::vector<OperatorUse> operators;    ///< topological order, work only
     const OperatorWork* anchor = nullptr;
     // Boundary traffic of the fused subgraph, in bytes.
-    double input_bytes = 0;    ///< main activation input
-    double extra_bytes = 0;    ///< residuals and other activation inputs
+    double input_bytes = 0; ///< main activation input
+    double extra_bytes = 0; ///< residuals and other activation inputs
     double output_bytes = 0;
-    double weight_bytes = 0;   ///< constants at their packed size
-    double kv_bytes = 0;       ///< part of input/extra that is attention cache
-    double unfused_bytes = 0;  ///< what the same operators would move one by one
-    double link_bytes = 0;     ///< sent by this chip to the others to sum or gather results
-    double collectives = 0;    ///< all-reduces and all-gathers behind link_bytes
+    double weight_bytes = 0;  ///< constants at their packed size
+    double kv_bytes = 0;      ///< part of input/extra that is attention cache
+    double unfused_bytes = 0; ///< what the same operators would move one by one
+    double link_bytes = 0;    ///< sent by this chip to the others to sum or gather results
+    double collectives = 0;   ///< all-reduces and all-gathers behind link_bytes
     // Work by class over all members.
     double macs = 0, vector_ops = 0, special_ops = 0;
     double activation_bytes() const { return input_bytes + extra_bytes + output_bytes; }
@@ -53,10 +53,10 @@ struct SubgraphWork {
 /// Counts that replace the graph's own: one chip's part of a network spread over several.
 struct DerivedCounts {
     double chips = 1;
-    std::vector<Operator> operators;     ///< as in the graph, with their own work
-    std::vector<double> tensor_share;    ///< part of each tensor that lies on this chip
-    std::vector<double> link_elements;   ///< per operator: elements that this chip sends
-    std::vector<double> collectives;     ///< per operator
+    std::vector<Operator> operators;   ///< as in the graph, with their own work
+    std::vector<double> tensor_share;  ///< part of each tensor that lies on this chip
+    std::vector<double> link_elements; ///< per operator: elements that this chip sends
+    std::vector<double> collectives;   ///< per operator
 };
 
 struct NetworkWork {
@@ -65,17 +65,18 @@ struct NetworkWork {
     PrecisionConfig precision;
     std::vector<SubgraphWork> subgraphs;
     double batch = 1;
-    double weight_bytes = 0;          ///< every weight once
-    double largest_activation_bytes = 0; ///< largest input + output of one subgraph
+    double weight_bytes = 0;                  ///< every weight once
+    double largest_activation_bytes = 0;      ///< largest input + output of one subgraph
     double input_bytes = 0, output_bytes = 0; ///< of the whole network
     double macs = 0, operations = 0;
-    MemoryPlan memory;                        ///< the same for every device that fuses alike
-    double chips = 1; ///< chips that share the network; all counts are those of the busiest one
-    std::shared_ptr<const DerivedCounts> derived; ///< what `subgraphs` point into instead of the graph; may be null
+    MemoryPlan memory; ///< the same for every device that fuses alike
+    double chips = 1;  ///< chips that share the network; all counts are those of the busiest one
+    std::shared_ptr<const DerivedCounts>
+        derived; ///< what `subgraphs` point into instead of the graph; may be null
 };
 
-/// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived` replaces
-/// the graph's own counts.
+/// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived`
+/// replaces the graph's own counts.
 ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                                           const PrecisionConfig& precision,
                                           std::span<const std::string> unsupported = {},

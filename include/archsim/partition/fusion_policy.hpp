@@ -5,14 +5,14 @@ namespace archsim {
 
 /// What a software stack joins into one kernel. Data of the runtime, read from its JSON.
 struct FusionPolicy {
-    bool batch_norm = true;        ///< scale and shift folded into the contraction before it
-    bool activation = true;        ///< activation joins its producer
-    bool gated_activation = true;  ///< SiLU, h-swish (x * gate(x)) join as one activation
-    bool residual_add = true;      ///< one elementwise operator with a second tensor joins a contraction
-    bool elementwise_chain = true; ///< elementwise operators join each other
-    bool attention = true;         ///< MatMul-Softmax-MatMul becomes one kernel that keeps scores on chip
-    bool concat_in_place = true;   ///< concatenation and split are address arithmetic
-    bool normalization = true;     ///< the parts of a decomposed LayerNorm/GELU/softmax become one kernel
+    bool batch_norm = true;         ///< scale and shift folded into the contraction before it
+    bool activation = true;         ///< activation joins its producer
+    bool gated_activation = true;   ///< SiLU, h-swish (x * gate(x)) join as one activation
+    bool residual_add = true;       ///< one elementwise operator with a second tensor joins a contraction
+    bool elementwise_chain = true;  ///< elementwise operators join each other
+    bool attention = true;          ///< MatMul-Softmax-MatMul becomes one kernel that keeps scores on chip
+    bool concat_in_place = true;    ///< concatenation and split are address arithmetic
+    bool normalization = true;      ///< the parts of a decomposed LayerNorm/GELU/softmax become one kernel
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
     bool operator==(const FusionPolicy&) const = default;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Fused subgraphs: what runs as one kernel (or one layer of an accelerator), with the reason of every join and cut.
+// Fused subgraphs: what runs as one kernel (or one layer of an accelerator), with the reason of every join
+// and cut.
 
 #include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
@@ -14,14 +15,14 @@ namespace archsim {
 
 /// Why an operator is in its subgraph, or starts one.
 enum class FusionReason : std::uint8_t {
-    starts_subgraph,     ///< contraction, reduction or data movement: needs a kernel of its own
-    batch_norm_folded,   ///< scale and shift folded into weights
+    starts_subgraph,   ///< contraction, reduction or data movement: needs a kernel of its own
+    batch_norm_folded, ///< scale and shift folded into weights
     bias_added,
     activation_fused,
     gated_activation_fused,
     residual_fused,
     elementwise_chained,
-    pattern_attention,   ///< part of a MatMul-Softmax-MatMul chain
+    pattern_attention, ///< part of a MatMul-Softmax-MatMul chain
     pattern_normalization,
     transparent,         ///< no work at run time
     in_place,            ///< concatenation or split without a copy
@@ -38,29 +39,29 @@ struct SubgraphMember {
 };
 
 struct Subgraph {
-    std::string name;            ///< name of the anchor operator
-    std::uint32_t anchor = 0;    ///< operator that gives the subgraph its kind
+    std::string name;         ///< name of the anchor operator
+    std::uint32_t anchor = 0; ///< operator that gives the subgraph its kind
     OpKind kind = OpKind::free;
     double repeat = 1;
-    std::vector<SubgraphMember> members;   ///< topological order
-    std::vector<TensorId> inputs;          ///< activations read from outside, main input first
-    std::vector<TensorId> weights;         ///< constants read
-    std::vector<TensorId> outputs;         ///< tensors read outside or returned
+    std::vector<SubgraphMember> members;     ///< topological order
+    std::vector<TensorId> inputs;            ///< activations read from outside, main input first
+    std::vector<TensorId> weights;           ///< constants read
+    std::vector<TensorId> outputs;           ///< tensors read outside or returned
     std::vector<std::uint32_t> predecessors; ///< subgraphs whose outputs are read
 };
 
 /// One activation in memory: views and in-place concatenations share a buffer.
 struct Buffer {
-    TensorId tensor = kNoTensor;  ///< the tensor whose size the buffer has
-    std::uint32_t first = 0;      ///< subgraph that writes it (0 for inputs of the graph)
-    std::uint32_t last = 0;       ///< last subgraph that reads it
+    TensorId tensor = kNoTensor; ///< the tensor whose size the buffer has
+    std::uint32_t first = 0;     ///< subgraph that writes it (0 for inputs of the graph)
+    std::uint32_t last = 0;      ///< last subgraph that reads it
     bool kv_cache = false;
 };
 
 struct Partition {
     FusionPolicy policy;
-    std::vector<Subgraph> subgraphs; ///< topological order
-    std::vector<Buffer> buffers;     ///< what crosses subgraphs, with its lifetime
+    std::vector<Subgraph> subgraphs;          ///< topological order
+    std::vector<Buffer> buffers;              ///< what crosses subgraphs, with its lifetime
     std::vector<std::uint32_t> critical_path; ///< longest chain by subgraph count
 };
 

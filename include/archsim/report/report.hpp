@@ -24,11 +24,11 @@ struct Cell {
 };
 
 struct Column {
-    std::string heading;  ///< "Latency"
-    std::string unit;     ///< "ms", second heading line
-    std::string key;      ///< machine name with unit suffix for CSV, "latency_s"
+    std::string heading; ///< "Latency"
+    std::string unit;    ///< "ms", second heading line
+    std::string key;     ///< machine name with unit suffix for CSV, "latency_s"
     Align align = Align::left;
-    int priority = 0;     ///< 0 always shown; higher is dropped first when the terminal is narrow
+    int priority = 0; ///< 0 always shown; higher is dropped first when the terminal is narrow
 };
 
 struct Table {
@@ -98,9 +98,9 @@ ARCHSIM_API std::optional<Format> parse_format(std::string_view name);
 ARCHSIM_API std::optional<Format> format_of_file(std::string_view file);
 
 struct RenderOptions {
-    int width = 100;      ///< columns of the terminal
+    int width = 100; ///< columns of the terminal
     bool color = false;
-    bool unicode = true;  ///< box characters and µ; false: ASCII only
+    bool unicode = true; ///< box characters and µ; false: ASCII only
 };
 
 /// Draws a report. Format::json is not drawn from blocks: see the *_json functions of the result types.

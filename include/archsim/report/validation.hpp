@@ -12,10 +12,10 @@
 namespace archsim {
 
 struct ValidationView {
-    int worst = 20;             ///< rows listed, worst first; 0: all
-    bool rows_only = false;     ///< one table with every row, for spreadsheets
-    bool chart = false;         ///< scatter as a chart block, for renderers that draw
-    std::string chart_file;     ///< Markdown: picture of the scatter to show, as written by scatter_svg
+    int worst = 20;         ///< rows listed, worst first; 0: all
+    bool rows_only = false; ///< one table with every row, for spreadsheets
+    bool chart = false;     ///< scatter as a chart block, for renderers that draw
+    std::string chart_file; ///< Markdown: picture of the scatter to show, as written by scatter_svg
 };
 
 ARCHSIM_API Report describe(const Validation& validation, const std::vector<Finding>& findings,

@@ -38,7 +38,7 @@ struct LanguageModel {
 struct CatalogueEntry {
     std::string name, title, family, task, kind, source;
     std::vector<std::string> aliases;
-    std::filesystem::path file; ///< absolute; empty for a model made of parts only
+    std::filesystem::path file;               ///< absolute; empty for a model made of parts only
     std::map<std::string, std::int64_t> dims; ///< defaults of symbolic dimensions
     std::vector<std::string> buffers;         ///< name patterns of initialisers that are not learned
     double not_exported_parameters = 0;       ///< published, but absent from the inference graph

@@ -8,8 +8,8 @@
 namespace archsim {
 
 /// Runs every model on every device and runtime of the request. One failing device never stops the others: it
-/// becomes a row with its reason. Throws InputError for unknown models, devices, runtimes and deployments. With
-/// `generation` the models are language models that answer a prompt (UsageError where one is none).
+/// becomes a row with its reason. Throws InputError for unknown models, devices, runtimes and deployments.
+/// With `generation` the models are language models that answer a prompt (UsageError where one is none).
 ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request,
                                            const Bindings& bindings, const RunOptions& options,
                                            const std::optional<GenerationRequest>& generation = std::nullopt);

@@ -16,8 +16,8 @@ struct MeasuredTable {
     std::vector<Finding> findings; ///< rows that cannot be used, with line and column name
 };
 
-/// Reads a CSV file (RFC 4180) with the columns of tests/measured/calibration.csv in any order; further columns are
-/// reported. Throws InputError when the file cannot be read or lacks a required column.
+/// Reads a CSV file (RFC 4180) with the columns of tests/measured/calibration.csv in any order; further
+/// columns are reported. Throws InputError when the file cannot be read or lacks a required column.
 ARCHSIM_API MeasuredTable read_measurements(const std::filesystem::path& file);
 /// The same from text; `name` stands for the file in findings.
 ARCHSIM_API MeasuredTable parse_measurements(std::string_view text, std::string_view name);

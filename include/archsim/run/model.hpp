@@ -1,8 +1,9 @@
 #pragma once
-// A model in memory: imported once, bound to any sizes, its fused subgraphs shared by all devices that fuse alike.
+// A model in memory: imported once, bound to any sizes, its fused subgraphs shared by all devices that fuse
+// alike.
 
-#include "archsim/core/export.hpp"
 #include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
 #include "archsim/run/catalogue.hpp"
 
 #include <memory>
@@ -18,7 +19,8 @@ struct Model {
     std::shared_ptr<const Graph> graph;
 };
 
-/// A model at concrete sizes. Partitions and work are made on first use and kept; safe to use from many threads.
+/// A model at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
+/// threads.
 class ARCHSIM_API BoundModel {
   public:
     BoundModel(Model model, const Bindings& bindings);
@@ -29,7 +31,8 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
     /// With several `chips` the counts are those of the busiest one under tensor parallelism.
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
-                                            const std::vector<std::string>& unsupported, double chips = 1) const;
+                                            const std::vector<std::string>& unsupported,
+                                            double chips = 1) const;
 
   private:
     struct WorkEntry {

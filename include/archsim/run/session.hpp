@@ -1,8 +1,8 @@
 #pragma once
 // Everything a tool needs to answer one question: the database, the catalogue, and estimates on request.
 
-#include "archsim/core/export.hpp"
 #include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/model.hpp"
@@ -16,13 +16,13 @@
 namespace archsim {
 
 struct SessionOptions {
-    std::filesystem::path data;                      ///< empty: data_dir()
+    std::filesystem::path data; ///< empty: data_dir()
     std::vector<std::filesystem::path> hardware_overlays;
 };
 
 /// What to estimate a model on, and how.
 struct RunOptions {
-    std::string runtime;                      ///< empty: the device's default
+    std::string runtime; ///< empty: the device's default
     PrecisionConfig precision;
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;

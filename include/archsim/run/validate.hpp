@@ -10,11 +10,13 @@
 
 namespace archsim {
 
-/// Estimates one measured row after another; models are imported and bound once. Safe to call from several threads.
+/// Estimates one measured row after another; models are imported and bound once. Safe to call from several
+/// threads.
 ///
-/// What a row means: `kernel` is device time of one stream; `end_to_end` adds transfers and host work; `offline` is
-/// saturated throughput, at the row's batch or, where none is published, at the best of several. Power and energy
-/// are those of the board for `kernel` rows and those at the wall, host and supply included, otherwise.
+/// What a row means: `kernel` is device time of one stream; `end_to_end` adds transfers and host work;
+/// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several.
+/// Power and energy are those of the board for `kernel` rows and those at the wall, host and supply included,
+/// otherwise.
 class ARCHSIM_API RowEstimator {
   public:
     /// `session` must outlive the estimator.

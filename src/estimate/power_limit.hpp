@@ -15,7 +15,8 @@ struct OperatingPoint {
 };
 
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest
-/// clock does not fit, the machine pauses: time is stretched until energy / time equals the limit.
+/// clock does not fit, the machine pauses: time is stretched until energy / time equals the limit. With
+/// Machine::efficient_clock, the clock of least energy per inference instead.
 OperatingPoint settle_clock(const std::vector<Mapping>& mappings, const NetworkMapping& network,
                             const NetworkWork& work, const Machine& machine);
 

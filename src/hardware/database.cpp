@@ -162,6 +162,10 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     const Device& device = *choice.device;
     if (!mode.empty()) {
         const PowerMode* found = device.power_mode(mode);
+        if (found == nullptr && same_ignoring_case(mode, kEfficientMode)) {
+            choice.power_mode = kEfficientMode;
+            return choice;
+        }
         if (found == nullptr) {
             std::vector<std::string> known;
             for (const PowerMode& candidate : device.power_modes)

@@ -100,9 +100,9 @@ class MachineBuilder {
         if (limit.known() && limit.source && limit.source->kind != SourceKind::assumed)
             m_.power_limit_w = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
-            m_.static_power_w = m_.mode->active_idle.value * m_.chips;
+            m_.static_power_w = m_.mode->active_idle.value;
         else if (m_.energy)
-            m_.static_power_w = m_.energy->static_power.value_or(0) * m_.chips;
+            m_.static_power_w = m_.energy->static_power.value_or(0);
         if (d.dram)
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0) * m_.chips;
     }
@@ -217,7 +217,8 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     m.scenario = options.scenario;
     m.scope = options.scope;
     m.chips = options.chips;
-    if (!power_mode.empty()) {
+    m.efficient_clock = power_mode == kEfficientMode && !m.device->power_mode(power_mode);
+    if (!power_mode.empty() && !m.efficient_clock) {
         m.mode = m.device->power_mode(power_mode);
         if (!m.mode)
             throw InputError(fmt::format("{}: no power mode \"{}\"", m.device->id, power_mode));

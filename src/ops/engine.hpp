@@ -48,6 +48,9 @@ class Engine {
 
     BindState& state_;
     std::unordered_map<std::string_view, const OperatorRow*> onnx_rows_; ///< rows of ai.onnx met so far
+    /// Bound tensors of the initializers of bodies opened before: a body that appears again has the same
+    /// weights.
+    std::unordered_map<const Graph*, std::vector<TensorId>> constants_;
     std::size_t skipped_ = 0;
     std::size_t steps_ = 0;
 };

@@ -53,7 +53,11 @@ Scope Engine::open(const Scope& outer, const Graph& body, std::string prefix, do
     for (const auto& [local, name] : body.captured)
         if (local < scope.ids.size())
             scope.ids[local] = find_name(outer, name);
+    auto& constants = constants_[&body];
+    constants.resize(body.tensors.size(), kNoTensor);
     for (std::size_t i = 0; i < body.tensors.size(); ++i) {
+        if (scope.ids[i] == kNoTensor)
+            scope.ids[i] = constants[i];
         if (scope.ids[i] != kNoTensor)
             continue;
         const Tensor& tensor = body.tensors[i];
@@ -78,6 +82,8 @@ Scope Engine::open(const Scope& outer, const Graph& body, std::string prefix, do
         scope.ids[i] = state_.add_tensor(std::move(made));
         if (has_value)
             state_.values[scope.ids[i]] = tensor.value.get();
+        if (tensor.role == TensorRole::initializer)
+            constants[i] = scope.ids[i];
     }
     return scope;
 }
@@ -130,6 +136,10 @@ void Engine::rewind(const Mark& mark) {
     state_.graph.operators.resize(mark.operators);
     state_.graph.tensors.resize(mark.tensors);
     state_.values.resize(mark.tensors);
+    for (auto& [body, ids] : constants_)
+        for (TensorId& id : ids)
+            if (id != kNoTensor && id >= mark.tensors)
+                id = kNoTensor;
     std::erase_if(state_.sequences, [&](const auto& entry) { return entry.first >= mark.tensors; });
 }
 

@@ -1,6 +1,6 @@
 #include "archsim/report/energy_report.hpp"
 
-#include "estimate/price.hpp"
+#include "report/energy_items.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -67,26 +67,23 @@ std::string source_of(const Fact& fact) {
     return text;
 }
 
+/// Joules are those of the estimate; a price is what they make per count (parts of a network may have run at
+/// different clocks).
 class Account {
   public:
     explicit Account(const Result& result)
         : result_(result), table_(*result.machine->energy), events_(result.estimate.events),
-          voltage_(table_.voltage_factor(result.machine->rate(Resource::overhead_cycles) *
-                                         result.estimate.clock_ratio)) {}
+          energy_(result.estimate.energy) {}
 
     std::vector<EnergyItem> items() {
-        for (Precision p : kPrecisions) {
-            const auto i = static_cast<std::size_t>(p);
-            add(fmt::format("mac_{}", name_of(p)), fmt::format("{} {}", title_of(Event::mac), name_of(p)),
-                events_.macs[i], table_.mac[i].value_or(0) * voltage_, table_.mac[i]);
-        }
+        add_arithmetic();
         for (std::size_t i = 0; i < kEventCount; ++i) {
             const auto event = static_cast<Event>(i);
             if (event == Event::dram_byte)
                 add_dram();
-            else
+            else if (event != Event::mac)
                 add(std::string(name_of(event)), std::string(title_of(event)), events_.counts[i],
-                    event_price(table_, event, voltage_), table_.event[i]);
+                    energy_.joules[i], table_.event[i]);
         }
         add_static();
         std::stable_sort(items_.begin(), items_.end(),
@@ -95,39 +92,58 @@ class Account {
     }
 
   private:
-    void add(std::string event, std::string title, double count, double each, const Fact& price) {
+    void add(std::string event, std::string title, double count, double joules, const Fact& price) {
         if (count > 0)
             items_.push_back(
-                {std::move(event), std::move(title), count, each, count * each, source_of(price)});
+                {std::move(event), std::move(title), count, joules / count, joules, source_of(price)});
+    }
+
+    /// One line per format, which share the arithmetic's energy as their prices say.
+    void add_arithmetic() {
+        double nominal = 0;
+        for (std::size_t i = 0; i < kPrecisionCount; ++i)
+            nominal += events_.macs[i] * table_.mac[i].value_or(0);
+        for (Precision p : kPrecisions) {
+            const auto i = static_cast<std::size_t>(p);
+            const double share = nominal > 0 ? events_.macs[i] * table_.mac[i].value_or(0) / nominal : 0;
+            add(fmt::format("mac_{}", name_of(p)), fmt::format("{} {}", title_of(Event::mac), name_of(p)),
+                events_.macs[i], share * energy_[Event::mac], table_.mac[i]);
+        }
     }
 
     void add_dram() {
         const Fact& all = table_[Event::dram_byte];
-        const double device = std::min(all.value_or(0), table_.dram_device.value_or(0));
-        const double bytes = events_[Event::dram_byte];
+        const double bytes = events_[Event::dram_byte], joules = energy_[Event::dram_byte];
+        const double device =
+            std::min(joules, bytes * std::min(all.value_or(0), table_.dram_device.value_or(0)));
         add("dram_device", "DRAM and its interface, byte", bytes, device, table_.dram_device);
-        add("dram_path", "path from DRAM, byte", bytes,
-            event_price(table_, Event::dram_byte, voltage_) - device, all);
+        add("dram_path", "path from DRAM, byte", bytes, joules - device, all);
     }
 
     void add_static() {
-        const double joules = result_.estimate.energy.static_joules;
-        const double watts = result_.machine->static_power_w;
-        if (joules > 0)
-            items_.push_back({"static", "static power, second", joules / watts, watts, joules,
-                              source_of(result_.machine->mode && result_.machine->mode->active_idle.known()
-                                            ? result_.machine->mode->active_idle
-                                            : table_.static_power)});
+        const Machine& m = *result_.machine;
+        const double watts = m.static_power_w * chips_of(result_);
+        if (energy_.static_joules > 0)
+            items_.push_back({"static", "static power, second", energy_.static_joules / watts, watts,
+                              energy_.static_joules,
+                              source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle
+                                                                              : table_.static_power)});
     }
 
     const Result& result_;
     const EnergyTable& table_;
     const EventCounts& events_;
-    double voltage_;
+    const EnergyBreakdown& energy_;
     std::vector<EnergyItem> items_;
 };
 
 } // namespace
+
+double chips_of(const Result& result) {
+    if (result.work)
+        return result.work->chips;
+    return result.parts.empty() ? 1 : chips_of(*result.parts.front().result);
+}
 
 std::vector<EnergyItem> energy_items(const Result& result) {
     if (!result.ok() || !result.machine || !result.machine->energy)

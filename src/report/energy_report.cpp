@@ -1,7 +1,7 @@
 #include "archsim/report/energy_report.hpp"
 
-#include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
+#include "report/energy_items.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
@@ -133,17 +133,18 @@ Facts conditions(const Result& result) {
     Facts facts;
     facts.items.push_back({"Boundary", boundary_of(result)});
     facts.items.push_back(
-        {"Power", fmt::format("{} on average, {} in the hungriest subgraph{}", format_power(e.power_w),
-                              format_power(e.peak_power_w),
-                              m.power_limit_w > 0
-                                  ? fmt::format("; limit {}{}", format_power(m.power_limit_w * m.chips),
-                                                e.power_limited ? ", which lowers the clock" : "")
-                                  : std::string())});
+        {"Power",
+         fmt::format("{} on average, {} in the hungriest subgraph{}", format_power(e.power_w),
+                     format_power(e.peak_power_w),
+                     m.power_limit_w > 0
+                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * chips_of(result)),
+                                       e.power_limited ? ", which lowers the clock" : "")
+                         : std::string())});
     if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
         facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
                                                     format_number(clock / 1e6), factor,
                                                     format_number(table.nominal_clock.value / 1e6))});
-    const WallPower wall = wall_power(m, e.power_w);
+    const WallPower wall = wall_power(m, e.power_w / chips_of(result), chips_of(result));
     facts.items.push_back(
         {"At the wall", fmt::format("{}: {} device, {} host, {} lost in the supply",
                                     format_power(wall.total()), format_power(wall.accelerators_w),
@@ -204,6 +205,31 @@ Table by_subgraph(const Result& result) {
     return table;
 }
 
+/// A network of several files: what each of them spends, and its subgraphs.
+void add_parts(const Result& result, const EnergyView& view, Report& report) {
+    Table table;
+    table.title = "Energy by part";
+    table.columns = {{"Part", "", "part"},
+                     {"Runs", "", "repeat", Align::right},
+                     {"Energy", "mJ", "energy_j", Align::right},
+                     {"Share", "%", "share", Align::right}};
+    const double total = result.estimate.energy.total();
+    for (const ResultPart& part : result.parts) {
+        const double joules = part.result->estimate.energy.total() * part.repeat;
+        table.rows.push_back({{part.name},
+                              {fmt::format("{:g}", part.repeat), part.repeat},
+                              {format_number(joules * 1e3), joules},
+                              {fmt::format("{:.1f}", 100 * joules / total), joules / total}});
+    }
+    report.blocks.push_back(std::move(table));
+    if (!view.subgraphs)
+        return;
+    for (const ResultPart& part : result.parts) {
+        report.blocks.push_back(Heading{3, part.name});
+        report.blocks.push_back(by_subgraph(*part.result));
+    }
+}
+
 nlohmann::ordered_json to_document(const Result& result, const EnergyView& view) {
     nlohmann::ordered_json document;
     document["model"] = result.model->name;
@@ -220,7 +246,8 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
     document["energy_high_j"] = e.energy_interval.high;
     document["power_w"] = e.power_w;
     document["peak_power_w"] = e.peak_power_w;
-    document["wall_power_w"] = wall_power(*result.machine, e.power_w).total();
+    document["wall_power_w"] =
+        wall_power(*result.machine, e.power_w / chips_of(result), chips_of(result)).total();
     auto& events = document["events"] = nlohmann::ordered_json::array();
     for (const EnergyItem& item : energy_items(result))
         events.push_back({{"event", item.event},
@@ -229,7 +256,7 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
                           {"energy_j", item.joules},
                           {"share", item.joules / e.energy.total()},
                           {"source", item.source}});
-    if (view.subgraphs) {
+    if (view.subgraphs && result.partition) {
         auto& list = document["subgraphs"] = nlohmann::ordered_json::array();
         for (const SubgraphEstimate& s : e.subgraphs) {
             nlohmann::ordered_json entry{{"name", result.partition->subgraphs[s.index].name},
@@ -257,8 +284,10 @@ Report describe_energy(std::span<const Result> results, const EnergyView& view) 
         }
         report.blocks.push_back(account(result));
         report.blocks.push_back(conditions(result));
-        if (view.subgraphs)
+        if (view.subgraphs && result.partition)
             report.blocks.push_back(by_subgraph(result));
+        if (!result.parts.empty())
+            add_parts(result, view, report);
     }
     return report;
 }

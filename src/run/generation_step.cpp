@@ -75,7 +75,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.machine = session.machine(hardware, own);
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;
-        result.power_mode = result.machine->mode ? result.machine->mode->name : "";
+        result.power_mode = result.machine->mode_name();
         const ExecutedPrecision executed = language_precision(*result.machine, options.precision, kv_cache);
         result.estimate.precision_note = executed.note;
         if (executed.supported)

@@ -58,6 +58,19 @@ std::int64_t compiled_context(const std::string& note) {
     return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
 }
 
+/// Boards are measured at their own supply, servers and benchmark submissions at the wall: the row says so.
+bool at_the_wall(const MeasuredRow& row) {
+    return row.note.find("wall ") != std::string::npos;
+}
+
+/// Side of the image that a bound graph takes, where its first input is one.
+std::optional<std::int64_t> image_side(const ShapedGraph& graph) {
+    constexpr std::size_t kImageRank = 4;
+    if (graph.inputs.empty() || graph.tensors[graph.inputs.front()].shape.size() != kImageRank)
+        return std::nullopt;
+    return graph.tensors[graph.inputs.front()].shape.back();
+}
+
 std::string hardware_name(const MeasuredRow& row) {
     return row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
 }
@@ -140,6 +153,10 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     const Estimate& estimate = result.estimate;
     if (!result.ok())
         return without_estimate(std::string(name_of(estimate.status)), estimate.reason);
+    const auto side = image_side(*result.model->graph);
+    if (row.image_size && side && *side != *row.image_size)
+        return without_estimate("unsupported", fmt::format("the file of {} takes images of side {}, not {}",
+                                                           result.model->name, *side, *row.image_size));
     Prediction prediction;
     prediction.family = name_of(result.device->family);
     prediction.regime = regime_of(estimate);
@@ -150,7 +167,7 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     };
     const double board_w = estimate.power_w;
     const double wall_w = wall_power(*result.machine, board_w, row.devices).total();
-    const double drawn_w = row.scope == "kernel" ? board_w * row.devices : wall_w;
+    const double drawn_w = at_the_wall(row) ? wall_w : board_w * row.devices;
     switch (row.metric) {
     case MeasuredMetric::latency_ms:
         take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));

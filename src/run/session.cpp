@@ -107,7 +107,7 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
         const Machine& machine = *result.machine;
         result.device = machine.device;
         result.runtime = machine.runtime;
-        result.power_mode = machine.mode ? machine.mode->name : "";
+        result.power_mode = machine.mode_name();
         const ExecutedPrecision executed =
             resolve_precision(*machine.device, *machine.runtime, options.precision);
         if (!executed.supported) {

@@ -78,6 +78,29 @@ TEST_CASE("fusion never raises the energy of DRAM traffic", "[energy][laws]") {
     CHECK(saved > 0);
 }
 
+TEST_CASE("MaxQ is the clock of least energy, and every device has it", "[energy][laws]") {
+    for (const std::string hardware : {"A100", "T4", "TPU-v4", "Jetson-AGX-Orin", "QCS8550", "DPU-ZCU102"}) {
+        const Result best = laws::run("resnet50", hardware + "@maxq", Precision::int8, 16);
+        INFO(hardware << ": " << best.estimate.reason);
+        REQUIRE(best.ok());
+        CHECK(best.power_mode == kEfficientMode);
+        CHECK(best.machine->efficient_clock);
+        Machine other = *best.machine;
+        other.efficient_clock = false;
+        const double host_w = other.energy->host_share.value_or(0) * other.device->tdp.value_or(0);
+        const auto system_joules = [&](const Estimate& e) {
+            return e.energy.total() + host_w * e.batch / e.throughput_per_s;
+        };
+        const Estimate fastest = laws::run_on("resnet50", other, Precision::int8, 16);
+        CHECK(system_joules(best.estimate) <= system_joules(fastest) * (1 + 1e-6));
+        CHECK(best.estimate.latency_s >= fastest.latency_s * (1 - 1e-9));
+        CHECK(best.estimate.clock_ratio <= fastest.clock_ratio);
+    }
+    // One voltage: a lower clock saves nothing.
+    CHECK(laws::run("resnet50", "DPU-ZCU102@MaxQ", Precision::int8).estimate.clock_ratio == Approx(1));
+    CHECK(laws::run("resnet50", "A100@MaxQ", Precision::int8, 256).estimate.clock_ratio < 0.95);
+}
+
 TEST_CASE("the energy interval holds the estimate and is not narrower than that of latency", "[energy]") {
     for_each_estimate([](const Result& r) {
         const Estimate& e = r.estimate;

@@ -4,6 +4,9 @@
 #include "archsim/hardware/energy_table.hpp"
 #include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
+#include "hardware/json_reader.hpp"
+#include "hardware/schema_check.hpp"
+#include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
 #include "map/cpu_view.hpp"
 #include "map/gpu_view.hpp"
@@ -201,6 +204,52 @@ TEST_CASE("wall power adds the host's share and the supply's loss", "[energy]") 
     CHECK(wall_power(machine, 18).total() == Approx(20));
 }
 
+TEST_CASE("the energy and uncertainty files follow their schemas", "[energy]") {
+    const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/hardware_db/";
+    for (const std::string name : {"energy", "uncertainty"}) {
+        std::vector<Finding> findings;
+        const SchemaCheck schema(folder + name + "_schema.json", findings);
+        const auto document = parse_json_file(folder + name + ".json", findings);
+        REQUIRE(document);
+        for (Finding& finding : schema.validate(*document, folder + name + ".json"))
+            findings.push_back(std::move(finding));
+        for (const Finding& finding : findings)
+            UNSCOPED_INFO(to_string(finding));
+        CHECK(findings.empty());
+    }
+}
+
 TEST_CASE("a broken energy file names the place", "[energy]") {
     CHECK_THROWS_AS(EnergyDatabase("/nonexistent/energy.json"), InputError);
+    CHECK_THROWS_AS(UncertaintyTable("/nonexistent/uncertainty.json"), InputError);
+    const test::TemporaryDatabase folder;
+    std::ifstream original(std::string(ARCHSIM_SOURCE_DIR) + "/hardware_db/energy.json");
+    std::string text{std::istreambuf_iterator<char>(original), {}};
+    const auto at = text.find("pJ/MAC");
+    REQUIRE(at != std::string::npos);
+    text.replace(at, 6, "W");
+    const std::string file = folder.write("energy.json", text);
+    try {
+        EnergyDatabase broken(file);
+        FAIL("a wrong unit was accepted");
+    } catch (const InputError& problem) {
+        CHECK(std::string(problem.what()).find("/arithmetic/int4/energy") != std::string::npos);
+    }
+}
+
+TEST_CASE("the narrowest class of residuals answers", "[uncertainty]") {
+    const UncertaintyTable table(std::string(ARCHSIM_SOURCE_DIR) + "/hardware_db/uncertainty.json");
+    const auto& session = laws::session();
+    for (const char* name : {"A100", "KPU-T64", "Xeon-8480+", "TDA4VM", "DPU-ZCU102", "CGRA-Plasticine"}) {
+        const auto d = device(name);
+        const auto runtime = session.hardware().runtime_for(*d);
+        for (const Metric metric : {Metric::latency, Metric::energy})
+            for (const char* regime : {"compute", "memory", "overhead"}) {
+                const Spread spread = table.spread(metric, *d, *runtime, regime);
+                INFO(name);
+                CHECK(spread.low < 1);
+                CHECK(spread.high > 1);
+                CHECK_FALSE(spread.basis.empty());
+            }
+    }
 }

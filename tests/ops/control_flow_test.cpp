@@ -75,6 +75,7 @@ TEST_CASE("a loop counts its body once per trip", "[ops]") {
         CHECK(s.macs() == 2.0 * 8 * 8 * static_cast<double>(trips));
         CHECK(s.tensors[s.outputs[0]].shape == Shape{2, 8});
         CHECK(s.tensors[s.outputs[1]].shape == Shape{trips, 2, 1});
+        CHECK(s.parameters() == 8 * 8); // the same weights every time
     }
 }
 

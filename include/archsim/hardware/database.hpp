@@ -21,6 +21,10 @@ struct Deployment {
     std::vector<std::string> hardware; ///< "NAME" or "NAME@MODE"
 };
 
+/// Power mode that every device has: the clock of least energy per inference, static and host power included.
+/// Vendors publish efficiency results under this name without saying the clock.
+inline constexpr std::string_view kEfficientMode = "MaxQ";
+
 /// A device and one of its power modes.
 struct DeviceChoice {
     std::shared_ptr<const Device> device;
@@ -35,8 +39,9 @@ class ARCHSIM_API HardwareDatabase {
     HardwareDatabase(HardwareDatabase&&) noexcept;
     HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
 
-    /// Resolves "NAME", "NAME@MODE" or a path to a JSON file; case-insensitive, aliases too. Throws
-    /// InputError with the nearest names. Safe to call from several threads.
+    /// Resolves "NAME", "NAME@MODE" (a mode of the device, or kEfficientMode) or a path to a JSON file;
+    /// case-insensitive, aliases too. Throws InputError with the nearest names. Safe to call from several
+    /// threads.
     DeviceChoice device(std::string_view name) const;
     std::shared_ptr<const Runtime> runtime(std::string_view name) const;
     /// The device's default runtime, or `name` after checking that it serves the device.

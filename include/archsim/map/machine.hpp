@@ -9,6 +9,7 @@
 
 #include <array>
 #include <memory>
+#include <string_view>
 
 namespace archsim {
 
@@ -49,6 +50,7 @@ struct Machine {
     std::shared_ptr<const UncertaintyTable> uncertainty; ///< null: no intervals
     ParameterSet parameters;
     const PowerMode* mode = nullptr;
+    bool efficient_clock = false; ///< see kEfficientMode; `mode` is null then
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
     double active_fraction = 1; ///< share of units that the mode keeps on
@@ -64,11 +66,15 @@ struct Machine {
     double rate(Resource r) const { return rates[static_cast<std::size_t>(r)].value; }
     double matrix_ops(Precision p) const { return matrix_ops_per_cycle[static_cast<std::size_t>(p)]; }
     double vector_ops(Precision p) const { return vector_ops_per_cycle[static_cast<std::size_t>(p)]; }
+    std::string_view mode_name() const {
+        return mode ? std::string_view(mode->name) : efficient_clock ? kEfficientMode : std::string_view();
+    }
     double param(Parameter p, double neutral) const { return parameters.get(p, neutral); }
     /// Peak operations per second at the operating clock: matrix engines, or vector where there are none.
     double peak_ops(Precision p) const;
-    double power_limit_w = 0; ///< of the mode, else the thermal design power; 0 = unknown
-    double static_power_w = 0;
+    double power_limit_w =
+        0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
+    double static_power_w = 0;        ///< of one chip
     double memory_capacity_bytes = 0; ///< of all chips; 0 = unknown
 };
 

@@ -1,0 +1,253 @@
+// Language models: attention and caches against closed formulas, phases against each other.
+
+#include "archsim/run/generation.hpp"
+#include "laws/laws.hpp"
+#include "run/generation_step.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const PrecisionConfig kFp16 = PrecisionConfig::uniform(Precision::fp16);
+
+const GenerationModel& llama() {
+    static const GenerationModel model(laws::session(), "llama-3-8b");
+    return model;
+}
+
+double attention_macs(const NetworkWork& network) {
+    double macs = 0;
+    for (const SubgraphWork& work : network.subgraphs)
+        if (work.kind == OpKind::attention)
+            macs += work.macs * work.repeat;
+    return macs;
+}
+
+double cache_reads(const NetworkWork& network) {
+    double bytes = 0;
+    for (const SubgraphWork& work : network.subgraphs)
+        bytes += work.kv_bytes * work.repeat;
+    return bytes;
+}
+
+RunOptions options_of(Precision precision) {
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(precision);
+    return options;
+}
+
+Result answer(const std::string& hardware, Precision precision, const GenerationRequest& request,
+              double chips = 1) {
+    RunOptions options = options_of(precision);
+    options.chips = chips;
+    return run_generation(laws::session(), llama(), hardware, options, request);
+}
+
+} // namespace
+
+TEST_CASE("grouped-query attention: work, cache traffic and cache size follow the closed formulas",
+          "[generation]") {
+    const double layers = 32, heads = 32, kv_heads = 8, size = 128, batch = 3, context = 700, prompt = 96;
+    const auto decode = llama().bound(3, 1, 700)->work({}, kFp16, {});
+    CHECK(attention_macs(*decode) == layers * batch * 2 * heads * size * (context + 1));
+    CHECK(cache_reads(*decode) == layers * batch * 2 * kv_heads * size * context * 2);
+    CHECK(decode->memory.kv_cache_bytes == layers * batch * 2 * kv_heads * size * (context + 1) * 2);
+    double written = 0;
+    for (const SubgraphWork& work : decode->subgraphs)
+        if (work.kind == OpKind::attention)
+            written += work.output_bytes;
+    // One result row of all heads and one new key and value of each group.
+    CHECK(written == layers * batch * 2 * (heads * size + 2 * kv_heads * size));
+    const auto prefill = llama().bound(1, 96, 0)->work({}, kFp16, {});
+    CHECK(attention_macs(*prefill) == layers * 2 * heads * size * prompt * (prompt + 1) / 2);
+}
+
+TEST_CASE("attention as a chain of products: fused or not, the same work, fewer bytes", "[generation]") {
+    const GenerationModel gpt2(laws::session(), "gpt2");
+    const double layers = 12, hidden = 768, past = 200, sequence = 4;
+    const auto bound = gpt2.bound(1, 4, 200);
+    FusionPolicy unfused;
+    unfused.attention = false;
+    const auto kept = bound->work({}, kFp16, {}), spilled = bound->work(unfused, kFp16, {});
+    CHECK(attention_macs(*kept) == layers * 2 * hidden * sequence * (past + sequence));
+    CHECK(kept->macs == spilled->macs);
+    CHECK(kept->memory.kv_cache_bytes == layers * 2 * hidden * (past + sequence) * 2);
+    CHECK(spilled->memory.kv_cache_bytes == kept->memory.kv_cache_bytes);
+    const auto bytes = [](const NetworkWork& network) {
+        double sum = 0;
+        for (const SubgraphWork& work : network.subgraphs)
+            sum += work.activation_bytes();
+        return sum;
+    };
+    // The unfused chain writes and reads the scores of every head at least twice.
+    CHECK(bytes(*spilled) - bytes(*kept) > layers * 4 * 12 * sequence * (past + sequence) * 2);
+}
+
+TEST_CASE("fused attention moves queries, keys, values and results only", "[generation]") {
+    const auto bert = laws::bound("bert-base", 2)->work({}, kFp16, {});
+    const double tokens = 2 * 128, hidden = 768;
+    int found = 0;
+    for (const SubgraphWork& work : bert->subgraphs)
+        if (work.kind == OpKind::attention) {
+            ++found;
+            const double mask = tokens * 128 * 8;
+            CHECK(work.activation_bytes() >= 4 * tokens * hidden * 2);
+            CHECK(work.activation_bytes() <= 4 * tokens * hidden * 2 + mask);
+            CHECK(work.macs == 2 * tokens * 128 * hidden);
+        }
+    CHECK(found == 12);
+}
+
+TEST_CASE("a sliding window bounds what a step reads", "[generation]") {
+    const GenerationModel mistral(laws::session(), "mistral-7b");
+    const auto far = mistral.bound(1, 1, 6000)->work({}, kFp16, {});
+    CHECK(cache_reads(*far) == 32.0 * 2 * 8 * 128 * 4096 * 2);
+}
+
+TEST_CASE("a mixture of experts holds all experts and reads those a step touches", "[generation]") {
+    const GenerationModel mixtral(laws::session(), "mixtral-8x7b");
+    const auto reads = [](const NetworkWork& network) {
+        double bytes = 0;
+        for (const SubgraphWork& work : network.subgraphs)
+            bytes += work.weight_bytes;
+        return bytes;
+    };
+    const auto one = mixtral.bound(1, 1, 100)->work({}, kFp16, {});
+    const auto many = mixtral.bound(64, 1, 100)->work({}, kFp16, {});
+    CHECK(one->weight_bytes == Approx(46702792704.0 * 2).epsilon(0.001));
+    const double expert = 3.0 * 4096 * 14336 * 2 * 32;
+    CHECK(reads(*many) - reads(*one) == Approx(6 * expert).epsilon(0.02));
+    CHECK(many->weight_bytes == one->weight_bytes);
+}
+
+TEST_CASE("language models run on stacks made for them", "[generation]") {
+    const auto runtime = [](const char* name) {
+        return language_runtime(laws::session().hardware(), *laws::session().hardware().device(name).device);
+    };
+    CHECK(runtime("H100") == "trt-llm");
+    CHECK(runtime("MI300X") == "vllm");
+    CHECK(runtime("Xeon-8480+") == "openvino");
+    CHECK(runtime("Apple-M1-GPU") == "llama.cpp");
+    CHECK(runtime("KPU-T256") == "kpu-domainflow");
+}
+
+TEST_CASE("integer formats quantise weights alone where the stack says so", "[generation]") {
+    RunOptions options = options_of(Precision::int4);
+    options.runtime = "trt-llm";
+    const auto machine = laws::session().machine("A100", options);
+    const ExecutedPrecision p = language_precision(*machine, options.precision, std::nullopt);
+    REQUIRE(p.supported);
+    CHECK(p.config.compute == Precision::fp16);
+    CHECK(p.config.weights == Precision::int4);
+    CHECK(p.config.kv_cache == Precision::fp16);
+    CHECK(bits_of(p.config.weights) + p.config.weight_bits_overhead == Approx(4.25));
+    CHECK(p.config.head_bits == 16);
+    CHECK(language_precision(*machine, options.precision, Precision::fp8).config.kv_cache == Precision::fp8);
+    // Layers at 4.25 bits; head and embedding at 16.
+    const auto step = llama().bound(1, 1, 8)->work({}, p.config, {});
+    const double head = 128256.0 * 4096, layers = 8030261248.0 - 2 * head;
+    CHECK(step->weight_bytes == Approx(layers * 4.25 / 8 + 2 * head * 2).epsilon(0.002));
+    const auto tpu = laws::session().machine("TPU-v5e", options_of(Precision::int4));
+    CHECK_FALSE(language_precision(*tpu, options.precision, std::nullopt).supported);
+}
+
+TEST_CASE("phases of an answer", "[generation]") {
+    GenerationRequest request;
+    const Result r = answer("H100", Precision::fp16, request);
+    REQUIRE(r.ok());
+    REQUIRE(r.generation);
+    const GenerationEstimate& g = *r.generation;
+    CHECK(r.runtime->id == "trt-llm");
+    CHECK(g.time_to_first_token_s > g.time_per_output_token_s);
+    CHECK(g.tokens_per_s_stream == Approx(1 / g.time_per_output_token_s));
+    CHECK(r.estimate.latency_s == Approx(g.time_to_first_token_s + 127 * g.time_per_output_token_s));
+    CHECK(r.estimate.energy_per_inference_j == Approx(r.estimate.energy.total()));
+    CHECK(g.kv_cache_bytes == 32.0 * 2 * 8 * 128 * 640 * 2);
+    CHECK(g.devices_needed == 1);
+    REQUIRE(g.steps.size() == 3);
+    CHECK(g.steps.front().context == 512);
+    CHECK(g.steps.back().context == 512 + 126);
+    CHECK(g.steps.front().latency_s <= g.steps.back().latency_s);
+    CHECK(g.time_per_output_token_interval.low < g.time_per_output_token_s);
+    CHECK(g.time_per_output_token_interval.high > g.time_per_output_token_s);
+    // Memory-bound at batch 1: not faster than reading the weights once at full bandwidth.
+    CHECK(g.time_per_output_token_s > (8030261248.0 - 128256.0 * 4096) * 2 / 3.352e12);
+    request.batch = 8;
+    const Result batch = answer("H100", Precision::fp16, request);
+    CHECK(batch.generation->tokens_per_s_total > 4 * g.tokens_per_s_total);
+    CHECK(batch.generation->energy_per_token_j < g.energy_per_token_j);
+    CHECK(batch.generation->kv_cache_bytes == 8 * g.kv_cache_bytes);
+}
+
+TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
+    const Result alone = answer("TPU-v5e", Precision::bf16, {});
+    CHECK(alone.estimate.status == Status::does_not_fit);
+    REQUIRE(alone.generation);
+    CHECK(alone.generation->devices_needed == 2);
+    CHECK(alone.estimate.reason.find("2 devices hold it") != std::string::npos);
+    const Result several = answer("TPU-v5e", Precision::bf16, {}, 0);
+    REQUIRE(several.ok());
+    CHECK(several.generation->devices == 2);
+    CHECK(several.generation->memory_bytes < 16e9);
+}
+
+TEST_CASE("a mixed step does the work of both and reads weights once", "[generation]") {
+    const auto decode = llama().bound(64, 1, 300)->work({}, kFp16, {});
+    const auto prefill = llama().bound(1, 256, 0)->work({}, kFp16, {});
+    const NetworkWork mixed = mixed_step(*decode, *prefill, 0.5);
+    double macs = 0, weights = 0, alone = 0;
+    for (const SubgraphWork& work : mixed.subgraphs) {
+        double own = 0;
+        for (const OperatorUse& use : work.operators)
+            own += use.op->work.macs;
+        CHECK(own == Approx(work.macs));
+        macs += work.repeat * work.macs;
+        weights += work.repeat * work.weight_bytes;
+    }
+    for (const SubgraphWork& work : decode->subgraphs)
+        alone += work.repeat * work.weight_bytes;
+    CHECK(macs == Approx(decode->macs + 0.5 * prefill->macs));
+    CHECK(weights == Approx(alone).epsilon(0.01));
+}
+
+TEST_CASE("a saturated server beats a stream, within its memory", "[generation]") {
+    GenerationRequest request;
+    request.prompt_tokens = 128;
+    RunOptions options = options_of(Precision::fp16);
+    options.scenario = Scenario::throughput;
+    const Result r = run_generation(laws::session(), llama(), "H100", options, request);
+    REQUIRE(r.ok());
+    const SaturatedServing& s = r.generation->serving;
+    CHECK(s.tokens_per_s > 20 * r.generation->tokens_per_s_stream);
+    CHECK(s.sequences * 256 * 131072 < 80e9);
+    CHECK(s.tokens_interval.low < s.tokens_per_s);
+}
+
+TEST_CASE("phases alone agree with the answer", "[generation]") {
+    GenerationRequest request;
+    const RunOptions options = options_of(Precision::fp16);
+    const Result whole = answer("A100", Precision::fp16, request);
+    const auto phase = [&](GenerationPhase p) {
+        return estimate_generation(laws::session(), llama(), "A100", options, p, request);
+    };
+    CHECK(phase(GenerationPhase::prefill).latency_s == Approx(whole.generation->time_to_first_token_s));
+    CHECK(phase(GenerationPhase::decode).latency_s ==
+          Approx(whole.generation->time_per_output_token_s).epsilon(0.01));
+    CHECK(phase(GenerationPhase::generate).latency_s == Approx(whole.estimate.latency_s).epsilon(0.01));
+}
+
+TEST_CASE("a prompt needs a language model; other parts come before its first token", "[generation]") {
+    CHECK_THROWS_AS(GenerationModel(laws::session(), "bert-base"), UsageError);
+    const GenerationModel llava(laws::session(), "llava-1.5-7b");
+    CHECK(llava.before().size() == 2);
+    CHECK(llava.inserted_tokens() == 576);
+    GenerationRequest request;
+    request.prompt_tokens = 64;
+    request.generate_tokens = 32;
+    const Result r = run_generation(laws::session(), llava, "H100", options_of(Precision::fp16), request);
+    REQUIRE(r.ok());
+    CHECK(r.generation->prompt_tokens == 640);
+    CHECK(r.generation->weight_bytes == Approx(7063427072.0 * 2).epsilon(0.001));
+}

@@ -1,0 +1,77 @@
+#include "archsim/run/compare_models.hpp"
+#include "archsim/run/parts.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+RunOptions fp16_options() {
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(Precision::fp16);
+    return options;
+}
+
+} // namespace
+
+TEST_CASE("parts together have the published parameters, shared weights once", "[parts]") {
+    int compared = 0;
+    for (const CatalogueEntry& entry : laws::session().catalogue().entries()) {
+        if (entry.parts.empty() || !entry.published)
+            continue;
+        CAPTURE(entry.name);
+        const MultiPartModel model(laws::session(), entry, 1);
+        CHECK(model.parts().size() == entry.parts.size());
+        CHECK(model.facts()->parameters + entry.not_exported_parameters == entry.published->parameters);
+        ++compared;
+    }
+    CHECK(compared >= 8);
+}
+
+TEST_CASE("the whole is the sum of its parts with their repeats", "[parts]") {
+    const CatalogueEntry* entry = laws::session().catalogue().find("t5-small");
+    REQUIRE(entry);
+    const MultiPartModel model(laws::session(), *entry, 1);
+    const Result whole = model.run(laws::session(), "H100", fp16_options());
+    REQUIRE(whole.ok());
+    REQUIRE(whole.parts.size() == 2);
+    double latency = 0, energy = 0, macs = 0, weights = 0;
+    for (const ResultPart& part : whole.parts) {
+        latency += part.repeat * part.result->estimate.latency_s;
+        energy += part.repeat * part.result->estimate.energy_per_inference_j;
+        macs += part.repeat * part.result->model->macs;
+        weights += part.result->estimate.memory.weight_bytes;
+    }
+    const Estimate& e = whole.estimate;
+    CHECK(e.latency_s == Approx(latency));
+    CHECK(e.energy_per_inference_j == Approx(energy));
+    CHECK(e.energy_per_inference_j == Approx(e.energy.total()));
+    CHECK(whole.model->macs == Approx(macs));
+    CHECK(e.latency_interval.low <= e.latency_s);
+    CHECK(e.latency_interval.high >= e.latency_s);
+    // Encoder and decoder read one embedding table: 32128 x 512 values of 2 bytes.
+    CHECK(e.memory.weight_bytes == Approx(weights - 32128.0 * 512 * 2));
+}
+
+TEST_CASE("a part that fails names itself", "[parts]") {
+    const CatalogueEntry* entry = laws::session().catalogue().find("llava-1.5-7b");
+    REQUIRE(entry);
+    const Result small =
+        MultiPartModel(laws::session(), *entry, 1).run(laws::session(), "Jetson-Orin-Nano", fp16_options());
+    CHECK(small.estimate.status == Status::does_not_fit);
+    CHECK(small.estimate.reason.find("language model: ") == 0);
+    CHECK_THROWS_AS(laws::session().load("llava-1.5-7b"), InputError);
+}
+
+TEST_CASE("comparisons report parts as JSON", "[parts]") {
+    CompareModelsRequest request;
+    request.models = {"clip-vit-b32"};
+    request.hardware = {"H100", "KPU-T64"};
+    const ModelComparison comparison = compare_models(laws::session(), request, {}, fp16_options());
+    REQUIRE(comparison.results.size() == 2);
+    const std::string json = to_json(comparison);
+    CHECK(json.find("\"parts\"") != std::string::npos);
+    CHECK(json.find("\"similarity\"") != std::string::npos);
+}

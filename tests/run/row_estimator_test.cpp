@@ -1,0 +1,130 @@
+#include "archsim/run/measurements.hpp"
+#include "archsim/run/validate.hpp"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+using namespace archsim;
+
+namespace {
+
+const std::filesystem::path kSource = ARCHSIM_SOURCE_DIR;
+
+const Session& session() {
+    static const Session opened([] {
+        SessionOptions options;
+        options.data = kSource;
+        return options;
+    }());
+    return opened;
+}
+
+MeasuredRow row(const std::string& scope, MeasuredMetric metric) {
+    MeasuredRow result;
+    result.id = "row";
+    result.model = "resnet50";
+    result.image_size = 224;
+    result.batch = 1;
+    result.precision = "fp16";
+    result.hardware = "A100";
+    result.runtime = "tensorrt";
+    result.scope = scope;
+    result.metric = metric;
+    result.value = 1;
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
+    const RowEstimator estimator(session());
+    const Prediction latency = estimator(row("kernel", MeasuredMetric::latency_ms));
+    INFO(latency.reason);
+    REQUIRE(latency.ok());
+    CHECK(latency.family == "gpu");
+    CHECK(latency.predicted > 0.1); // milliseconds
+    CHECK(latency.predicted < 10);
+    CHECK(latency.low <= latency.predicted);
+    CHECK(latency.high >= latency.predicted);
+    CHECK(estimator(row("end_to_end", MeasuredMetric::latency_ms)).predicted >= latency.predicted);
+
+    MeasuredRow offline = row("offline", MeasuredMetric::throughput_per_s);
+    const double one = estimator(offline).predicted;
+    offline.batch.reset();
+    CHECK(estimator(offline).predicted >= one); // the best of several batches, of which 1 is one
+    offline.devices = 2;
+    offline.batch = 1;
+    CHECK(estimator(offline).predicted == Approx(2 * one));
+
+    MeasuredRow power = row("kernel", MeasuredMetric::power_w);
+    const double watts = estimator(power).predicted;
+    const double millijoules = estimator(row("kernel", MeasuredMetric::energy_mj)).predicted;
+    CHECK(watts * latency.predicted == Approx(millijoules));
+    power.scope = "offline";
+    CHECK(estimator(power).predicted > watts); // at the wall
+}
+
+TEST_CASE("what cannot be estimated says why", "[run][validate]") {
+    const RowEstimator estimator(session());
+    MeasuredRow bad = row("kernel", MeasuredMetric::latency_ms);
+    SECTION("model") {
+        bad.model = "resnet51";
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("resnet50"));
+    }
+    SECTION("device") {
+        bad.hardware = "A1000";
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("A100"));
+    }
+    SECTION("power mode") {
+        bad.power_mode = "Turbo";
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("power mode"));
+    }
+    SECTION("software stack") {
+        bad.runtime = "openvino";
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("does not run on A100"));
+    }
+    SECTION("precision") {
+        bad.precision = "fp17";
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("fp17"));
+    }
+    SECTION("variable length") {
+        bad.model = "bert-large";
+        bad.image_size.reset();
+        bad.sequence = "variable";
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("variable length"));
+    }
+    SECTION("size that the file does not take") {
+        bad.model = "swin_t";
+        bad.image_size = 448;
+        CHECK_THAT(estimator(bad).reason, Catch::Contains("448"));
+    }
+    CHECK_FALSE(estimator(bad).ok());
+}
+
+TEST_CASE("rows of multi-part models choose the part by their input", "[run][validate]") {
+    const RowEstimator estimator(session());
+    MeasuredRow text = row("kernel", MeasuredMetric::latency_ms);
+    text.model = "clip-vit-b32";
+    const Prediction image = estimator(text);
+    text.image_size.reset();
+    text.sequence = "20";
+    const Prediction tokens = estimator(text);
+    CHECK(image.ok());
+    CHECK(tokens.ok());
+    CHECK(image.predicted != tokens.predicted);
+}
+
+TEST_CASE("most shipped measurements can be estimated", "[run][validate][measurements]") {
+    const RowEstimator estimator(session());
+    const auto table = read_measurements(kSource / "tests" / "measured" / "calibration.csv");
+    const Validation validation = validate(
+        table.rows, [&](const MeasuredRow& r) { return estimator(r); }, 2);
+    // Missing are undisclosed power modes and inputs of variable length, nothing else.
+    CHECK(validation.every.all.errors.n >= 760);
+    for (const ValidatedRow& r : validation.rows)
+        if (!r.prediction.ok()) {
+            INFO(r.measured.id << ": " << r.prediction.reason);
+            CHECK((r.measured.power_mode == "MaxQ" || r.measured.sequence == "variable"));
+        }
+    CHECK(validation.trusted.all.models.tau > 0.8);
+}

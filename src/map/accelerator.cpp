@@ -16,36 +16,54 @@ bool is_half(Precision p) {
     return p == Precision::fp16 || p == Precision::bf16 || p == Precision::int16;
 }
 
-/// Rate of a class in `p`, or in the first format that can stand in for it: a quantised graph may prescribe a
-/// format that the device does not multiply in.
-double rate_or_substitute(const std::array<double, kPrecisionCount>& rates, Precision p) {
-    const auto rate = [&](Precision q) { return rates[static_cast<std::size_t>(q)]; };
-    if (rate(p) > 0)
-        return rate(p);
-    static constexpr std::array kSubstitutes = {Precision::int8,  Precision::fp16, Precision::bf16,
-                                                Precision::int16, Precision::tf32, Precision::fp32};
-    for (Precision q : kSubstitutes)
-        if (bits_of(q) >= bits_of(p) && rate(q) > 0)
-            return rate(q);
-    return *std::max_element(rates.begin(), rates.end());
+double rate_of(const std::array<double, kPrecisionCount>& rates, Precision p) {
+    return rates[static_cast<std::size_t>(p)];
+}
+
+/// The format with the highest rate among those at least as wide as `p`, else among all: a quantised graph
+/// may prescribe a format that the device does not multiply in.
+Precision substitute(const std::array<double, kPrecisionCount>& rates, Precision p) {
+    Precision best = p;
+    for (const bool any_width : {false, true}) {
+        for (Precision q : kPrecisions)
+            if ((any_width || bits_of(q) >= bits_of(p)) && rate_of(rates, q) > rate_of(rates, best))
+                best = q;
+        if (rate_of(rates, best) > 0)
+            return best;
+    }
+    return best;
 }
 
 } // namespace
 
 MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute) {
+    const auto& matrix = machine.matrix_ops_per_cycle;
+    const auto& vector = machine.vector_ops_per_cycle;
     MatrixFormat format;
+    format.multiplies = compute;
     format.efficiency = machine.param(Parameter::matrix_efficiency, 1.0);
     const bool mixed = is_half(compute) && is_integer(network.weights) && network.compute == compute &&
                        machine.parameters.fact(Parameter::mixed_width_efficiency).known();
-    format.ops_per_cycle =
-        rate_or_substitute(machine.matrix_ops_per_cycle, mixed ? Precision::int8 : compute);
-    if (mixed)
+    if (mixed) {
+        format.ops_per_cycle = rate_of(matrix, Precision::int8);
         format.efficiency *= machine.param(Parameter::mixed_width_efficiency, 1.0);
-    else if (is_half(compute))
+    } else if (is_half(compute)) {
         format.efficiency *= machine.param(Parameter::half_efficiency, 1.0);
+    }
+    if (format.ops_per_cycle <= 0)
+        format.ops_per_cycle = rate_of(matrix, compute);
+    if (format.ops_per_cycle > 0)
+        return format;
+    const Fact& passes = machine.parameters.fact(Parameter::wide_passes);
+    const bool on_vector = rate_of(vector, compute) > 0 && !passes.known();
+    format.multiplies = on_vector ? compute : substitute(matrix, compute);
+    format.ops_per_cycle = on_vector ? 0 : rate_of(matrix, format.multiplies);
     if (format.ops_per_cycle <= 0) {
-        format.ops_per_cycle = rate_or_substitute(machine.vector_ops_per_cycle, compute);
+        format.multiplies = substitute(vector, compute);
+        format.ops_per_cycle = rate_of(vector, format.multiplies);
         format.resource = Resource::vector_cycles;
+    } else if (bits_of(format.multiplies) < bits_of(compute)) {
+        format.passes = passes.value_or(1);
     }
     return format;
 }
@@ -53,7 +71,9 @@ MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& networ
 double vector_ops_per_cycle(const Machine& machine) {
     const double ratio = machine.param(Parameter::vector_per_matrix, 0.0);
     if (ratio > 0)
-        return ratio * rate_or_substitute(machine.matrix_ops_per_cycle, Precision::int8) *
+        return ratio *
+               rate_of(machine.matrix_ops_per_cycle,
+                       substitute(machine.matrix_ops_per_cycle, Precision::int8)) *
                machine.param(Parameter::matrix_efficiency, 1.0);
     static constexpr std::array kFormats = {Precision::fp16, Precision::bf16, Precision::fp32,
                                             Precision::int16};
@@ -65,14 +85,16 @@ double vector_ops_per_cycle(const Machine& machine) {
                : *std::max_element(machine.vector_ops_per_cycle.begin(), machine.vector_ops_per_cycle.end());
 }
 
-double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block) {
+double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block, bool pack_rows) {
     if (!work.window || work.window->transposed || work.kind != OpKind::convolution) {
         if (c.m <= 1)
             return c.macs();
         return c.groups * c.m * padded(c.k, block) * padded(c.n, block);
     }
     const Window& w = *work.window;
-    const double inputs = padded(group_inputs(w), block);
+    double inputs = padded(group_inputs(w), block);
+    if (pack_rows && group_inputs(w) * 2 <= block)
+        inputs = padded(group_inputs(w) * w.kernel[2], block) / w.kernel[2];
     if (w.groups > 1 && group_outputs(w) < block)
         return c.m * w.taps() * inputs * padded(w.out_channels, block);
     return c.m * w.taps() * inputs * padded(group_outputs(w), block) * w.groups;
@@ -278,11 +300,15 @@ void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out
     out.allocation.scheme = "host fallback";
 }
 
-void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out) {
+void count_arithmetic(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+                      Mapping& out) {
     for (const OperatorUse& use : work.operators) {
         if (on_host(use, machine))
             continue;
-        out.events.mac(use.compute) += use.op->work.macs;
+        if (use.op->work.macs > 0) {
+            const MatrixFormat format = matrix_format(machine, network.precision, use.compute);
+            out.events.mac(format.multiplies) += use.op->work.macs * format.passes;
+        }
         out.events[Event::vector_op] += use.op->work.vector_ops;
         out.events[Event::special_op] += use.op->work.special_ops;
     }

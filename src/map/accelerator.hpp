@@ -29,6 +29,8 @@ inline double group_outputs(const Window& w) {
 struct MatrixFormat {
     double ops_per_cycle = 0; ///< 1 multiply-accumulate = 2 operations
     double efficiency = 1;
+    double passes = 1; ///< products of `multiplies` per product of the requested format
+    Precision multiplies = Precision::fp32;
     Resource resource = Resource::matrix_cycles;
 };
 MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute);
@@ -38,8 +40,8 @@ MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& networ
 double vector_ops_per_cycle(const Machine& machine);
 
 /// Multiply-accumulates with channels of every tap padded to `block`; groups narrower than a block share its
-/// output side.
-double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block);
+/// output side. With `pack_rows`, a row of taps of a layer with few input channels shares one block.
+double channel_padded_macs(const OperatorWork& work, const Contraction& c, double block, bool pack_rows);
 /// The same with the reduction flattened over taps and channels before padding to rows x cols.
 double flat_padded_macs(const Contraction& c, double rows, double cols);
 
@@ -72,7 +74,8 @@ inline bool on_host(const OperatorUse& use, const Machine& machine) {
 }
 
 /// Events every accelerator has: arithmetic, external memory.
-void count_arithmetic(const SubgraphWork& work, const Machine& machine, Mapping& out);
+void count_arithmetic(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+                      Mapping& out);
 inline void add_dram(Mapping& out, Resource resource, Lane lane, double bytes, double efficiency = 1,
                      Parameter reason = Parameter::count_) {
     out.add(resource, lane, bytes, efficiency, reason);

@@ -84,7 +84,7 @@ class CgraMapper final : public Mapper {
                 machine.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
         add_memory(work, network, fabric, out);
         add_layer_overhead(machine, 1, 1, out);
-        count_arithmetic(work, machine, out);
+        count_arithmetic(work, network, machine, out);
         out.events[Event::l1_byte] += work.unfused_bytes;
         out.events[Event::routing_byte] += work.activation_bytes() + work.weight_bytes;
         describe(fabric, work, units_used, padded_macs, out);

@@ -64,7 +64,7 @@ class DpuMapper final : public Mapper {
         add_memory(core, work, out);
         // Handlers of a loop-nest core fill and drain one after another, so a round hides part of it.
         add_layer_overhead(machine, cycles.layers * core.rounds, core.ai_engines ? 1 : core.handlers, out);
-        count_arithmetic(work, machine, out);
+        count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.unfused_bytes;
         out.events[Event::routing_byte] += work.unfused_bytes;
         describe(core, work, cycles, out);
@@ -122,7 +122,7 @@ class DpuMapper final : public Mapper {
         const MatrixFormat format = matrix_format(core.m, network.precision, use.compute);
         double macs = 0;
         for (const Contraction& c : w.contractions)
-            macs += channel_padded_macs(w, c, core.m.param(Parameter::channel_block, 1));
+            macs += channel_padded_macs(w, c, core.m.param(Parameter::channel_block, 1), false);
         return 2 * macs / core.images * core.handlers * core.count / format.ops_per_cycle;
     }
 
@@ -162,9 +162,19 @@ class DpuMapper final : public Mapper {
             out.add(Resource::matrix_cycles, Lane::on_chip, weights / port, 1, Parameter::weight_port);
         if (work.kind == OpKind::data_movement && m.rate(Resource::dram_bytes) > 0)
             add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
-        // Feature maps beyond the on-chip buffer move under the arithmetic: energy, but no visible time.
-        else if (work.activation_bytes() / core.images > on_chip_bytes(m))
-            out.events[Event::dram_byte] += work.activation_bytes();
+        else
+            out.events[Event::dram_byte] += spilled_bytes(core, work);
+    }
+
+    /// Feature maps too large for half the buffer (the other half holds the other operand) move under the
+    /// arithmetic: energy, but no visible time.
+    static double spilled_bytes(const Core& core, const SubgraphWork& work) {
+        const double room = on_chip_bytes(core.m) / core.count / 2;
+        double bytes = 0;
+        for (const double tensor : {work.input_bytes, work.extra_bytes, work.output_bytes})
+            if (tensor / core.images > room)
+                bytes += tensor;
+        return bytes;
     }
 
     static void describe(const Core& core, const SubgraphWork& work, const Cycles& cycles, Mapping& out) {

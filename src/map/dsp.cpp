@@ -23,15 +23,18 @@ struct Core {
         rows = facts.mma_rows.value_or(0);
         cols = facts.mma_cols.value_or(rows);
         block = machine.param(Parameter::channel_block, 1);
+        packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
         vector_rate = vector_ops_per_cycle(machine) * share;
         scratchpad = facts.scratchpad_bytes.known() ? facts.scratchpad_bytes.value : on_chip_bytes(machine);
     }
     double padded_macs(const OperatorUse& use, const Contraction& c) const {
-        return rows > 0 ? flat_padded_macs(c, rows, cols) : channel_padded_macs(use.op->work, c, block);
+        return rows > 0 ? flat_padded_macs(c, rows, cols)
+                        : channel_padded_macs(use.op->work, c, block, packs_rows);
     }
     const Machine& m;
     double count = 1, per_inference = 1, share = 1, rows = 0, cols = 0, block = 1;
     double vector_rate = 0, scratchpad = 0;
+    bool packs_rows = false;
 };
 
 class DspMapper final : public Mapper {
@@ -47,7 +50,7 @@ class DspMapper final : public Mapper {
         add_memory(core, work, network, out);
         add_overhead(core, vector, out);
         add_fallback(work, machine, out);
-        count_events(work, machine, vector, out);
+        count_events(work, network, machine, vector, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         // A fitted rate above the nominal one says that the nominal peak is understated.
         out.ideal_cycles =
@@ -87,7 +90,7 @@ class DspMapper final : public Mapper {
                 format = matrix_format(core.m, network.precision, use.compute);
                 const double padded = core.padded_macs(use, c);
                 total += padded;
-                cycles += 2 * padded / (format.ops_per_cycle * core.share);
+                cycles += 2 * padded * format.passes / (format.ops_per_cycle * core.share);
             }
         }
         out.add(format.resource, Lane::compute, cycles, format.efficiency, Parameter::matrix_efficiency);
@@ -126,9 +129,9 @@ class DspMapper final : public Mapper {
                 format.efficiency, Parameter::small_operator_work);
     }
 
-    static void count_events(const SubgraphWork& work, const Machine& machine, const VectorWork& vector,
-                             Mapping& out) {
-        count_arithmetic(work, machine, out);
+    static void count_events(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+                             const VectorWork& vector, Mapping& out) {
+        count_arithmetic(work, network, machine, out);
         // One VLIW packet drives the whole vector width; a packet of the tensor unit its whole array.
         const double width = std::max(1.0, vector_ops_per_cycle(machine));
         double cycles = (vector.operations + 2 * vector.depthwise_macs) / width;

@@ -4,6 +4,7 @@
 #include "map/gpu_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace archsim::gpu {
 
@@ -44,7 +45,9 @@ bool normalizes(OpKind kind) {
 } // namespace
 
 void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out) {
-    const double gain = bits_of(work.precision) <= 8 ? view.param(Parameter::narrow_depthwise_gain, 1) : 1.0;
+    // Loads and stores limit these kernels as much as arithmetic does: every halving of the width helps.
+    const double halvings = std::max(0.0, std::log2(32.0 / bits_of(work.precision)));
+    const double gain = std::pow(view.param(Parameter::narrow_depthwise_gain, 1), halvings);
     const double efficiency = view.param(Parameter::depthwise_efficiency, 1);
     const double cycles = 2 * work.macs / (view.vector_fp32 * gain);
     out.add(Resource::vector_cycles, Lane::compute, cycles, efficiency, Parameter::depthwise_efficiency);

@@ -62,7 +62,7 @@ class KpuMapper final : public Mapper {
         add_vector(work, machine, fabric, total.cycles > 0, out);
         add_movement(work, network, machine, total, out);
         add_layer_overhead(machine, 1, 1, out);
-        count_events(work, machine, total, out);
+        count_events(work, network, machine, total, out);
         describe(fabric, total, out);
         add_fallback(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
@@ -106,9 +106,9 @@ class KpuMapper final : public Mapper {
         out.events[Event::streamer_byte] += l2 + l3 + dram; // streamers, block movers, DMA
     }
 
-    static void count_events(const SubgraphWork& work, const Machine& machine, const FabricWork& total,
-                             Mapping& out) {
-        count_arithmetic(work, machine, out);
+    static void count_events(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+                             const FabricWork& total, Mapping& out) {
+        count_arithmetic(work, network, machine, out);
         const double width = bytes_of(work.precision);
         out.events[Event::domain_token] += total.edge_bytes / width + work.activation_bytes() / width;
         out.events[Event::systolic_hop] += 2 * total.macs * width; // each product passes both operands on

@@ -145,11 +145,13 @@ class MachineBuilder {
                     level.bytes_per_clock.value * (per_unit ? m_.units : 1.0) * clock.value,
                     {&level.bytes_per_clock, &clock});
         }
-        // What a stack's code reaches replaces what the ports could do.
-        set_reached(Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
-        set_reached(Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
-        if (const Fact& chip = m_.parameters.fact(Parameter::llc_bandwidth); chip.known())
-            set(Resource::llc_bytes, chip.value, {&chip});
+        // What a stack's code reaches replaces what the ports of a core could do.
+        if (d.family == Family::cpu) {
+            set_reached(Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
+            set_reached(Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
+            if (const Fact& chip = m_.parameters.fact(Parameter::llc_bandwidth); chip.known())
+                set(Resource::llc_bytes, chip.value, {&chip});
+        }
         if (!d.dram)
             return;
         const Fact* bandwidth = &d.dram->bandwidth;

@@ -19,6 +19,11 @@ struct Array {
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         per_inference = std::min(cores, machine.param(Parameter::cores_per_inference, cores));
         share = per_inference / cores;
+        groups = std::floor(cores / per_inference);
+        // Images of a batch spread over the groups of cores; requests in a queue keep all of them busy.
+        const double busiest = machine.scenario == Scenario::throughput ? network.batch / groups
+                                                                        : std::ceil(network.batch / groups);
+        parallel = network.batch / busiest;
         const double block = machine.param(Parameter::channel_block, 1);
         rows = facts.array_rows.value_or(block);
         cols = facts.array_cols.value_or(block);
@@ -28,11 +33,18 @@ struct Array {
             weights_held = std::max(0.0, buffer - network.memory.peak_live_bytes);
         pipeline = facts.dataflow_pipeline;
         fits = network.weight_bytes <= weights_held;
-        vector_rate = vector_ops_per_cycle(machine) * share;
+        vector_rate = vector_ops_per_cycle(machine) * share * parallel;
+        packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
     }
+    /// Groups that run inferences of their own side by side, so that fixed times overlap.
+    double independent() const { return m.scenario == Scenario::throughput ? groups : 1.0; }
+
     const Machine& m;
     double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, buffer = 0, weights_held = 0;
+    double groups = 1;   ///< sets of cores that work on different images
+    double parallel = 1; ///< images in work at once
     double vector_rate = 0;
+    bool packs_rows = false;
     bool pipeline = false; ///< layers of the whole network side by side on the chip
     bool fits = false;     ///< all weights stay on chip
 };
@@ -65,9 +77,9 @@ class NpuMapper final : public Mapper {
         if (array.pipeline)
             add_pipeline(array, work, network, out);
         else
-            add_layer_overhead(machine, 1, 1, out);
+            add_layer_overhead(machine, 1, array.independent(), out);
         add_memory(array, work, network, out);
-        count_arithmetic(work, machine, out);
+        count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
         describe(array, work, padded, out);
@@ -79,8 +91,8 @@ class NpuMapper final : public Mapper {
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result = Mapper::map_network(network, machine);
         const Array array(machine, network);
-        if (machine.scenario == Scenario::throughput)
-            result.instances = array.cores / array.per_inference;
+        for (std::size_t i = 0; i < result.fixed.demand_count; ++i)
+            result.fixed.demands[i].amount /= array.independent();
         if (array.pipeline)
             result.scheme = array.fits ? "one pipeline" : "contexts in turn";
         return result;
@@ -88,7 +100,7 @@ class NpuMapper final : public Mapper {
 
   private:
     static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
-        return array.rows == array.cols ? channel_padded_macs(use.op->work, c, array.rows)
+        return array.rows == array.cols ? channel_padded_macs(use.op->work, c, array.rows, array.packs_rows)
                                         : flat_padded_macs(c, array.rows, array.cols);
     }
 
@@ -104,7 +116,7 @@ class NpuMapper final : public Mapper {
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
                 format = matrix_format(m, network.precision, use.compute);
-                const double rate = format.ops_per_cycle * array.share;
+                const double rate = format.ops_per_cycle * array.share * array.parallel / format.passes;
                 if (is_depthwise(use.op->work) && depthwise_share.known()) {
                     depthwise += 2 * c.macs() / rate;
                 } else {
@@ -166,9 +178,13 @@ class NpuMapper final : public Mapper {
         const double outside = outside_bytes(network, work);
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes,
-               work.weight_bytes * missing + outside);
-        const bool stays = array.pipeline ? array.fits : activations_stay(network, work, array.buffer, 1);
+        // The time of loading a context does not follow its bytes: it is in the change of configuration.
+        const double weights = array.pipeline ? 0 : work.weight_bytes * missing;
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, weights + outside);
+        // A pipeline streams from layer to layer; where it is cut into contexts, tensors that change layout
+        // go through the host.
+        const bool stays = array.pipeline ? array.fits || work.kind != OpKind::data_movement
+                                          : activations_stay(network, work, array.buffer, 1);
         if (!stays)
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
                    (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));
@@ -177,7 +193,7 @@ class NpuMapper final : public Mapper {
     static void describe(const Array& array, const SubgraphWork& work, double padded, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = array.cores;
-        a.units_used = array.per_inference;
+        a.units_used = array.per_inference * std::ceil(array.parallel);
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;

@@ -63,7 +63,7 @@ void add_product(const Chip& chip, const NetworkWork& network, const OperatorUse
     // Narrow formats pass several operands per cell and clock.
     const double cells = chip.array.rows * chip.array.cols * chip.array.count * chip.cores;
     const double pump = format.ops_per_cycle / (2 * cells);
-    total.cycles += tiles.cycles / pump;
+    total.cycles += tiles.cycles / pump * format.passes;
     total.macs += c.macs();
     total.padded_macs += tiles.padded_macs * chip.busy;
     total.weight_load_bytes += tiles.weight_loads * width * chip.busy;
@@ -109,10 +109,10 @@ class SystolicMapper final : public Mapper {
         add_vector(chip, network, work, array.cycles > 0, out);
         add_memory(chip, network, work, out);
         add_layer_overhead(machine, 1, 1, out);
-        count_events(chip, work, array, out);
+        count_events(chip, network, work, array, out);
         describe(chip, array, out);
         add_fallback(work, machine, out);
-        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+        out.ideal_cycles = 2 * work.macs * format.passes / format.ops_per_cycle;
     }
 
   private:
@@ -147,9 +147,9 @@ class SystolicMapper final : public Mapper {
         out.add(Resource::vector_cycles, lane, macs > 0 ? depthwise_cycles(chip, macs) : 0);
     }
 
-    static void count_events(const Chip& chip, const SubgraphWork& work, const ArrayWork& array,
-                             Mapping& out) {
-        count_arithmetic(work, chip.machine, out);
+    static void count_events(const Chip& chip, const NetworkWork& network, const SubgraphWork& work,
+                             const ArrayWork& array, Mapping& out) {
+        count_arithmetic(work, network, chip.machine, out);
         out.events[Event::weight_load_byte] += array.weight_load_bytes;
         out.events[Event::accumulator_byte] += array.accumulator_bytes;
         // A streamed operand passes every column, a partial sum (32 bit) every row.

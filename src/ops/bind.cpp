@@ -261,6 +261,22 @@ void add_tensors(const Graph& graph, BindState& state) {
     }
 }
 
+void check_opset(const Graph& graph, BindState& state) {
+    for (const auto& [domain, version] : graph.opset_imports) {
+        if ((!domain.empty() && domain != "ai.onnx") || version <= kNewestOpset)
+            continue;
+        Finding finding;
+        finding.kind = FindingKind::unsupported;
+        finding.severity = Severity::warning;
+        finding.where = graph.name;
+        finding.message = "opset " + std::to_string(version) +
+                          " is newer than the operator table; operators are read as in opset " +
+                          std::to_string(kNewestOpset);
+        finding.mend = "compare the shapes with those that the exporter shows";
+        state.report(std::move(finding));
+    }
+}
+
 } // namespace
 
 ShapedGraph bind(const Graph& graph, const Bindings& bindings,
@@ -270,10 +286,11 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
     state.graph.inputs = graph.inputs;
     state.graph.outputs = graph.outputs;
     state.graph.findings = graph.findings;
+    check_opset(graph, state);
     add_tensors(graph, state);
     state.graph.operators.reserve(graph.nodes.size());
-    Engine engine(state);
-    Scope top;
+    BindEngine engine(state);
+    BindScope top;
     top.graph = &graph;
     engine.run(top);
     if (engine.skipped() > 0) {
@@ -286,6 +303,7 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
         finding.mend = "mend the findings before this one";
         state.report(std::move(finding));
     }
+    check_outputs(graph, state);
     mark_quantization(state);
     mark_kv_caches(state.graph);
     drop_unused(state.graph);

@@ -14,9 +14,9 @@ namespace archsim {
 inline constexpr double kMaxElements = 9007199254740992.0; // 2^53
 
 /// One graph or subgraph while its nodes are walked.
-struct Scope {
+struct BindScope {
     const Graph* graph = nullptr;
-    const Scope* parent = nullptr;
+    const BindScope* parent = nullptr;
     std::vector<TensorId> ids; ///< local tensor -> bound tensor; empty: the same number
     std::string prefix;        ///< of the names of operators and tensors
     double repeat = 1;
@@ -41,7 +41,7 @@ struct BindState {
     const Bindings& bindings;
     const std::map<std::string, std::int64_t>& defaults;
     const OperatorRegistry& registry;
-    const Scope* scope = nullptr; ///< of the node at hand
+    const BindScope* scope = nullptr; ///< of the node at hand
     std::unordered_set<std::string> reported;
     std::optional<std::pair<std::int64_t, std::int64_t>> rebatch; ///< batch fixed in the file -> wanted
 

@@ -16,11 +16,11 @@ struct Branch {
     double macs = 0, operations = 0;
 };
 
-Branch run_branch(Engine& engine, const Scope& scope, const Node& node, std::string_view key) {
+Branch run_branch(BindEngine& engine, const BindScope& scope, const Node& node, std::string_view key) {
     Branch branch;
     const Graph& body = body_of(node, key);
     branch.first = engine.graph().operators.size();
-    const Scope inner = engine.open(scope, body, body_prefix(scope, node), scope.repeat);
+    const BindScope inner = engine.open(scope, body, body_prefix(scope, node), scope.repeat);
     engine.run(inner);
     engine.state().scope = &scope;
     branch.last = engine.graph().operators.size();
@@ -36,7 +36,7 @@ Branch run_branch(Engine& engine, const Scope& scope, const Node& node, std::str
     return branch;
 }
 
-std::vector<TensorId> bound_outputs(const Scope& scope, const Node& node) {
+std::vector<TensorId> bound_outputs(const BindScope& scope, const Node& node) {
     std::vector<TensorId> ids;
     for (const TensorId id : node.outputs)
         ids.push_back(scope.bound(id));
@@ -44,7 +44,7 @@ std::vector<TensorId> bound_outputs(const Scope& scope, const Node& node) {
 }
 
 /// The known condition: its value, or the user's choice for the node's name.
-std::optional<bool> condition_of(Engine& engine, const Scope& scope, const Node& node) {
+std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, const Node& node) {
     const TensorId id = node.inputs.empty() ? kNoTensor : scope.bound(node.inputs[0]);
     if (id == kNoTensor)
         throw NodeProblem{FindingKind::malformed_node, "the condition is missing", "export the model again"};
@@ -56,7 +56,7 @@ std::optional<bool> condition_of(Engine& engine, const Scope& scope, const Node&
     return std::nullopt;
 }
 
-void run_if(Engine& engine, const Scope& scope, const Node& node) {
+void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     const auto outputs = bound_outputs(scope, node);
     const auto condition = condition_of(engine, scope, node);
     if (condition) {
@@ -105,8 +105,8 @@ constexpr OperatorRow kRows[] = {
 
 } // namespace
 
-bool run_control_flow(Engine& engine, const Scope& scope, const Node& node, const OperatorRow& row) {
-    using Function = void (*)(Engine&, const Scope&, const Node&);
+bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& node, const OperatorRow& row) {
+    using Function = void (*)(BindEngine&, const BindScope&, const Node&);
     Function function = nullptr;
     if (row.name == "If")
         function = run_if;

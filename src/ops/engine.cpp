@@ -18,7 +18,7 @@ bool has_variable_size(const ShapedTensor& t) {
 
 } // namespace
 
-const OperatorRow* Engine::lookup(const Node& node) {
+const OperatorRow* BindEngine::lookup(const Node& node) {
     if (!is_onnx_domain(node.domain))
         return state_.registry.find(node.domain, node.op_type);
     const auto [it, fresh] = onnx_rows_.try_emplace(node.op_type, nullptr);
@@ -27,12 +27,12 @@ const OperatorRow* Engine::lookup(const Node& node) {
     return it->second;
 }
 
-void Engine::run(const Scope& scope) {
+void BindEngine::run(const BindScope& scope) {
     for (const Node& node : scope.graph->nodes)
         run_node(scope, node);
 }
 
-Operator Engine::make_operator(const Scope& scope, const Node& node, const OperatorRow* row) const {
+Operator BindEngine::make_operator(const BindScope& scope, const Node& node, const OperatorRow* row) const {
     Operator op;
     op.name = scope.prefix.empty() ? node.name : scope.prefix + node.name;
     op.type = is_onnx_domain(node.domain) ? node.op_type : node.domain + "." + node.op_type;
@@ -53,7 +53,7 @@ Operator Engine::make_operator(const Scope& scope, const Node& node, const Opera
     return op;
 }
 
-void Engine::run_node(const Scope& scope, const Node& node) {
+void BindEngine::run_node(const BindScope& scope, const Node& node) {
     state_.scope = &scope;
     ++steps_;
     const OperatorRow* row = lookup(node);
@@ -68,7 +68,7 @@ void Engine::run_node(const Scope& scope, const Node& node) {
     resolve(scope, node, *row, op);
 }
 
-void Engine::resolve(const Scope& scope, const Node& node, const OperatorRow& row, Operator& op) {
+void BindEngine::resolve(const BindScope& scope, const Node& node, const OperatorRow& row, Operator& op) {
     NodeContext context(state_, node, row, op);
     const auto& tensors = state_.graph.tensors;
     const bool inputs_known =
@@ -101,7 +101,7 @@ void Engine::resolve(const Scope& scope, const Node& node, const OperatorRow& ro
     }
 }
 
-void Engine::finish(NodeContext& context) {
+void BindEngine::finish(NodeContext& context) {
     Operator& op = context.op();
     const OperatorRow& row = context.row();
     bool constant = !row.random;
@@ -136,7 +136,7 @@ void Engine::finish(NodeContext& context) {
     }
 }
 
-bool Engine::declare_outputs(const Scope& scope, const Node& node) {
+bool BindEngine::declare_outputs(const BindScope& scope, const Node& node) {
     bool all = true;
     for (const TensorId local : node.outputs) {
         const TensorId id = scope.bound(local);
@@ -170,7 +170,7 @@ bool Engine::declare_outputs(const Scope& scope, const Node& node) {
     return all && !node.outputs.empty();
 }
 
-void Engine::unknown_operator(const Scope& scope, const Node& node) {
+void BindEngine::unknown_operator(const BindScope& scope, const Node& node) {
     const std::string domain = node.domain.empty() ? "ai.onnx" : node.domain;
     std::string known_in;
     for (const OperatorRow& row : state_.registry.rows())

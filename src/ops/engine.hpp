@@ -7,10 +7,10 @@
 
 namespace archsim {
 
-class Engine {
+class BindEngine {
   public:
-    explicit Engine(BindState& state) : state_(state) {}
-    void run(const Scope& scope);
+    explicit BindEngine(BindState& state) : state_(state) {}
+    void run(const BindScope& scope);
     /// Nodes whose inputs' shapes were unknown because of an earlier problem.
     std::size_t skipped() const { return skipped_; }
 
@@ -19,10 +19,10 @@ class Engine {
     BindState& state() { return state_; }
     ShapedGraph& graph() { return state_.graph; }
     /// A scope for a body: new tensors for its own names, the outer ones for captured names.
-    Scope open(const Scope& outer, const Graph& body, std::string prefix, double repeat);
-    Operator make_operator(const Scope& scope, const Node& node, const OperatorRow* row) const;
+    BindScope open(const BindScope& outer, const Graph& body, std::string prefix, double repeat);
+    Operator make_operator(const BindScope& scope, const Node& node, const OperatorRow* row) const;
     /// Adds an operator that costs nothing and stands for entering or leaving a body.
-    void link(const Scope& scope, const Node& node, std::vector<TensorId> inputs,
+    void link(const BindScope& scope, const Node& node, std::vector<TensorId> inputs,
               std::vector<TensorId> outputs);
     /// Copies what is known of one tensor to another; the value only on request.
     void copy(TensorId from, TensorId to, bool with_value);
@@ -36,15 +36,15 @@ class Engine {
     void rewind(const Mark& mark);
     void drop_operators(std::size_t first, std::size_t last);
     /// Shapes of the outputs as the file declares them; false when that does not resolve them all.
-    bool declare_outputs(const Scope& scope, const Node& node);
+    bool declare_outputs(const BindScope& scope, const Node& node);
     void note_skipped() { ++skipped_; }
 
   private:
-    void run_node(const Scope& scope, const Node& node);
+    void run_node(const BindScope& scope, const Node& node);
     const OperatorRow* lookup(const Node& node);
-    void resolve(const Scope& scope, const Node& node, const OperatorRow& row, Operator& op);
+    void resolve(const BindScope& scope, const Node& node, const OperatorRow& row, Operator& op);
     void finish(NodeContext& context);
-    void unknown_operator(const Scope& scope, const Node& node);
+    void unknown_operator(const BindScope& scope, const Node& node);
 
     BindState& state_;
     std::unordered_map<std::string_view, const OperatorRow*> onnx_rows_; ///< rows of ai.onnx met so far
@@ -56,15 +56,15 @@ class Engine {
 };
 
 /// Runs If, Loop, Scan and SequenceMap; false for any other row.
-bool run_control_flow(Engine& engine, const Scope& scope, const Node& node, const OperatorRow& row);
+bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& node, const OperatorRow& row);
 
 // One function per operator; they throw NodeProblem.
-void run_loop(Engine& engine, const Scope& scope, const Node& node);
-void run_scan(Engine& engine, const Scope& scope, const Node& node);
-void run_sequence_map(Engine& engine, const Scope& scope, const Node& node);
+void run_loop(BindEngine& engine, const BindScope& scope, const Node& node);
+void run_scan(BindEngine& engine, const BindScope& scope, const Node& node);
+void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& node);
 
 /// Prefix of the names in a body, numbered where each iteration appears by itself.
-std::string body_prefix(const Scope& scope, const Node& node, std::int64_t iteration = -1);
+std::string body_prefix(const BindScope& scope, const Node& node, std::int64_t iteration = -1);
 
 /// A subgraph attribute; throws NodeProblem when it is missing.
 const Graph& body_of(const Node& node, std::string_view key);

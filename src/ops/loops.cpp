@@ -18,19 +18,19 @@ constexpr std::int64_t kUnrolledNodes = 4096;
 /// Trip counts above this stand for "until the condition ends it".
 constexpr std::int64_t kUnboundedTrips = std::int64_t{1} << 40;
 
-TensorId input_id(const Scope& scope, const Node& node, std::size_t i) {
+TensorId input_id(const BindScope& scope, const Node& node, std::size_t i) {
     return i < node.inputs.size() ? scope.bound(node.inputs[i]) : kNoTensor;
 }
 
-TensorId output_id(const Scope& scope, const Node& node, std::size_t i) {
+TensorId output_id(const BindScope& scope, const Node& node, std::size_t i) {
     return i < node.outputs.size() ? scope.bound(node.outputs[i]) : kNoTensor;
 }
 
-const Constant* value_of(Engine& engine, TensorId id) {
+const Constant* value_of(BindEngine& engine, TensorId id) {
     return id == kNoTensor ? nullptr : engine.state().values[id];
 }
 
-void set_scalar(Engine& engine, TensorId id, DataType type, std::optional<std::int64_t> value) {
+void set_scalar(BindEngine& engine, TensorId id, DataType type, std::optional<std::int64_t> value) {
     ShapedTensor& t = engine.graph().tensors[id];
     t.type = type;
     t.shape = {};
@@ -44,7 +44,7 @@ void set_scalar(Engine& engine, TensorId id, DataType type, std::optional<std::i
     engine.state().values[id] = &engine.state().arena.emplace_back(std::move(constant));
 }
 
-void require_known(Engine& engine, const std::vector<TensorId>& ids) {
+void require_known(BindEngine& engine, const std::vector<TensorId>& ids) {
     for (const TensorId id : ids)
         if (id != kNoTensor && !engine.graph().tensors[id].known) {
             engine.note_skipped();
@@ -57,7 +57,7 @@ void require_known(Engine& engine, const std::vector<TensorId>& ids) {
 
 class LoopRunner {
   public:
-    LoopRunner(Engine& engine, const Scope& scope, const Node& node)
+    LoopRunner(BindEngine& engine, const BindScope& scope, const Node& node)
         : engine_(engine), scope_(scope), node_(node), body_(body_of(node, "body")) {
         if (body_.inputs.size() < 2 || node.inputs.size() < 2 || body_.inputs.size() < node.inputs.size() ||
             body_.outputs.size() + 1 < body_.inputs.size())
@@ -128,7 +128,7 @@ class LoopRunner {
         }
     }
 
-    std::vector<TensorId> outputs_of(const Scope& inner) const {
+    std::vector<TensorId> outputs_of(const BindScope& inner) const {
         std::vector<TensorId> ids;
         for (const TensorId id : body_.outputs)
             ids.push_back(inner.bound(id));
@@ -141,7 +141,7 @@ class LoopRunner {
         std::int64_t done = 0;
         bool uncertain = false;
         for (; done < trips_ && !engine_.exhausted(node_); ++done) {
-            Scope inner = engine_.open(scope_, body_, body_prefix(scope_, node_, done), scope_.repeat);
+            BindScope inner = engine_.open(scope_, body_, body_prefix(scope_, node_, done), scope_.repeat);
             set_scalar(engine_, inner.ids[body_.inputs[0]], DataType::int64, done);
             set_scalar(engine_, inner.ids[body_.inputs[1]], DataType::boolean, 1);
             for (std::size_t i = 0; i < carried_; ++i)
@@ -177,7 +177,7 @@ class LoopRunner {
 
     /// Walks the body once for all iterations, carried tensors having the given shapes.
     std::vector<TensorId> walk(const std::vector<Shape>& shapes, double repeats) {
-        Scope inner = engine_.open(scope_, body_, body_prefix(scope_, node_), repeats);
+        BindScope inner = engine_.open(scope_, body_, body_prefix(scope_, node_), repeats);
         set_scalar(engine_, inner.ids[body_.inputs[0]], DataType::int64, std::nullopt);
         set_scalar(engine_, inner.ids[body_.inputs[1]], DataType::boolean, 1);
         std::vector<TensorId> formals{inner.ids[body_.inputs[0]]};
@@ -200,7 +200,7 @@ class LoopRunner {
         std::vector<Shape> start;
         for (const TensorId id : state_)
             start.push_back(shape_of(id));
-        const Engine::Mark mark = engine_.mark();
+        const BindEngine::Mark mark = engine_.mark();
         std::vector<TensorId> results = walk(start, scope_.repeat * static_cast<double>(trips_));
         std::vector<Shape> middle = start, last = start;
         bool grows = false;
@@ -270,8 +270,8 @@ class LoopRunner {
         engine_.state().scope = &scope_;
     }
 
-    Engine& engine_;
-    const Scope& scope_;
+    BindEngine& engine_;
+    const BindScope& scope_;
     const Node& node_;
     const Graph& body_;
     std::size_t carried_ = 0;
@@ -290,11 +290,11 @@ std::int64_t axis_of(const Node& node, std::string_view key, std::size_t i) {
 
 } // namespace
 
-void run_loop(Engine& engine, const Scope& scope, const Node& node) {
+void run_loop(BindEngine& engine, const BindScope& scope, const Node& node) {
     LoopRunner(engine, scope, node).run();
 }
 
-void run_scan(Engine& engine, const Scope& scope, const Node& node) {
+void run_scan(BindEngine& engine, const BindScope& scope, const Node& node) {
     const Graph& body = body_of(node, "body");
     // Opset 8 had sequence lengths as the first input and a batch axis on everything.
     const bool batched = node.opset < 9;
@@ -332,8 +332,8 @@ void run_scan(Engine& engine, const Scope& scope, const Node& node) {
         }
         shapes.push_back(std::move(shape));
     }
-    Scope inner = engine.open(scope, body, body_prefix(scope, node),
-                              scope.repeat * static_cast<double>(trips) * static_cast<double>(batch));
+    BindScope inner = engine.open(scope, body, body_prefix(scope, node),
+                                  scope.repeat * static_cast<double>(trips) * static_cast<double>(batch));
     std::vector<TensorId> formals;
     for (std::size_t i = 0; i < actual.size(); ++i) {
         formals.push_back(inner.ids[body.inputs[i]]);
@@ -364,7 +364,7 @@ void run_scan(Engine& engine, const Scope& scope, const Node& node) {
     engine.state().scope = &scope;
 }
 
-void run_sequence_map(Engine& engine, const Scope& scope, const Node& node) {
+void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& node) {
     const Graph& body = body_of(node, "body");
     if (node.inputs.empty() || body.inputs.size() != node.inputs.size())
         malformed("the body's inputs do not fit the node");
@@ -394,7 +394,7 @@ void run_sequence_map(Engine& engine, const Scope& scope, const Node& node) {
     const std::size_t walks = uniform ? std::min<std::size_t>(length, 1) : length;
     for (std::size_t k = 0; k < walks && !engine.exhausted(node); ++k) {
         const double repeat = scope.repeat * (uniform ? static_cast<double>(length) : 1.0);
-        Scope inner =
+        BindScope inner =
             engine.open(scope, body, body_prefix(scope, node, static_cast<std::int64_t>(k)), repeat);
         std::vector<TensorId> formals;
         for (std::size_t i = 0; i < actual.size(); ++i) {

@@ -28,6 +28,34 @@ void mark_kv_caches(ShapedGraph& graph) {
     }
 }
 
+void check_outputs(const Graph& graph, BindState& state) {
+    const bool overridden = !state.bindings.input_shapes.empty() || state.rebatch;
+    for (const TensorId id : graph.outputs) {
+        if (id == kNoTensor || !graph.tensors[id].shape)
+            continue;
+        const ShapedTensor& found = state.graph.tensors[id];
+        const auto& declared = *graph.tensors[id].shape;
+        if (!found.known || found.kind != ValueKind::tensor || declared.size() != found.shape.size())
+            continue;
+        for (std::size_t axis = 0; axis < declared.size(); ++axis) {
+            const Dimension& d = declared[axis];
+            if (d.value < 0 && !d.symbol.empty())
+                state.graph.dims.emplace(d.symbol, found.shape[axis]);
+            if (d.value < 0 || d.value == found.shape[axis] || found.data_dependent || overridden)
+                continue;
+            Finding finding;
+            finding.kind = FindingKind::shape_conflict;
+            finding.severity = Severity::warning;
+            finding.where = found.name;
+            finding.message = "the file declares " + std::to_string(d.value) + " for axis " +
+                              std::to_string(axis) + " of this output, its operators give " +
+                              std::to_string(found.shape[axis]) + "; the latter is used";
+            finding.mend = "export the model again, or bind the sizes it was exported with";
+            state.report(std::move(finding));
+        }
+    }
+}
+
 void drop_unused(ShapedGraph& graph) {
     std::vector<bool> wanted(graph.tensors.size(), false);
     for (const TensorId id : graph.outputs)

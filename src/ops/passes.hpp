@@ -14,6 +14,10 @@ void mark_quantization(BindState& state);
 /// graph output.
 void mark_kv_caches(ShapedGraph& graph);
 
+/// Compares graph outputs with what the file declares, and remembers the sizes of symbols that only outputs
+/// have.
+void check_outputs(const Graph& graph, BindState& state);
+
 /// Folds operators whose results nothing at run time reads (a Transpose whose shape alone was wanted).
 void drop_unused(ShapedGraph& graph);
 

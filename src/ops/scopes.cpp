@@ -12,8 +12,8 @@ constexpr int kMaxDepth = 64; ///< nested subgraphs; protobuf itself stops at 10
 constexpr std::size_t kMaxSteps = 2'000'000; ///< nodes walked, bodies counted each time
 
 /// Bound tensor of an outer name, or kNoTensor.
-TensorId find_name(const Scope& scope, const std::string& name) {
-    for (const Scope* s = &scope; s; s = s->parent) {
+TensorId find_name(const BindScope& scope, const std::string& name) {
+    for (const BindScope* s = &scope; s; s = s->parent) {
         if (s->names.empty())
             for (std::size_t i = 0; i < s->graph->tensors.size(); ++i)
                 s->names.emplace(s->graph->tensors[i].name, static_cast<TensorId>(i));
@@ -25,7 +25,7 @@ TensorId find_name(const Scope& scope, const std::string& name) {
 
 } // namespace
 
-std::string body_prefix(const Scope& scope, const Node& node, std::int64_t iteration) {
+std::string body_prefix(const BindScope& scope, const Node& node, std::int64_t iteration) {
     // Exporters write paths as names ("/layer/If"); a body's own names may start with a slash already.
     return scope.prefix + node.name + (iteration < 0 ? ":" : "#" + std::to_string(iteration) + ":");
 }
@@ -39,11 +39,11 @@ const Graph& body_of(const Node& node, std::string_view key) {
     return **graph;
 }
 
-Scope Engine::open(const Scope& outer, const Graph& body, std::string prefix, double repeat) {
+BindScope BindEngine::open(const BindScope& outer, const Graph& body, std::string prefix, double repeat) {
     if (outer.depth >= kMaxDepth)
         throw NodeProblem{FindingKind::too_large, "subgraphs are nested too deeply",
                           "export the model again"};
-    Scope scope;
+    BindScope scope;
     scope.graph = &body;
     scope.parent = &outer;
     scope.prefix = std::move(prefix);
@@ -88,8 +88,8 @@ Scope Engine::open(const Scope& outer, const Graph& body, std::string prefix, do
     return scope;
 }
 
-void Engine::link(const Scope& scope, const Node& node, std::vector<TensorId> inputs,
-                  std::vector<TensorId> outputs) {
+void BindEngine::link(const BindScope& scope, const Node& node, std::vector<TensorId> inputs,
+                      std::vector<TensorId> outputs) {
     Operator op;
     op.name = scope.prefix + node.name;
     op.type = node.op_type;
@@ -104,7 +104,7 @@ void Engine::link(const Scope& scope, const Node& node, std::vector<TensorId> in
     state_.graph.operators.push_back(std::move(op));
 }
 
-void Engine::copy(TensorId from, TensorId to, bool with_value) {
+void BindEngine::copy(TensorId from, TensorId to, bool with_value) {
     if (from == kNoTensor || to == kNoTensor || from == to)
         return;
     const ShapedTensor source = state_.graph.tensors[from];
@@ -123,7 +123,7 @@ void Engine::copy(TensorId from, TensorId to, bool with_value) {
         state_.sequences.erase(to);
 }
 
-bool Engine::exhausted(const Node& node) {
+bool BindEngine::exhausted(const Node& node) {
     if (steps_ < kMaxSteps)
         return false;
     state_.report(node, FindingKind::too_large, Severity::error,
@@ -132,7 +132,7 @@ bool Engine::exhausted(const Node& node) {
     return true;
 }
 
-void Engine::rewind(const Mark& mark) {
+void BindEngine::rewind(const Mark& mark) {
     state_.graph.operators.resize(mark.operators);
     state_.graph.tensors.resize(mark.tensors);
     state_.values.resize(mark.tensors);
@@ -143,7 +143,7 @@ void Engine::rewind(const Mark& mark) {
     std::erase_if(state_.sequences, [&](const auto& entry) { return entry.first >= mark.tensors; });
 }
 
-void Engine::drop_operators(std::size_t first, std::size_t last) {
+void BindEngine::drop_operators(std::size_t first, std::size_t last) {
     auto& operators = state_.graph.operators;
     operators.erase(operators.begin() + static_cast<std::ptrdiff_t>(first),
                     operators.begin() + static_cast<std::ptrdiff_t>(last));

@@ -81,17 +81,18 @@ TEST_CASE("Winograd halves the multiplications of a float 3x3 convolution where 
     CHECK(std::string(map(gpu(), *half, m).allocation.scheme) == "implicit GEMM");
 }
 
-TEST_CASE("depthwise convolution runs on vector lanes whatever the float format", "[gpu]") {
+TEST_CASE("depthwise convolution runs on vector lanes, faster by a factor per halving of the width",
+          "[gpu]") {
     Machine m = gpu_machine();
     set(m, Parameter::depthwise_efficiency, 0.2);
-    set(m, Parameter::narrow_depthwise_gain, 2);
+    set(m, Parameter::narrow_depthwise_gain, 1.5);
     auto half = convolution(1, 256, 256, 28, 3, 256, Precision::fp16);
     auto full = convolution(1, 256, 256, 28, 3, 256, Precision::fp32);
     auto narrow = convolution(1, 256, 256, 28, 3, 256, Precision::int8);
     const double cycles = 2.0 * 256 * 28 * 28 * 9 / (128 * 100) / 0.2;
-    CHECK(lane_seconds(map(gpu(), *half, m), m, Lane::compute) == Approx(cycles / 1e9));
     CHECK(lane_seconds(map(gpu(), *full, m), m, Lane::compute) == Approx(cycles / 1e9));
-    CHECK(lane_seconds(map(gpu(), *narrow, m), m, Lane::compute) == Approx(cycles / 2e9));
+    CHECK(lane_seconds(map(gpu(), *half, m), m, Lane::compute) == Approx(cycles / 1.5e9));
+    CHECK(lane_seconds(map(gpu(), *narrow, m), m, Lane::compute) == Approx(cycles / 2.25e9));
 }
 
 TEST_CASE("narrower formats are never slower on the same engine", "[gpu]") {

@@ -60,7 +60,7 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     const double watts = estimator(power).predicted;
     const double millijoules = estimator(row("kernel", MeasuredMetric::energy_mj)).predicted;
     CHECK(watts * latency.predicted == Approx(millijoules));
-    power.scope = "offline";
+    power.note = "wall power of the whole system";
     CHECK(estimator(power).predicted > watts); // at the wall
 }
 
@@ -119,12 +119,12 @@ TEST_CASE("most shipped measurements can be estimated", "[run][validate][measure
     const auto table = read_measurements(kSource / "tests" / "measured" / "calibration.csv");
     const Validation validation = validate(
         table.rows, [&](const MeasuredRow& r) { return estimator(r); }, 2);
-    // Missing are undisclosed power modes and inputs of variable length, nothing else.
+    // Missing are inputs of variable length, nothing else.
     CHECK(validation.every.all.errors.n >= 760);
     for (const ValidatedRow& r : validation.rows)
         if (!r.prediction.ok()) {
             INFO(r.measured.id << ": " << r.prediction.reason);
-            CHECK((r.measured.power_mode == "MaxQ" || r.measured.sequence == "variable"));
+            CHECK(r.measured.sequence == "variable");
         }
     CHECK(validation.trusted.all.models.tau > 0.8);
 }

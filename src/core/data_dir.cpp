@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 
 #include <cstdlib>
+#include <dlfcn.h>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -16,6 +17,17 @@ namespace {
 bool holds_data(const fs::path& folder) {
     std::error_code ignored; // an unreadable place is simply not the data folder
     return fs::is_directory(folder / "hardware_db", ignored);
+}
+
+/// `share/archsim` beside the folder of `binary`, or beside a folder above it: bin/TOOL, lib/libarchsim.so,
+/// lib/x86_64-linux-gnu/libarchsim.so, lib/python3/dist-packages/archsim.so.
+void add_places_beside(const fs::path& binary, std::vector<fs::path>& places) {
+    constexpr int kFoldersUp = 3;
+    fs::path folder = binary.parent_path();
+    for (int i = 0; i < kFoldersUp && folder.has_relative_path(); ++i) {
+        folder = folder.parent_path();
+        places.push_back(folder / "share" / "archsim");
+    }
 }
 
 } // namespace
@@ -32,18 +44,20 @@ fs::path data_dir() {
                    : fail(chosen, "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/");
 
     std::vector<fs::path> places;
-    std::error_code no_proc;
-    if (const auto program = fs::read_symlink("/proc/self/exe", no_proc); !no_proc)
-        places.push_back(program.parent_path().parent_path() / "share" / "archsim");
+    std::error_code unknown;
+    // The program or shared library that holds this code; then the program, which has no full path there.
+    if (Dl_info here{}; dladdr(reinterpret_cast<void*>(&data_dir), &here) != 0 && here.dli_fname != nullptr)
+        if (const auto library = fs::canonical(here.dli_fname, unknown); !unknown)
+            add_places_beside(library, places);
+    if (const auto program = fs::read_symlink("/proc/self/exe", unknown); !unknown)
+        add_places_beside(program, places);
     places.emplace_back(ARCHSIM_FALLBACK_DATA_DIR);
 
-    std::string tried;
-    for (const auto& place : places) {
+    for (const auto& place : places)
         if (holds_data(place))
             return place;
-        tried += (tried.empty() ? "" : " or ") + place.string();
-    }
-    return fail(tried, "set ARCHSIM_DATA_DIR to the folder with hardware_db/ and models/");
+    return fail("share/archsim beside the program, nor in " + places.back().string(),
+                "set ARCHSIM_DATA_DIR to the folder with hardware_db/ and models/");
 }
 
 } // namespace archsim

@@ -175,7 +175,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate e;
     if (!admit(work, machine, options, e))
         return e;
-    const Mapper& mapper = mapper_for(machine.device->family);
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     std::vector<Mapping> mappings(work.subgraphs.size());
     for (std::size_t i = 0; i < work.subgraphs.size(); ++i) {
         mapper.map(work.subgraphs[i], work, machine, mappings[i]);

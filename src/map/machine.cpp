@@ -214,6 +214,7 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     m.device = std::move(device);
     m.runtime = std::move(runtime);
     m.energy = options.energy;
+    m.mapper = options.mapper;
     m.uncertainty = options.uncertainty;
     m.parameters = resolve_parameters(*m.device, *m.runtime);
     m.scenario = options.scenario;

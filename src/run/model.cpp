@@ -24,9 +24,9 @@ ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGrap
 
 } // namespace
 
-BoundModel::BoundModel(Model model, const Bindings& bindings)
-    : model_(std::move(model)),
-      graph_(std::make_shared<const ShapedGraph>(archsim::bind(*model_.graph, bindings, model_.info.dims))),
+BoundModel::BoundModel(Model model, const Bindings& bindings, const OperatorRegistry& operators)
+    : model_(std::move(model)), graph_(std::make_shared<const ShapedGraph>(
+                                    archsim::bind(*model_.graph, bindings, model_.info.dims, operators))),
       facts_(std::make_shared<const ModelFacts>(describe(model_.info, graph_))) {}
 
 std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {

@@ -41,7 +41,7 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
 
 } // namespace
 
-Session::Session(const SessionOptions& options) {
+Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
     const auto root = options.data.empty() ? data_dir() : options.data;
     hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
     catalogue_ = std::make_unique<Catalogue>(root / "models");
@@ -81,7 +81,8 @@ std::shared_ptr<const BoundModel> Session::bind(const Model& model, std::int64_t
     Bindings all = bindings;
     if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
         all.dims.try_emplace(symbol, batch);
-    return std::make_shared<const BoundModel>(model, all);
+    return std::make_shared<const BoundModel>(model, all,
+                                              operators_ ? *operators_ : OperatorRegistry::standard());
 }
 
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const RunOptions& options) const {
@@ -91,6 +92,8 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const
     machine_options.scope = options.scope;
     machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
     machine_options.uncertainty = uncertainty_;
+    if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
+        machine_options.mapper = own->second;
     return std::make_shared<const Machine>(
         make_machine(choice.device, choice.power_mode,
                      hardware_->runtime_for(*choice.device, options.runtime), machine_options));
@@ -115,9 +118,10 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
             result.estimate.reason = executed.note;
             return result;
         }
-        result.partition = model->partition(machine.runtime->fusion);
-        result.work = model->work(machine.runtime->fusion, executed.config,
-                                  machine.runtime->unsupported_operators, options.chips);
+        const FusionPolicy& fusion = options.fusion ? *options.fusion : machine.runtime->fusion;
+        result.partition = model->partition(fusion);
+        result.work =
+            model->work(fusion, executed.config, machine.runtime->unsupported_operators, options.chips);
         result.estimate = estimate(*result.work, machine, {options.allow_unknown, options.keep_subgraphs});
         result.estimate.precision_note = executed.note;
     } catch (const Error& problem) {

@@ -43,10 +43,13 @@ struct Rate {
     std::array<const Fact*, 3> facts{}; ///< inputs, for provenance (owned by device or parameters)
 };
 
+class Mapper;
+
 struct Machine {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
-    std::shared_ptr<const EnergyTable> energy;           ///< null: energy is not priced
+    std::shared_ptr<const Mapper> mapper;      ///< null: the family's own, mapper_for(device->family)
+    std::shared_ptr<const EnergyTable> energy; ///< null: energy is not priced
     std::shared_ptr<const UncertaintyTable> uncertainty; ///< null: no intervals
     ParameterSet parameters;
     const PowerMode* mode = nullptr;
@@ -84,6 +87,7 @@ struct MachineOptions {
     double chips = 1;
     std::shared_ptr<const EnergyTable> energy;
     std::shared_ptr<const UncertaintyTable> uncertainty;
+    std::shared_ptr<const Mapper> mapper; ///< instead of the family's
 };
 
 /// Resolves clocks, active units and bandwidth. Throws InputError naming the fact that is missing.

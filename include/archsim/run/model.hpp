@@ -4,6 +4,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
 
 #include <memory>
@@ -23,7 +24,8 @@ struct Model {
 /// threads.
 class ARCHSIM_API BoundModel {
   public:
-    BoundModel(Model model, const Bindings& bindings);
+    BoundModel(Model model, const Bindings& bindings,
+               const OperatorRegistry& operators = OperatorRegistry::standard());
 
     const Model& model() const { return model_; }
     const ShapedGraph& graph() const { return *graph_; }

@@ -4,11 +4,15 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
+#include "archsim/map/mapper.hpp"
+#include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/model.hpp"
 
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +22,9 @@ namespace archsim {
 struct SessionOptions {
     std::filesystem::path data; ///< empty: data_dir()
     std::vector<std::filesystem::path> hardware_overlays;
+    std::shared_ptr<const OperatorRegistry> operators; ///< null: OperatorRegistry::standard()
+    /// Architectures counted by a mapper of one's own instead of the library's.
+    std::map<Family, std::shared_ptr<const Mapper>> mappers;
 };
 
 /// What to estimate a model on, and how.
@@ -27,6 +34,7 @@ struct RunOptions {
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
     double chips = 1;
+    std::optional<FusionPolicy> fusion; ///< instead of the runtime's
     bool allow_unknown = false;
     bool keep_subgraphs = true;
 };
@@ -57,6 +65,8 @@ class ARCHSIM_API Session {
     std::unique_ptr<Catalogue> catalogue_;
     std::shared_ptr<const EnergyDatabase> energy_;
     std::shared_ptr<const UncertaintyTable> uncertainty_;
+    std::shared_ptr<const OperatorRegistry> operators_;
+    std::map<Family, std::shared_ptr<const Mapper>> mappers_;
 };
 
 } // namespace archsim

@@ -94,9 +94,10 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const
     machine_options.uncertainty = uncertainty_;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
         machine_options.mapper = own->second;
-    return std::make_shared<const Machine>(
-        make_machine(choice.device, choice.power_mode,
-                     hardware_->runtime_for(*choice.device, options.runtime), machine_options));
+    Machine machine = make_machine(choice.device, choice.power_mode,
+                                   hardware_->runtime_for(*choice.device, options.runtime), machine_options);
+    apply(options.changes, machine);
+    return std::make_shared<const Machine>(std::move(machine));
 }
 
 Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
@@ -106,11 +107,26 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
     result.hardware = hardware;
     result.requested = options.precision;
     try {
-        result.machine = machine(hardware, options);
-        const Machine& machine = *result.machine;
-        result.device = machine.device;
-        result.runtime = machine.runtime;
-        result.power_mode = machine.mode_name();
+        return run_on(model, hardware, machine(hardware, options), options);
+    } catch (const Error& problem) {
+        result.estimate.status = Status::unsupported;
+        result.estimate.reason = problem.what();
+    }
+    return result;
+}
+
+Result Session::run_on(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
+                       std::shared_ptr<const Machine> made, const RunOptions& options) {
+    Result result;
+    result.model = model->facts();
+    result.hardware = hardware;
+    result.requested = options.precision;
+    result.machine = std::move(made);
+    const Machine& machine = *result.machine;
+    result.device = machine.device;
+    result.runtime = machine.runtime;
+    result.power_mode = machine.mode_name();
+    try {
         const ExecutedPrecision executed =
             resolve_precision(*machine.device, *machine.runtime, options.precision);
         if (!executed.supported) {

@@ -4,6 +4,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
+#include "archsim/map/machine_changes.hpp"
 #include "archsim/map/mapper.hpp"
 #include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
@@ -37,6 +38,7 @@ struct RunOptions {
     std::optional<FusionPolicy> fusion; ///< instead of the runtime's
     bool allow_unknown = false;
     bool keep_subgraphs = true;
+    MachineChanges changes; ///< to the device as the database states it
 };
 
 class ARCHSIM_API Session {
@@ -59,6 +61,10 @@ class ARCHSIM_API Session {
     /// Never throws for a device: what fails becomes the result's status and reason.
     Result run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
                const RunOptions& options) const;
+
+    /// The same on a machine made before (and changed since): what searches call many times.
+    static Result run_on(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
+                         std::shared_ptr<const Machine> machine, const RunOptions& options);
 
   private:
     std::unique_ptr<HardwareDatabase> hardware_;

@@ -1,0 +1,70 @@
+// compare_architectures: one model on several architectures: which, and why.
+
+#include "archsim/report/compare_architectures.hpp"
+#include "archsim/run/compare_architectures.hpp"
+#include "common/tool.hpp"
+
+#include <fmt/format.h>
+
+namespace {
+
+constexpr const char* kExamples = R"(  compare_architectures resnet18
+  compare_architectures --model resnet18 --level detailed --architecture GPU
+  compare_architectures --model resnet18 --level subgraph --metric latency
+  compare_architectures --model resnet18 --architectures GPU=A100 TPU KPU-T64@6W --batch-size 8)";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    CompareArchitecturesRequest request;
+    cli::WorkloadOptions workload;
+    cli::OutputOptions output;
+    std::string positional, level = "summary", metric = "energy";
+    const auto setup = [&](CLI::App& app) {
+        app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
+        app.add_option("--model", request.model, "the same as a flag");
+        app.add_option("--architectures", request.architectures,
+                       "families (cpu gpu tpu kpu dsp dpu cgra npu, or all), FAMILY=DEVICE, or devices");
+        app.add_option("--level", level, "summary, detailed or subgraph")
+            ->check(CLI::IsMember({"summary", "detailed", "subgraph"}))
+            ->capture_default_str();
+        app.add_option("--architecture", request.architecture, "show only this one at the detailed level");
+        app.add_option("--metric", metric, "energy, latency, throughput, memory, power or cost")
+            ->check(CLI::IsMember({"energy", "latency", "throughput", "memory", "power", "cost"},
+                                  CLI::ignore_case))
+            ->capture_default_str();
+        app.add_option("--baseline", request.baseline, "architecture that others are compared with");
+        workload.add_to(app);
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        if (request.model.empty() == positional.empty())
+            throw UsageError(positional.empty() ? "name a model: compare_architectures MODEL"
+                                                : "name the model once, as MODEL or with --model");
+        if (request.model.empty())
+            request.model = positional;
+        if (workload.runtimes.size() > 1)
+            throw UsageError("--runtime: give one software stack, each architecture runs on one");
+        request.runtime = workload.runtimes.empty() ? std::string() : workload.runtimes.front();
+        request.level = *parse_comparison_level(level);
+        request.metric = *parse_objective(metric);
+        request.precision = workload.precision;
+        request.batch_size = workload.batch_size;
+        const RunOptions options = workload.run_options(request.runtime);
+        request.scenario = options.scenario;
+        request.scope = options.scope;
+        const Bindings bindings = workload.bindings();
+        request.dims = bindings.dims;
+        const Format format = output.chosen();
+        const Session session = workload.open();
+        const ArchitectureComparison comparison = compare_architectures(session, request, bindings, options);
+        output.emit(format == Format::json ? to_json(comparison)
+                                           : render(describe(comparison), format, output.render_options()));
+        return exit_code(comparison);
+    };
+    return cli::run_tool(
+        argc, argv, "compare_architectures",
+        "Compares architectures for a neural network, by estimate, and says why they differ.", kExamples,
+        setup, body);
+}

@@ -1,0 +1,44 @@
+#pragma once
+// Software stacks fuse one graph differently. A common region is the smallest set of operators that every one
+// of several partitions covers with whole subgraphs: there their costs can be set side by side.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+struct CommonRegion {
+    std::string name;           ///< of its largest operator
+    OpKind kind = OpKind::free; ///< of that operator
+    double operations = 0;      ///< useful operations of one inference (1 MAC = 2)
+    double repeat = 1;          ///< executions of the part of a multi-part model that it lies in
+    std::size_t part = 0;       ///< index of that part; 0 for a model of one graph
+    /// Per result: its subgraphs, as indices into Estimate::subgraphs of that part.
+    std::vector<std::vector<std::uint32_t>> subgraphs;
+};
+
+/// One graph of a result: the result itself, or one of its parts.
+struct ResultLeaf {
+    const Result* result = nullptr;
+    double repeat = 1;
+};
+ARCHSIM_API std::vector<ResultLeaf> leaves_of(const Result& result);
+
+/// Regions in topological order of the first result. All results must be estimates of one model at the same
+/// sizes that kept their subgraphs.
+ARCHSIM_API std::vector<CommonRegion> common_regions(std::span<const Result* const> results);
+
+/// Latency and energy of a region in one of the results it was made from, over all repeats.
+struct RegionCost {
+    double latency_s = 0, energy_j = 0, dram_bytes = 0;
+    Bound bound = Bound::compute; ///< of its slowest subgraph
+    Resource binding = Resource::seconds;
+};
+ARCHSIM_API RegionCost cost_of(const CommonRegion& region, std::size_t index, const Result& result);
+
+} // namespace archsim

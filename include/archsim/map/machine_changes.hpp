@@ -1,0 +1,55 @@
+#pragma once
+// A device that does not exist (yet): the one of the database with some of its rates, costs or limits
+// changed. What-if questions, sensitivity and the search for what would flip a ranking.
+
+#include "archsim/core/export.hpp"
+#include "archsim/map/machine.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace archsim {
+
+/// What can be changed. Each is a factor on the machine's own value.
+enum class Lever : std::uint8_t {
+    peak,             ///< speed of matrix, vector and special engines
+    bandwidth,        ///< external memory
+    on_chip,          ///< bandwidth of L1, L2 and last-level cache
+    fixed_cost,       ///< per kernel, layer, parallel region and inference
+    host_time,        ///< of operators that the device hands to its host
+    power_limit,      ///< watts
+    operation_energy, ///< joules per multiply-accumulate, vector and special operation
+    control_energy, ///< joules per instruction, scheduling and coherence event, token and configuration byte
+    on_chip_energy, ///< joules per byte in registers, arrays, caches and their interconnect
+    memory_energy,  ///< joules per byte of external memory
+    static_power,   ///< watts that flow without work
+    capacity,       ///< bytes of external memory
+    count_
+};
+inline constexpr std::size_t kLeverCount = static_cast<std::size_t>(Lever::count_);
+
+struct LeverInfo {
+    std::string_view name;  ///< flag value and JSON key: "bandwidth"
+    std::string_view title; ///< "memory bandwidth"
+};
+ARCHSIM_API const LeverInfo& info_of(Lever lever);
+ARCHSIM_API std::optional<Lever> parse_lever(std::string_view text);
+
+struct MachineChanges {
+    std::array<double, kLeverCount> factors;
+    std::optional<double> power_limit_w; ///< instead of the machine's own, before its factor
+
+    MachineChanges() { factors.fill(1); }
+    double operator[](Lever l) const { return factors[static_cast<std::size_t>(l)]; }
+    double& operator[](Lever l) { return factors[static_cast<std::size_t>(l)]; }
+    bool operator==(const MachineChanges&) const = default;
+};
+
+/// Parameters that are fixed costs: what Lever::fixed_cost scales.
+ARCHSIM_API std::span<const Parameter> fixed_cost_parameters();
+
+ARCHSIM_API void apply(const MachineChanges& changes, Machine& machine);
+
+} // namespace archsim

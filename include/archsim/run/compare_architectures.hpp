@@ -1,0 +1,17 @@
+#pragma once
+#include "archsim/report/compare_architectures.hpp"
+#include "archsim/run/session.hpp"
+
+namespace archsim {
+
+/// Runs one model on every architecture of the request. One failing device never stops the others: it becomes
+/// a row with its reason. Throws InputError for unknown models, devices and runtimes, UsageError for names
+/// that are not among the architectures.
+ARCHSIM_API ArchitectureComparison compare_architectures(const Session& session,
+                                                         CompareArchitecturesRequest request,
+                                                         const Bindings& bindings, const RunOptions& options);
+
+/// 3 when a result is incomplete, else 0.
+ARCHSIM_API int exit_code(const ArchitectureComparison& comparison);
+
+} // namespace archsim

@@ -1,0 +1,89 @@
+#include "archsim/map/machine_changes.hpp"
+
+namespace archsim {
+
+const LeverInfo& info_of(Lever lever) {
+    static constexpr std::array<LeverInfo, kLeverCount> kInfos = {{
+        {"peak", "peak compute"},
+        {"bandwidth", "memory bandwidth"},
+        {"on_chip", "on-chip bandwidth"},
+        {"fixed_cost", "fixed cost per kernel and inference"},
+        {"host_time", "time of operators on the host"},
+        {"power_limit", "power limit"},
+        {"operation_energy", "energy per operation"},
+        {"control_energy", "instruction and control energy"},
+        {"on_chip_energy", "energy of on-chip data movement"},
+        {"memory_energy", "energy per byte of external memory"},
+        {"static_power", "static power"},
+        {"capacity", "memory capacity"},
+    }};
+    return kInfos[static_cast<std::size_t>(lever)];
+}
+
+std::optional<Lever> parse_lever(std::string_view text) {
+    for (std::size_t i = 0; i < kLeverCount; ++i)
+        if (info_of(static_cast<Lever>(i)).name == text)
+            return static_cast<Lever>(i);
+    return std::nullopt;
+}
+
+std::span<const Parameter> fixed_cost_parameters() {
+    static constexpr std::array kParameters = {
+        Parameter::inference_overhead,         Parameter::kernel_overhead, Parameter::kernel_floor_cycles,
+        Parameter::simple_kernel_floor_cycles, Parameter::split_cycles,    Parameter::sync_time,
+        Parameter::sync_time_per_core,         Parameter::layer_cycles,    Parameter::context_switch};
+    return kParameters;
+}
+
+namespace {
+
+void scale(Fact& fact, double factor) {
+    fact.value *= factor; // NaN, which is unknown, stays NaN
+}
+
+void scale_energy(const MachineChanges& changes, EnergyTable& table) {
+    const auto events = [&](Lever lever, std::initializer_list<Event> list) {
+        for (Event e : list)
+            scale(table.event[static_cast<std::size_t>(e)], changes[lever]);
+    };
+    for (Fact& price : table.mac)
+        scale(price, changes[Lever::operation_energy]);
+    events(Lever::operation_energy, {Event::vector_op, Event::special_op});
+    events(Lever::control_energy, {Event::instruction, Event::scheduling, Event::coherence,
+                                   Event::domain_token, Event::configuration_byte});
+    events(Lever::on_chip_energy,
+           {Event::register_byte, Event::l1_byte, Event::l2_byte, Event::llc_byte, Event::systolic_hop,
+            Event::weight_load_byte, Event::accumulator_byte, Event::streamer_byte, Event::routing_byte});
+    events(Lever::memory_energy, {Event::dram_byte});
+    scale(table.dram_device, changes[Lever::memory_energy]);
+    scale(table.static_power, changes[Lever::static_power]);
+}
+
+} // namespace
+
+void apply(const MachineChanges& changes, Machine& machine) {
+    if (changes == MachineChanges{})
+        return;
+    const auto rates = [&](Lever lever, std::initializer_list<Resource> list) {
+        for (Resource r : list)
+            machine.rates[static_cast<std::size_t>(r)].value *= changes[lever];
+    };
+    rates(Lever::peak, {Resource::matrix_cycles, Resource::vector_cycles, Resource::special_cycles});
+    rates(Lever::bandwidth, {Resource::dram_bytes, Resource::weight_bytes});
+    rates(Lever::on_chip, {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes});
+    for (Parameter p : fixed_cost_parameters())
+        scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::fixed_cost]);
+    for (Parameter p : {Parameter::fallback_switch, Parameter::fallback_operation_time})
+        scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::host_time]);
+    machine.power_limit_w =
+        changes.power_limit_w.value_or(machine.power_limit_w) * changes[Lever::power_limit];
+    machine.memory_capacity_bytes *= changes[Lever::capacity];
+    machine.static_power_w *= changes[Lever::static_power];
+    if (machine.energy) {
+        auto table = std::make_shared<EnergyTable>(*machine.energy);
+        scale_energy(changes, *table);
+        machine.energy = std::move(table);
+    }
+}
+
+} // namespace archsim

@@ -1,0 +1,36 @@
+#pragma once
+// Sections of the compare_architectures report, and the words they share.
+
+#include "archsim/report/compare_architectures.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// Title, sizes, recommendations, table, key insights, next steps.
+void add_summary(const ArchitectureComparison& c, Report& report);
+/// Energy, performance, memory and bottlenecks of every architecture in `c.detailed`.
+void add_detailed(const ArchitectureComparison& c, Report& report);
+/// One row per common region: cost on every architecture, winner and margin.
+void add_subgraphs(const ArchitectureComparison& c, Report& report);
+
+/// "15.4 mJ", "431 us", "2317 /s", "$0.12 per million" for a value in the objective's SI unit.
+std::string format_value(Objective objective, double value);
+/// "1.28x", of a ratio of two values.
+std::string format_ratio(double ratio);
+/// A command of this tool with the workload of the request and more flags, quoted for a shell.
+std::string tool_command(const ArchitectureComparison& c, const std::string& more);
+/// Result::estimate of label, for sentences: "GPU (H100)" where the label is a family, else the label.
+std::string full_label(const ArchitectureComparison& c, std::size_t index);
+
+/// The winner of a region by latency or energy (whatever the request's metric comes down to), and how many
+/// times worse the second is (0: no second).
+struct RegionWinner {
+    std::size_t best = 0; ///< index into ArchitectureComparison::compared
+    double margin = 0;
+};
+double region_value(const RegionCost& cost, Objective metric);
+RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region);
+
+} // namespace archsim

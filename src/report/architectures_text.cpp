@@ -1,0 +1,84 @@
+#include "report/architectures.hpp"
+
+#include "report/number_format.hpp"
+#include "report/result_text.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+/// For a POSIX shell: bare where nothing is special, else in single quotes.
+std::string quoted(const std::string& text) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@+:,";
+    if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos)
+        return text;
+    std::string out = "'";
+    for (char c : text)
+        if (c == '\'')
+            out += "'\\''";
+        else
+            out += c;
+    return out + "'";
+}
+
+} // namespace
+
+std::string format_value(Objective objective, double value) {
+    switch (objective) {
+    case Objective::energy:
+        return format_energy(value);
+    case Objective::latency:
+        return format_time(value);
+    case Objective::throughput:
+        return format_number(value) + " /s";
+    case Objective::memory:
+        return format_bytes(value);
+    case Objective::power:
+        return format_power(value);
+    case Objective::cost:
+        return fmt::format("${} per million", format_number(value * 1e6));
+    case Objective::balance:
+        return fmt::format("{} mJ ms", format_number(value * 1e6));
+    }
+    return "";
+}
+
+std::string format_ratio(double ratio) {
+    return format_number(ratio) + "x";
+}
+
+std::string full_label(const ArchitectureComparison& c, std::size_t index) {
+    const std::string device = hardware_label(c.results[index]);
+    return c.labels[index] == device || c.labels[index] == c.results[index].hardware
+               ? c.labels[index]
+               : fmt::format("{} ({})", c.labels[index], device);
+}
+
+std::string tool_command(const ArchitectureComparison& c, const std::string& more) {
+    const CompareArchitecturesRequest& q = c.request;
+    std::string line = "compare_architectures --model " + quoted(q.model);
+    if (!q.architectures.empty()) {
+        line += " --architectures";
+        for (const std::string& name : q.architectures)
+            line += " " + quoted(name);
+    }
+    const CompareArchitecturesRequest defaults;
+    if (q.batch_size != defaults.batch_size)
+        line += fmt::format(" --batch-size {}", q.batch_size);
+    if (q.precision != defaults.precision)
+        line += " --precision " + quoted(q.precision);
+    if (!q.runtime.empty())
+        line += " --runtime " + quoted(q.runtime);
+    for (const auto& [name, size] : q.dims)
+        line += " --dim " + quoted(fmt::format("{}={}", name, size));
+    if (q.scenario != defaults.scenario)
+        line += fmt::format(" --scenario {}", name_of(q.scenario));
+    if (q.scope != defaults.scope)
+        line += fmt::format(" --scope {}", name_of(q.scope));
+    return line + (more.empty() ? "" : " " + more);
+}
+
+} // namespace archsim

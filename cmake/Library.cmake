@@ -1,6 +1,7 @@
 # libarchsim: compiled once as objects, archived as the static library and, on request, linked as the shared one.
 
 file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
+list(FILTER archsim_sources EXCLUDE REGEX "/src/python/") # an extension module of its own
 if(ARCHSIM_ONLY)
     list(JOIN ARCHSIM_ONLY "|" archsim_only)
     list(FILTER archsim_sources INCLUDE REGEX "/src/(${archsim_only})/")

@@ -1,5 +1,7 @@
 #include "report/results_json.hpp"
 
+#include "archsim/report/result_json.hpp"
+
 #include "report/generation_json.hpp"
 #include "report/result_text.hpp"
 
@@ -83,6 +85,10 @@ Json result_json(const Result& r, double batch_size, int place) {
     if (!r.parts.empty())
         row["parts"] = parts_json(r);
     return row;
+}
+
+std::string to_json(const Result& result) {
+    return result_json(result, result.estimate.batch, 0).dump(2);
 }
 
 } // namespace archsim

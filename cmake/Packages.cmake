@@ -1,0 +1,13 @@
+# cpack -G DEB: one Debian package with the tools, the data, the library and its headers.
+
+set(CPACK_PACKAGE_NAME archsim)
+set(CPACK_PACKAGE_CONTACT "libarchsim maintainers <maintainers@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+# What the tools are linked with; what a program linked with the static library needs besides is suggested.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libonnx-dev, libprotobuf-dev, libfmt-dev, python3, python3-numpy")
+include(CPack)

@@ -1,0 +1,32 @@
+// What fusion is worth: the same model on the same device with the stack's policy, and with none.
+
+#include <archsim/run/session.hpp>
+
+#include <cstdio>
+
+int main() try {
+    using namespace archsim;
+    const Session session;
+    const auto model = session.bind(session.load("mobilenet_v2"), 1);
+    RunOptions as_shipped;
+    as_shipped.precision = PrecisionConfig::uniform(Precision::fp16);
+    RunOptions unfused = as_shipped;
+    unfused.fusion = FusionPolicy{.batch_norm = false,
+                                  .activation = false,
+                                  .gated_activation = false,
+                                  .residual_add = false,
+                                  .elementwise_chain = false,
+                                  .attention = false,
+                                  .concat_in_place = false,
+                                  .normalization = false,
+                                  .reduction_prologue = false};
+    for (const auto& [label, options] : {std::pair("fused", &as_shipped), std::pair("unfused", &unfused)}) {
+        const Result result = session.run(model, "A100", *options);
+        std::printf("%s: %zu subgraphs, %.3g ms, %.3g MB from memory\n", label,
+                    result.partition->subgraphs.size(), 1e3 * result.estimate.latency_s,
+                    1e-6 * result.estimate.events[Event::dram_byte]);
+    }
+} catch (const archsim::Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.exit_code();
+}

@@ -1,0 +1,62 @@
+"""What a neural network costs on a chip, estimated before you own the chip.
+
+>>> import archsim
+>>> session = archsim.Session()
+>>> model = session.bind(session.load("resnet50"), batch=1)
+>>> result = session.estimate(model, "H100", precision="fp16")
+>>> 0 < result.latency_s < 0.01
+True
+"""
+
+import json as _json
+
+from ._archsim import (
+    BoundModel,
+    Comparison,
+    Error,
+    IncompleteError,
+    InputError,
+    Model,
+    Result,
+    Session,
+    Subgraph,
+    UsageError,
+    __version__,
+)
+
+__all__ = [
+    "BoundModel",
+    "Comparison",
+    "Error",
+    "IncompleteError",
+    "InputError",
+    "Model",
+    "Result",
+    "Session",
+    "Subgraph",
+    "UsageError",
+    "to_dataframe",
+]
+
+
+def _to_dict(self):
+    """The JSON document of the tools as a dictionary."""
+    return _json.loads(self.to_json())
+
+
+Result.to_dict = _to_dict
+Comparison.to_dict = _to_dict
+
+
+def to_dataframe(results):
+    """One row per result (a Comparison, or results of Session.estimate) as a pandas DataFrame.
+
+    Needs pandas; raises ImportError without it.
+    """
+    import pandas
+
+    rows = results.to_dict()["results"] if isinstance(results, Comparison) else [r.to_dict() for r in results]
+    return pandas.DataFrame.from_records(rows)
+
+
+Comparison.to_dataframe = to_dataframe

@@ -1,0 +1,102 @@
+"""The Python package: numbers equal the library's, failures are typed, sweeps are arrays."""
+
+import json
+import threading
+
+import numpy
+import pytest
+
+import archsim
+
+
+@pytest.fixture(scope="module")
+def session():
+    return archsim.Session()
+
+
+@pytest.fixture(scope="module")
+def resnet(session):
+    return session.bind(session.load("resnet18"), batch=1)
+
+
+def test_facts_of_a_model(resnet):
+    assert resnet.parameters == 11_689_512  # torchvision's published figure
+    assert resnet.complete and not [f for f in resnet.findings if "error" in f]
+    assert resnet.dims["batch"] == 1
+
+
+def test_an_estimate_is_consistent(session, resnet):
+    result = session.estimate(resnet, "H100", precision="fp16")
+    assert result.ok and result.status == "ok"
+    low, high = result.latency_interval_s
+    assert low < result.latency_s < high
+    assert result.to_dict()["latency_s"] == result.latency_s
+    inside = sum(s.latency_s for s in result.subgraphs)
+    assert 0 < inside <= result.latency_s * (1 + 1e-9)
+    assert result.power_w == pytest.approx(result.energy_per_inference_j / result.latency_s)
+
+
+def test_a_comparison_is_the_document_of_the_tool(session):
+    comparison = session.compare(["resnet18"], ["H100", "T4"], precision="fp16")
+    document = comparison.to_dict()
+    assert document["schema"] == "archsim.compare_models/1"
+    assert [row["hardware"] for row in document["results"]] == ["H100", "T4"]
+    assert "H100" in comparison.to_text() and "<html" in comparison.to_html()
+    assert len(comparison.results) == 2
+
+
+def test_a_sweep_is_monotone_in_the_batch(session):
+    batches = [1, 2, 4, 8, 16]
+    arrays = session.sweep(session.load("resnet18"), ["H100", "KPU-T64"], batches, precision="int8")
+    assert arrays["latency_s"].shape == (2, len(batches))
+    assert not numpy.isnan(arrays["latency_s"]).any()
+    assert (numpy.diff(arrays["latency_s"], axis=1) >= 0).all()
+
+
+def test_a_device_that_cannot_run_a_model_is_nan_in_a_sweep_and_a_reason_in_a_result(session):
+    model = session.load("llama-3-70b")
+    arrays = session.sweep(model, ["T4"], [1], precision="fp16")
+    assert numpy.isnan(arrays["latency_s"]).all()
+    result = session.estimate(session.bind(model), "T4", precision="fp16")
+    assert not result.ok and result.reason
+
+
+@pytest.mark.parametrize(
+    "call, error",
+    [
+        (lambda s, m: s.load("resnet5O"), archsim.InputError),
+        (lambda s, m: s.estimate(m, "H1OO"), archsim.InputError),
+        (lambda s, m: s.estimate(m, "H100", precision="fp17"), archsim.UsageError),
+        (lambda s, m: s.compare(["resnet18"], ["H100"], scenario="fast"), archsim.UsageError),
+    ],
+)
+def test_failures_are_typed_and_say_what_is_wrong(session, resnet, call, error):
+    with pytest.raises(error) as raised:
+        call(session, resnet)
+    assert issubclass(error, archsim.Error) and str(raised.value)
+
+
+def test_one_model_is_estimated_from_many_threads(session, resnet):
+    expected = session.estimate(resnet, "A100").latency_s
+    found = []
+
+    def work():
+        for _ in range(50):
+            found.append(session.estimate(resnet, "A100").latency_s)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [expected] * 400
+
+
+def test_a_data_frame_has_one_row_per_result(session):
+    pytest.importorskip("pandas")
+    frame = session.compare(["resnet18"], ["H100", "T4"]).to_dataframe()
+    assert set(frame["hardware"]) == {"H100", "T4"}
+
+
+def test_results_are_json(session, resnet):
+    assert json.loads(session.estimate(resnet, "T4").to_json())["model"] == "resnet18"

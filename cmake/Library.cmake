@@ -42,5 +42,7 @@ if(ARCHSIM_BUILD_SHARED)
     archsim_library(archsim_shared SHARED)
     set_target_properties(archsim_shared PROPERTIES
         VERSION ${PROJECT_VERSION}
-        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+        SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
+        LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/archsim.map)
+    target_link_options(archsim_shared PRIVATE -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/archsim.map)
 endif()

@@ -1,4 +1,5 @@
-# Installs the build into a scratch folder and uses the installation through find_package and through pkg-config.
+# Installs the build into a scratch folder and uses the installation through find_package (static and shared) and
+# through pkg-config; then uses the sources through add_subdirectory.
 # cmake -D BUILD_DIR=... -D SOURCE_DIR=... -D COMPILER=... -D LIB_DIR=... -P check.cmake
 cmake_minimum_required(VERSION 3.25)
 
@@ -30,6 +31,16 @@ foreach(header_of IN ITEMS nlohmann onnx google CLI boost Eigen fmt)
     endif()
 endforeach()
 
+# Only our own names leave the shared library.
+file(GLOB shared ${prefix}/${LIB_DIR}/libarchsim.so)
+find_program(nm nm REQUIRED)
+run(${nm} --dynamic --demangle --defined-only ${shared})
+foreach(leak IN ITEMS nlohmann:: onnx:: google:: CLI:: boost:: Eigen:: valijson::)
+    if(said MATCHES "[0-9a-f]+ [TWVBD] (typeinfo [a-z ]*|vtable for )?${leak}")
+        message(FATAL_ERROR "the shared library exports symbols of ${leak}")
+    endif()
+endforeach()
+
 # A tool of the installation finds the data beside it.
 run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${prefix}/bin/profile_graph resnet18 --top 1)
 
@@ -37,10 +48,28 @@ run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${scratch}/find_package -G Ninja -D CMA
     -D CMAKE_CXX_COMPILER=${COMPILER})
 run(${CMAKE_COMMAND} --build ${scratch}/find_package)
 expect_macs(${scratch}/find_package/consumer)
+# The data is found beside the shared library, wherever the program lies.
+run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${scratch}/find_package/shared_consumer)
+if(NOT said MATCHES "estimated")
+    message(FATAL_ERROR "shared_consumer printed: ${said}")
+endif()
 
 find_program(pkg_config pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIB_DIR}/pkgconfig)
 run(${pkg_config} --static --cflags --libs archsim)
 separate_arguments(flags UNIX_COMMAND "${said}")
 run(${COMPILER} -std=c++20 ${SOURCE_DIR}/consumer.cpp -o ${scratch}/pkg_config_consumer ${flags})
+set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIB_DIR})
 expect_macs(${scratch}/pkg_config_consumer)
+
+# As a subproject only the headers and the configuration are new; the library itself is the same code.
+cmake_path(GET SOURCE_DIR PARENT_PATH tests_dir)
+cmake_path(GET tests_dir PARENT_PATH project_dir)
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/subproject -B ${scratch}/subproject -G Ninja
+    -D ARCHSIM_SOURCE_DIR=${project_dir} -D CMAKE_CXX_COMPILER=${COMPILER})
+find_program(ninja NAMES ninja ninja-build REQUIRED)
+run(${ninja} -C ${scratch}/subproject CMakeFiles/consumer.dir${tests_dir}/package/consumer.cpp.o)
+file(READ ${scratch}/subproject/compile_commands.json commands)
+if(commands MATCHES "-Werror")
+    message(FATAL_ERROR "a consumer's build gets our warnings as errors")
+endif()

@@ -21,7 +21,7 @@ struct CostOptions {
 };
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
-struct Cost {
+struct ARCHSIM_API Cost {
     double inferences_per_s = 0;       ///< at work
     std::optional<double> cloud;       ///< USD per inference
     std::optional<double> capital;     ///< USD per inference, purchase only

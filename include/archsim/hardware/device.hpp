@@ -130,7 +130,7 @@ struct FittedParameter {
     std::string runtime; ///< software stack the fit holds for; empty = every stack
 };
 
-struct Device {
+struct ARCHSIM_API Device {
     std::string id, name, vendor, codename, generation;
     std::vector<std::string> aliases;
     Family family = Family::cpu;

@@ -22,7 +22,7 @@ struct ParameterEntry {
     std::vector<std::pair<std::string, Fact>> by_generation;
 };
 
-struct Runtime {
+struct ARCHSIM_API Runtime {
     std::string id, name, description;
     std::vector<std::string> aliases;
     std::vector<Family> families;

@@ -45,7 +45,7 @@ struct Rate {
 
 class Mapper;
 
-struct Machine {
+struct ARCHSIM_API Machine {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
     std::shared_ptr<const Mapper> mapper;      ///< null: the family's own, mapper_for(device->family)

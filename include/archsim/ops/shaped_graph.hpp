@@ -139,7 +139,7 @@ struct Bindings {
     std::optional<std::int64_t> batch_size;
 };
 
-struct ShapedGraph {
+struct ARCHSIM_API ShapedGraph {
     std::string name;
     std::vector<ShapedTensor> tensors;
     std::vector<Operator> operators; ///< topological order

@@ -12,6 +12,7 @@ import sys
 
 import torch
 
+import compact
 import export_networks
 import export_torchvision
 import exporter
@@ -41,7 +42,7 @@ def export(entry):
     model = exporter.export(module, torch.zeros(1, 3, *entry.size), ["input"], list(entry.outputs), axes, named,
                             foldable=entry.spatial == "fixed")
     check_parameters(entry, module, model)
-    strip.save(model, path_of(entry))
+    strip.save(compact.compact(model), path_of(entry))
 
 
 def counted_parameters(entry, model):

@@ -135,9 +135,14 @@ bool is_decomposed_normalization(const SubgraphWork& work) {
     return reductions >= 2 && root;
 }
 
-double attention_softmax_elements(const AttentionShape& a) {
-    const double scores = a.batch * a.heads * a.query_length * a.kv_length;
-    return a.causal && a.query_length > 1 ? scores / 2 : scores;
+/// Scores that masks leave: as many as the first product of two activations computes.
+double attention_softmax_elements(const OperatorWork& w) {
+    const auto scores = std::find_if(w.contractions.begin(), w.contractions.end(),
+                                     [](const Contraction& c) { return !c.weights_constant; });
+    if (scores != w.contractions.end())
+        return scores->groups * scores->m * scores->n;
+    const AttentionShape& a = *w.attention;
+    return a.batch * a.heads * a.query_length * a.kv_length;
 }
 
 double pooling_operations(const OperatorUse& use, const VectorCosts& costs) {
@@ -202,7 +207,7 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
             result.operations += costs.drain * use.written_bytes;
             result.operations += costs.softmax < 0 || !w.attention
                                      ? costs.own(w)
-                                     : costs.softmax * attention_softmax_elements(*w.attention);
+                                     : costs.softmax * attention_softmax_elements(w);
             break;
         case OpKind::elementwise:
             add_elementwise(use, epilogue, work.extra_bytes > 0, pass);

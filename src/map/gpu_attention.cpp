@@ -28,8 +28,10 @@ Sizes sizes_of(const SubgraphWork& work) {
     bool scores = true;
     for (const OperatorUse& use : work.operators) {
         const auto& shape = use.op->work.attention;
-        if (shape)
+        if (shape) {
             static_cast<AttentionShape&>(s) = *shape;
+            s.keys = s.kv_length; // unless the products say that masks leave fewer
+        }
         for (const Contraction& c : use.op->work.contractions) {
             if (c.weights_constant)
                 continue;

@@ -117,7 +117,15 @@ class WorkBuilder {
                         [&](TensorId in) { return heads_.contains(in); }) &&
             uses_matrix_weights(op.work.kind))
             return precision_.activations;
+        // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
+        if (is_integer(precision_.compute) && !is_integer(precision_.activations) && !multiplies_weights(op))
+            return precision_.activations;
         return precision_.compute;
+    }
+
+    static bool multiplies_weights(const Operator& op) {
+        return std::any_of(op.work.contractions.begin(), op.work.contractions.end(),
+                           [](const Contraction& c) { return c.weights_constant; });
     }
 
     Storage storage(TensorId id, bool matrix_weight) const {

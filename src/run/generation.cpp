@@ -156,12 +156,12 @@ class AnswerBuilder {
                 return false;
             first.add(e, runner_.model().before()[part].repeat);
         }
-        const Estimate prompt = runner_.prefill(q_.batch, prompt_);
+        const std::int64_t compiled = std::max(q_.context, prompt_ + q_.generate_tokens);
+        const Estimate prompt = runner_.prefill(q_.batch, prompt_, compiled);
         if (failed(prompt))
             return false;
         first.add(prompt, 1);
         Estimate middle = prompt;
-        const std::int64_t compiled = std::max(q_.context, prompt_ + q_.generate_tokens);
         if (q_.generate_tokens > 1) {
             const auto points = context_points(prompt_, prompt_ + q_.generate_tokens - 2);
             for (std::size_t i = 0; i < points.size(); ++i) {
@@ -305,18 +305,18 @@ void price_phase(const StepRunner& runner, GenerationPhase phase, const Generati
     const std::int64_t compiled = std::max(q.context, q.prompt_tokens + q.generate_tokens);
     switch (phase) {
     case GenerationPhase::prefill:
-        out.step = runner.prefill(q.batch, q.prompt_tokens);
+        out.step = runner.prefill(q.batch, q.prompt_tokens, compiled, true);
         out.latency_s = out.step.latency_s;
         out.tokens_per_s = batch * prompt / out.latency_s;
         return;
     case GenerationPhase::decode:
-        out.step = runner.decode(q.batch, mean_context(q), compiled);
+        out.step = runner.decode(q.batch, mean_context(q), compiled, true);
         out.latency_s = out.step.latency_s;
         out.tokens_per_s = batch / out.latency_s;
         return;
     case GenerationPhase::generate: {
-        const Estimate first = runner.prefill(q.batch, q.prompt_tokens);
-        out.step = runner.decode(q.batch, mean_context(q), compiled);
+        const Estimate first = runner.prefill(q.batch, q.prompt_tokens, compiled);
+        out.step = runner.decode(q.batch, mean_context(q), compiled, true);
         out.latency_s = first.latency_s + (generated - 1) * out.step.latency_s;
         out.tokens_per_s = batch * generated / out.latency_s;
         if (first.status != Status::ok)

@@ -166,7 +166,7 @@ SaturatedServing serve_saturated(const StepRunner& runner, const GenerationReque
     mixed.batch = requests;
     // In memory the beams of a request share the prompt, and all sequences grow to their end.
     mixed.memory.kv_cache_bytes = requests * per_position * (prompt + q.beams * generated);
-    step = runner.price(mixed);
+    step = runner.price(mixed, true);
     if (step.status != Status::ok)
         return serving;
     serving.sequences = requests;

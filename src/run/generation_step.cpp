@@ -1,6 +1,7 @@
 #include "run/generation_step.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace archsim {
 
@@ -22,10 +23,18 @@ Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
     return estimate(work, *machine_, {allow_unknown_, keep_subgraphs});
 }
 
-Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens) const {
-    Estimate e = price(*work(batch, tokens, 0));
-    if (e.status == Status::ok)
-        add_fixed_time(e, machine_->param(Parameter::first_token_time, 0), *machine_);
+Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                             bool keep_subgraphs) const {
+    const auto chunk = static_cast<std::int64_t>(
+        machine_->param(Parameter::microbatch_rows, static_cast<double>(tokens)));
+    const bool fixed_shapes = machine_->param(Parameter::static_context, 0) > 0 && compiled > chunk;
+    Estimate e = price(fixed_shapes ? *work(batch, chunk, compiled - chunk) : *work(batch, tokens, 0),
+                       keep_subgraphs);
+    if (e.status != Status::ok)
+        return e;
+    if (fixed_shapes)
+        repeat_pass(e, std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
+    add_fixed_time(e, machine_->param(Parameter::first_token_time, 0), *machine_);
     return e;
 }
 
@@ -36,6 +45,29 @@ std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) 
 Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
                             bool keep_subgraphs) const {
     return price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+}
+
+void repeat_pass(Estimate& e, double times) {
+    e.latency_s *= times;
+    e.network_s *= times;
+    e.latency_interval = {e.latency_interval.low * times, e.latency_interval.high * times};
+    e.throughput_per_s /= times;
+    e.throughput_interval = {e.throughput_interval.low / times, e.throughput_interval.high / times};
+    for (double& joules : e.energy.joules)
+        joules *= times;
+    e.energy.static_joules *= times;
+    e.events.scale(times);
+    e.energy_per_inference_j *= times;
+    e.energy_interval = {e.energy_interval.low * times, e.energy_interval.high * times};
+    for (SubgraphEstimate& s : e.subgraphs) {
+        s.latency_s *= times;
+        for (double& lane : s.lane_s)
+            lane *= times;
+        s.dram_bytes *= times;
+        for (double& joules : s.energy.joules)
+            joules *= times;
+        s.energy.static_joules *= times;
+    }
 }
 
 void add_fixed_time(Estimate& e, double seconds, const Machine& machine) {

@@ -23,8 +23,10 @@ class StepRunner {
                                             std::int64_t past) const;
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
 
-    /// `tokens` new tokens of each sequence after `past`: the prompt, with the stack's cost of a first token.
-    Estimate prefill(std::int64_t batch, std::int64_t tokens) const;
+    /// The prompt of each sequence, with the stack's cost of a first token. A stack with static shapes takes it in
+    /// chunks (Parameter::microbatch_rows) that attend to the whole `compiled` context.
+    Estimate prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                     bool keep_subgraphs = false) const;
     /// One token of each sequence. A stack with static shapes reads the `compiled` context whatever is in it.
     Estimate decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
                     bool keep_subgraphs = false) const;
@@ -44,6 +46,9 @@ class StepRunner {
 std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model,
                                       std::string_view hardware, const RunOptions& options,
                                       std::optional<Precision> kv_cache, Result& result);
+
+/// The same pass several times, one after the other.
+void repeat_pass(Estimate& e, double times);
 
 /// Adds a fixed time to an estimate, widening nothing: intervals move along.
 void add_fixed_time(Estimate& e, double seconds, const Machine& machine);

@@ -30,7 +30,7 @@ Prediction without_estimate(std::string status, std::string reason) {
     return prediction;
 }
 
-/// What most of the time goes to.
+/// What most of the time goes to; the estimate keeps its subgraphs.
 std::string regime_of(const Estimate& estimate) {
     std::array<double, 3> seconds{};
     seconds[static_cast<std::size_t>(Bound::overhead)] = estimate.network_s;

@@ -161,8 +161,7 @@ TEST_CASE("products of one tensor share a kernel where the stack merges them", "
     CHECK(lane_seconds(map(gpu(), *one, m), m, Lane::overhead) == Approx(alone / 3));
 }
 
-// Known defect: the traffic of attention in formats wider than the fused kernel supports is under-counted.
-TEST_CASE("fused attention keeps scores on the chip, wide formats may not have it", "[gpu][!shouldfail]") {
+TEST_CASE("fused attention keeps scores on the chip, wide formats may not have it", "[gpu]") {
     Machine m = gpu_machine();
     OperatorWork work;
     AttentionShape a;

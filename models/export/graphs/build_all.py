@@ -25,6 +25,10 @@ import whisper
 import xclip
 
 MODELS = Path(__file__).resolve().parents[2]
+sys.path.append(str(MODELS / "export"))
+
+from compact import compact  # noqa: E402  (beside the folder of this file)
+
 FAMILIES = [bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, vit, clip, xclip, llava, micro]
 
 
@@ -34,7 +38,7 @@ def entries():
 
 def write_graph(entry):
     path = MODELS / "onnx" / f"{entry.name}.onnx"
-    path.write_bytes(entry.build().model().SerializeToString(deterministic=True))
+    path.write_bytes(compact(entry.build().model()).SerializeToString(deterministic=True))
 
 
 def write_catalogue(name, group):

@@ -25,7 +25,7 @@ std::string seen_from(const std::string& picture, const std::string& document) {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::vector<std::string> files, hardware, overlays;
+    std::vector<std::string> files, hardware, models, overlays;
     std::string scatter;
     ValidationView view;
     cli::OutputOptions output;
@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
                        "CSV file(s) of measured values; see tests/measured/README.md")
             ->required();
         app.add_option("--hardware", hardware, "only rows of these devices");
+        app.add_option("--model", models, "only rows of these models");
         app.add_option("--worst", view.worst, "rows to list, worst first; 0: all")->capture_default_str();
         app.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
         app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
@@ -47,10 +48,12 @@ int main(int argc, char** argv) {
             table.rows.insert(table.rows.end(), more.rows.begin(), more.rows.end());
             table.findings.insert(table.findings.end(), more.findings.begin(), more.findings.end());
         }
-        if (!hardware.empty())
-            std::erase_if(table.rows, [&](const MeasuredRow& row) {
-                return std::find(hardware.begin(), hardware.end(), row.hardware) == hardware.end();
-            });
+        const auto left_out = [](const std::vector<std::string>& chosen, const std::string& name) {
+            return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
+        };
+        std::erase_if(table.rows, [&](const MeasuredRow& row) {
+            return left_out(hardware, row.hardware) || left_out(models, row.model);
+        });
         SessionOptions options;
         options.hardware_overlays.assign(overlays.begin(), overlays.end());
         const Session session(options);

@@ -178,8 +178,10 @@ class NpuMapper final : public Mapper {
         const double outside = outside_bytes(network, work);
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
-        // The time of loading a context does not follow its bytes: it is in the change of configuration.
-        const double weights = array.pipeline ? 0 : work.weight_bytes * missing;
+        // The time of loading a context does not follow its bytes: it is in the change of configuration. A
+        // layer that no context holds passes through the chip, byte by byte.
+        const bool passes = !array.pipeline || (!array.fits && work.weight_bytes > array.weights_held);
+        const double weights = passes ? work.weight_bytes * missing : 0;
         charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, weights + outside);
         // A pipeline streams from layer to layer; where it is cut into contexts, tensors that change layout
         // go through the host.

@@ -136,9 +136,13 @@ Table matrix(const ModelComparison& c) {
     table.columns = {{"Model", "", "model"}};
     for (const Result& r : results_of(c, 0))
         table.columns.push_back({hardware_label(r), "", r.hardware, Align::right});
+    std::set<std::string> reasons;
     for (std::size_t m = 0; m < c.models.size(); ++m) {
         std::vector<Cell> row{{c.models[m]->name}};
         for (const Result& r : results_of(c, m)) {
+            if (!r.ok())
+                reasons.insert(
+                    fmt::format("{} on {}: {}", c.models[m]->name, hardware_label(r), r.estimate.reason));
             const double value = c.request.scenario == Scenario::throughput ? r.estimate.throughput_per_s
                                                                             : r.estimate.latency_s * 1e3;
             row.push_back(r.ok() ? Cell{format_number(value), value}
@@ -146,6 +150,7 @@ Table matrix(const ModelComparison& c) {
         }
         table.rows.push_back(std::move(row));
     }
+    table.notes.assign(reasons.begin(), reasons.end());
     return table;
 }
 

@@ -157,12 +157,16 @@ class AnswerBuilder {
             first.add(e, runner_.model().before()[part].repeat);
         }
         const std::int64_t compiled = std::max(q_.context, prompt_ + q_.generate_tokens);
-        const Estimate prompt = runner_.prefill(q_.batch, prompt_, compiled);
+        const bool prompt_only = q_.generate_tokens <= 1;
+        const Estimate prompt =
+            runner_.prefill(q_.batch, prompt_, compiled, prompt_only && options.keep_subgraphs);
         if (failed(prompt))
             return false;
         first.add(prompt, 1);
         Estimate middle = prompt;
-        if (q_.generate_tokens > 1) {
+        if (prompt_only) {
+            show_pass(*runner_.prompt_pass(q_.batch, prompt_, compiled));
+        } else {
             const auto points = context_points(prompt_, prompt_ + q_.generate_tokens - 2);
             for (std::size_t i = 0; i < points.size(); ++i) {
                 const auto [context, weight] = points[i];
@@ -174,17 +178,20 @@ class AnswerBuilder {
                 g_.steps.push_back({static_cast<double>(context), e.latency_s, e.energy.total()});
                 if (central) {
                     middle = std::move(e);
-                    const auto bound =
-                        runner_.model().bound(q_.batch, 1, runner_.context_read(context, compiled));
-                    result_.partition = runner_.partition(*bound);
-                    result_.work = runner_.work(*bound);
-                    result_.model = bound->facts();
+                    show_pass(*runner_.model().bound(q_.batch, 1, runner_.context_read(context, compiled)));
                 }
             }
         }
         describe_phases(first, steps);
         describe_answer(first, steps, std::move(middle));
         return true;
+    }
+
+    /// The pass whose subgraphs the result lists.
+    void show_pass(const BoundModel& bound) {
+        result_.partition = runner_.partition(bound);
+        result_.work = runner_.work(bound);
+        result_.model = bound.facts();
     }
 
     void describe_phases(const Sum& first, const Sum& steps) {

@@ -23,17 +23,28 @@ Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
     return estimate(work, *machine_, {allow_unknown_, keep_subgraphs});
 }
 
+std::int64_t StepRunner::prompt_chunk(std::int64_t tokens, std::int64_t compiled) const {
+    if (machine_->param(Parameter::static_context, 0) <= 0)
+        return tokens;
+    const auto chunk =
+        static_cast<std::int64_t>(machine_->param(Parameter::microbatch_rows, static_cast<double>(tokens)));
+    return std::min(chunk, std::max(tokens, compiled));
+}
+
+std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, std::int64_t tokens,
+                                                          std::int64_t compiled) const {
+    const std::int64_t chunk = prompt_chunk(tokens, compiled);
+    const bool fixed_shapes = machine_->param(Parameter::static_context, 0) > 0;
+    return model_.bound(batch, chunk, fixed_shapes ? std::max<std::int64_t>(0, compiled - chunk) : 0);
+}
+
 Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
                              bool keep_subgraphs) const {
-    const auto chunk = static_cast<std::int64_t>(
-        machine_->param(Parameter::microbatch_rows, static_cast<double>(tokens)));
-    const bool fixed_shapes = machine_->param(Parameter::static_context, 0) > 0 && compiled > chunk;
-    Estimate e = price(fixed_shapes ? *work(batch, chunk, compiled - chunk) : *work(batch, tokens, 0),
-                       keep_subgraphs);
+    Estimate e = price(*work(*prompt_pass(batch, tokens, compiled)), keep_subgraphs);
     if (e.status != Status::ok)
         return e;
-    if (fixed_shapes)
-        repeat_pass(e, std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
+    const std::int64_t chunk = prompt_chunk(tokens, compiled);
+    repeat_pass(e, std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
     add_fixed_time(e, machine_->param(Parameter::first_token_time, 0), *machine_);
     return e;
 }
@@ -48,6 +59,8 @@ Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t 
 }
 
 void repeat_pass(Estimate& e, double times) {
+    if (times == 1)
+        return;
     e.latency_s *= times;
     e.network_s *= times;
     e.latency_interval = {e.latency_interval.low * times, e.latency_interval.high * times};

@@ -23,8 +23,11 @@ class StepRunner {
                                             std::int64_t past) const;
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
 
-    /// The prompt of each sequence, with the stack's cost of a first token. A stack with static shapes takes it in
-    /// chunks (Parameter::microbatch_rows) that attend to the whole `compiled` context.
+    /// The model at the sizes of one pass over the prompt. A stack with static shapes takes it in chunks
+    /// (Parameter::microbatch_rows) that attend to the whole `compiled` context.
+    std::shared_ptr<const BoundModel> prompt_pass(std::int64_t batch, std::int64_t tokens,
+                                                  std::int64_t compiled) const;
+    /// The prompt of each sequence, with the stack's cost of a first token.
     Estimate prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
                      bool keep_subgraphs = false) const;
     /// One token of each sequence. A stack with static shapes reads the `compiled` context whatever is in it.
@@ -34,6 +37,9 @@ class StepRunner {
     std::int64_t context_read(std::int64_t past, std::int64_t compiled) const;
 
   private:
+    /// Tokens of one pass over a prompt.
+    std::int64_t prompt_chunk(std::int64_t tokens, std::int64_t compiled) const;
+
     const GenerationModel& model_;
     std::shared_ptr<const Machine> machine_;
     PrecisionConfig precision_;

@@ -238,6 +238,36 @@ TEST_CASE("phases alone agree with the answer", "[generation]") {
     CHECK(phase(GenerationPhase::generate).latency_s == Approx(whole.estimate.latency_s).epsilon(0.01));
 }
 
+TEST_CASE("static shapes: every pass over a prompt attends to the compiled context", "[generation]") {
+    const auto first_token = [](std::int64_t prompt, std::int64_t context) {
+        GenerationRequest request;
+        request.prompt_tokens = prompt;
+        request.generate_tokens = 1;
+        request.context = context;
+        RunOptions options;
+        options.runtime = "qnn";
+        options.precision = *PrecisionConfig::parse("w4a16");
+        return estimate_generation(laws::session(), llama(), "Snapdragon-8-Elite", options,
+                                   GenerationPhase::prefill, request)
+            .latency_s;
+    };
+    CHECK(first_token(128, 4096) > first_token(128, 1024));
+    CHECK(first_token(100, 4096) == Approx(first_token(128, 4096))); // padded to the chunk
+    CHECK(first_token(256, 4096) == Approx(2 * first_token(128, 4096)));
+    CHECK(first_token(129, 4096) == Approx(first_token(256, 4096)));
+}
+
+TEST_CASE("an answer of one token lists the subgraphs of the prompt's pass", "[generation]") {
+    GenerationRequest request;
+    request.prompt_tokens = 64;
+    request.generate_tokens = 1;
+    const Result result = answer("A100", Precision::fp16, request);
+    REQUIRE(result.ok());
+    REQUIRE(result.partition);
+    CHECK(result.estimate.subgraphs.size() == result.partition->subgraphs.size());
+    CHECK(result.model->dims.at("sequence") == 64);
+}
+
 TEST_CASE("a prompt needs a language model; other parts come before its first token", "[generation]") {
     CHECK_THROWS_AS(GenerationModel(laws::session(), "bert-base"), UsageError);
     const GenerationModel llava(laws::session(), "llava-1.5-7b");

@@ -101,6 +101,20 @@ TEST_CASE("what cannot be estimated says why", "[run][validate]") {
     CHECK_FALSE(estimator(bad).ok());
 }
 
+TEST_CASE("decoding one sequence is bound by memory, a long prompt by compute", "[run][validate]") {
+    const RowEstimator estimator(session());
+    MeasuredRow measured = row("kernel", MeasuredMetric::throughput_per_s);
+    measured.model = "llama-3-8b";
+    measured.image_size.reset();
+    measured.runtime = "trt-llm";
+    measured.phase = "decode";
+    measured.generated_tokens = "128";
+    CHECK(estimator(measured).regime == "memory");
+    measured.phase = "prefill";
+    measured.prompt_tokens = "4096";
+    CHECK(estimator(measured).regime == "compute");
+}
+
 TEST_CASE("rows of multi-part models choose the part by their input", "[run][validate]") {
     const RowEstimator estimator(session());
     MeasuredRow text = row("kernel", MeasuredMetric::latency_ms);

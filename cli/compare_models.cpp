@@ -2,9 +2,10 @@
 
 #include "archsim/report/compare_models.hpp"
 #include "archsim/run/compare_models.hpp"
+#include "archsim/run/study.hpp"
 #include "common/tool.hpp"
 
-#include <fmt/format.h>
+#include <array>
 
 namespace {
 
@@ -12,7 +13,25 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models mobilenet_v2 --hardware H100 A100 Jetson-Orin-Nano@15W KPU-T64
   compare_models resnet50 vit_b_16 --deployment datacenter --precision fp16 --batch-size 16
   compare_models llama-3-8b --hardware H100 L4 --precision fp16 --prompt-tokens 512 --generate-tokens 128
-  compare_models ./my_model.onnx --hardware H100 --dim sequence=384 --format json)";
+  compare_models ./my_model.onnx --hardware H100 --dim sequence=384 --format json
+  compare_models resnet50 --hardware RTX-4090 --runtime tensorrt cuda-eager directml --cold-start
+  compare_models --study docs/examples/quick_test.json --output results.csv)";
+
+/// Flags that a study file decides instead.
+constexpr std::array kDecidedByStudy = {
+    "model",         "--deployment", "--hardware", "--precision",       "--batch-size",    "--runtime",
+    "--dim",         "--input",      "--scenario", "--scope",           "--prompt-tokens", "--weights",
+    "--activations", "--kv-cache",   "--devices",  "--generate-tokens", "--verbose",       "--cold-start"};
+
+/// The answer in the format asked for: a flat table for spreadsheets, blocks for people.
+template <class Answer, class Describe>
+std::string rendered(const Answer& answer, const archsim::cli::OutputOptions& output, Describe&& described) {
+    using namespace archsim;
+    const Format format = output.chosen();
+    if (format == Format::json)
+        return to_json(answer);
+    return render(format == Format::csv ? tabulate(answer) : described(), format, output.render_options());
+}
 
 } // namespace
 
@@ -22,18 +41,33 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
     cli::OutputOptions output;
-    bool verbose = false;
+    CompareModelsView view;
+    std::string study_file;
     const auto setup = [&](CLI::App& app) {
-        app.add_option("model", request.models, "catalogue name(s), or path(s) of .onnx files")->required();
+        app.add_option("model", request.models, "catalogue name(s), or path(s) of .onnx files");
         app.add_option("--deployment", request.deployment,
                        "deployment scenario: datacenter, edge, embedded (default: datacenter)");
         app.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");
         workload.add_to(app);
         text.add_to(app);
-        app.add_flag("-v,--verbose", verbose, "details of every device, with its subgraphs");
+        app.add_flag("--cold-start", view.cold_start,
+                     "the first inference too: building the network and loading its weights");
+        app.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
+        CLI::Option* study = app.add_option(
+            "--study", study_file, "run every combination that a study file names (docs/studies.md)");
+        for (const char* flag : kDecidedByStudy)
+            study->excludes(app.get_option(flag));
         output.add_to(app, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
+        if (!study_file.empty()) {
+            const Session session = workload.open();
+            const Study study = run_study(session, read_study(session, study_file), workload.allow_unknown);
+            output.emit(rendered(study, output, [&] { return describe(study); }));
+            return exit_code(study);
+        }
+        if (request.models.empty())
+            throw UsageError("name a model, or a study with --study (see compare_models --help)");
         request.runtimes = workload.runtimes;
         request.precision = workload.precision;
         request.batch_size = workload.batch_size;
@@ -51,12 +85,9 @@ int main(int argc, char** argv) {
         request.scope = options.scope;
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
-        const Format format = output.chosen();
         const Session session = workload.open();
         const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
-        output.emit(format == Format::json
-                        ? to_json(comparison)
-                        : render(describe(comparison, {verbose}), format, output.render_options()));
+        output.emit(rendered(comparison, output, [&] { return describe(comparison, view); }));
         return exit_code(comparison);
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -23,19 +24,13 @@ using nlohmann::json;
 
 namespace {
 
-/// True when one of the places lies inside the other: two findings about the same defect.
-bool same_place(const Finding& a, const Finding& b) {
-    const std::string_view shorter = a.where.size() < b.where.size() ? a.where : b.where;
-    const std::string_view longer = a.where.size() < b.where.size() ? b.where : a.where;
-    return longer == shorter || (longer.starts_with(shorter) && longer[shorter.size()] == '/');
-}
-
 /// The reader explains a defect better than the schema; the schema adds what the reader does not ask for.
 void append_schema_findings(std::vector<Finding> violations, std::vector<Finding>& findings) {
     const std::size_t own = findings.size();
     for (Finding& violation : violations) {
-        const bool known = std::any_of(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(own),
-                                       [&](const Finding& f) { return same_place(f, violation); });
+        const bool known =
+            std::any_of(findings.begin(), findings.begin() + static_cast<std::ptrdiff_t>(own),
+                        [&](const Finding& f) { return same_place(f.where, violation.where); });
         if (!known)
             findings.push_back(std::move(violation));
     }
@@ -49,19 +44,10 @@ class Checker {
 
     void device(const DatabaseEntry& entry) {
         std::vector<Finding> own;
-        const auto document = files_.document(entry, own);
-        if (document) {
-            if (const auto name = document->find("generation"); name != document->end() && name->is_string())
-                generations_.insert(lower_case(name->get<std::string>()));
-            const auto read = read_device(*document, entry.file, own);
-            append_schema_findings(schema_.validate(*document, entry.file), own);
-            if (read != nullptr) {
-                for (Finding& lint : lint_device(*read))
-                    own.push_back(std::move(lint));
-                identity(entry, *read, own);
-                devices_.push_back(read);
-            }
-        }
+        if (const auto document = files_.document(entry, own))
+            whole_device(entry, *document, own);
+        else if (const auto part = parse_json_file(entry.file, unreported_))
+            part_of_device(entry, *part, own);
         append(std::move(own));
     }
 
@@ -84,6 +70,7 @@ class Checker {
 
     /// Every file of the layers from `first_layer` on.
     void run(std::size_t first_layer) {
+        first_layer_ = first_layer;
         for (const auto& [key, entries] : files_.index().devices) {
             for (std::size_t i = 0; i < entries.size(); ++i) {
                 if (entries[i].layer < first_layer)
@@ -125,14 +112,44 @@ class Checker {
                          std::make_move_iterator(more.end()));
     }
 
+    void whole_device(const DatabaseEntry& entry, const json& document, std::vector<Finding>& own) {
+        if (const auto name = document.find("generation"); name != document.end() && name->is_string())
+            generations_.insert(lower_case(name->get<std::string>()));
+        DeviceReading read = read_device_fields(document, entry.file);
+        own.insert(own.end(), read.findings.begin(), read.findings.end());
+        append_schema_findings(schema_.validate(document, entry.file), own);
+        for (Finding& lint : lint_device(*read.device, read.findings))
+            own.push_back(std::move(lint));
+        identity(entry, *read.device, own);
+        devices_.push_back(std::move(read.device));
+    }
+
+    /// What a device that extends nothing usable states itself. Absent fields and names may be its base's.
+    void part_of_device(const DatabaseEntry& entry, const json& document, std::vector<Finding>& own) {
+        DeviceReading read = read_device_fields(document, entry.file);
+        for (Finding& f : read.findings) {
+            const bool of_the_base = f.kind == FindingKind::missing_source ||
+                                     f.kind == FindingKind::unknown_name ||
+                                     (f.kind == FindingKind::missing_field && !f.where.ends_with("/unit"));
+            if (!of_the_base)
+                own.push_back(std::move(f));
+        }
+        devices_.push_back(std::move(read.device));
+    }
+
     /// The id is the file's name, and the family the folder's.
     static void identity(const DatabaseEntry& entry, const Device& device, std::vector<Finding>& own) {
+        const auto known = [&](std::string_view place, std::string_view field) {
+            return std::any_of(own.begin(), own.end(), [&](const Finding& f) {
+                return f.where == place || (f.where == "/" && f.message.find(field) != std::string::npos);
+            });
+        };
         const std::string stem = fs::path(entry.file).stem().string();
-        if (device.id != stem)
+        if (!device.id.empty() && device.id != stem)
             own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
                                   fmt::format("the id \"{}\" differs from the file's name", device.id),
                                   fmt::format("call the file {}.json", device.id)));
-        if (entry.family && *entry.family != device.family)
+        if (entry.family && *entry.family != device.family && !known("/family", "\"family\""))
             own.push_back(
                 finding(FindingKind::inconsistent, entry.file, "/family",
                         fmt::format("a {} lies in the folder of another family", title_of(device.family)),
@@ -141,13 +158,11 @@ class Checker {
 
     /// Names that several files must agree on: ids and aliases, stacks, hosts.
     void names(const Device& device) {
-        for (std::size_t i = 0; i < device.aliases.size(); ++i) {
-            const DatabaseEntry* owner = files_.find(device.aliases[i]);
-            if (owner != nullptr && name_key(owner->id) != name_key(device.id))
+        for (std::size_t i = 0; i < device.aliases.size(); ++i)
+            if (const DatabaseEntry* other = claimant_before(device.aliases[i], device))
                 append({finding(FindingKind::duplicate, device.file, fmt::format("/aliases/{}", i),
-                                fmt::format("\"{}\" already means {}", device.aliases[i], owner->id),
+                                fmt::format("\"{}\" already means {}", device.aliases[i], other->id),
                                 "remove one of them")});
-        }
         const auto& stacks = files_.index().runtimes;
         for (std::size_t i = 0; i < device.runtimes.size(); ++i)
             if (!stacks.empty() && !stacks.contains(name_key(device.runtimes[i])))
@@ -158,6 +173,26 @@ class Checker {
             append({finding(FindingKind::unknown_name, device.file, "/host/cpu",
                             fmt::format("no device is called \"{}\"", device.host),
                             nearest_mend(device.host, ids_of(files_.index().devices)))});
+    }
+
+    /// Another device that a name means already: one of that id, or one that claims the name as an alias and
+    /// is checked before this one or not at all.
+    const DatabaseEntry* claimant_before(const std::string& name, const Device& device) {
+        if (claims_.empty())
+            for (const auto& [key, entries] : files_.index().devices) {
+                claims_.emplace(key, &entries.back());
+                for (const std::string& alias : read_device_head(entries.back().file).aliases)
+                    claims_.emplace(name_key(alias), &entries.back());
+            }
+        const auto [first, last] = claims_.equal_range(name_key(name));
+        for (auto claim = first; claim != last; ++claim) {
+            const DatabaseEntry& other = *claim->second;
+            const bool is_id = name_key(other.id) == name_key(name);
+            if (other.file != device.file && name_key(other.id) != name_key(device.id) &&
+                (is_id || other.layer < first_layer_ || name_key(other.id) < name_key(device.id)))
+                return &other;
+        }
+        return nullptr;
     }
 
     /// A misspelt generation in a stack would silently fall back to the default.
@@ -224,12 +259,14 @@ class Checker {
                                : fmt::format("is {} meant?", either_of(nearest));
     }
 
-    std::vector<Finding> findings_;
+    std::vector<Finding> findings_, unreported_;
     DeviceFiles files_;
     SchemaCheck schema_, runtime_schema_;
-    std::vector<std::shared_ptr<const Device>> devices_;
+    std::vector<std::shared_ptr<const Device>> devices_; ///< as far as they could be read
     std::vector<std::shared_ptr<const Runtime>> runtimes_;
-    std::set<std::string> generations_; ///< of every device, usable or not
+    std::set<std::string> generations_;                       ///< of every device, usable or not
+    std::multimap<std::string, const DatabaseEntry*> claims_; ///< ids and aliases of all devices
+    std::size_t first_layer_ = 0;                             ///< of the files that are checked
 };
 
 /// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.

@@ -88,26 +88,31 @@ struct HardwareDatabase::State {
         return read;
     }
 
-    /// The stack of that id, then those with that alias; never empty.
-    std::vector<std::shared_ptr<const Runtime>> runtimes_called(std::string_view name) {
+    /// The stack whose id this is; null when there is none.
+    std::shared_ptr<const Runtime> runtime_of_id(std::string_view name) {
         const auto& table = files.index().runtimes;
+        const auto found = table.find(name_key(name));
+        if (found == table.end())
+            return nullptr;
+        std::vector<Finding> findings;
+        auto read = runtime(found->second.back(), findings);
+        if (read == nullptr)
+            unusable("software stack", name, std::move(findings));
+        return read;
+    }
+
+    /// The stacks with that alias. Reads every stack: ask for the id first.
+    std::vector<std::shared_ptr<const Runtime>> runtimes_with_alias(std::string_view name) {
         const std::string key = name_key(name);
         std::vector<std::shared_ptr<const Runtime>> called;
-        std::vector<Finding> findings;
-        if (const auto found = table.find(key); found != table.end()) {
-            called.push_back(runtime(found->second.back(), findings));
-            if (called.back() == nullptr)
-                unusable("software stack", name, std::move(findings));
-        }
-        for (const auto& [id, entries] : table) {
-            const auto read = runtime(entries.back(), findings);
+        std::vector<Finding> ignored;
+        for (const auto& [id, entries] : files.index().runtimes) {
+            const auto read = runtime(entries.back(), ignored);
             if (read != nullptr &&
                 std::any_of(read->aliases.begin(), read->aliases.end(),
                             [&](const std::string& alias) { return name_key(alias) == key; }))
                 called.push_back(read);
         }
-        if (called.empty())
-            unknown_name("software stack", name, runtime_ids());
         return called;
     }
 
@@ -186,20 +191,31 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
 }
 
 std::shared_ptr<const Runtime> HardwareDatabase::runtime(std::string_view name) const {
-    return state_->runtimes_called(name).front();
+    if (auto own = state_->runtime_of_id(name))
+        return own;
+    const auto called = state_->runtimes_with_alias(name);
+    if (called.empty())
+        unknown_name("software stack", name, runtime_ids());
+    return called.front();
 }
 
 std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& device,
                                                              std::string_view name) const {
     if (!name.empty()) {
+        const auto own = state_->runtime_of_id(name);
+        if (own != nullptr && own->serves(device))
+            return own;
         // One name may stand for a stack on each kind of processor ("pytorch-compile").
-        const auto candidates = state_->runtimes_called(name);
-        for (const auto& candidate : candidates)
-            if (candidate->serves(device))
-                return candidate;
+        const auto others = state_->runtimes_with_alias(name);
+        for (const auto& other : others)
+            if (other->serves(device))
+                return other;
+        if (own == nullptr && others.empty())
+            unknown_name("software stack", name, runtime_ids());
         Finding finding;
         finding.kind = FindingKind::unsupported;
-        finding.message = fmt::format("{} does not run on {}", candidates.front()->id, device.id);
+        finding.message =
+            fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id);
         finding.mend = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
                                                : fmt::format("use {}", either_of(device.runtimes));
         throw InputError(finding);

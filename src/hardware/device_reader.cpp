@@ -255,28 +255,34 @@ void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPre
     });
 }
 
-std::shared_ptr<const Device> read_device(const json& document, const std::string& file,
-                                          std::vector<Finding>& findings) {
+DeviceReading read_device_fields(const json& document, const std::string& file) {
     ReadContext context;
     context.file = file;
-    auto device = std::make_shared<Device>();
-    device->file = file;
+    DeviceReading reading;
+    reading.device->file = file;
     {
         ObjectReader reader(context, document, JsonPlace{});
         read_sources(reader);
-        read_identity(reader, *device);
-        read_rest(reader, *device);
-        read_family(reader, *device);
-        check_names(reader, *device);
+        read_identity(reader, *reading.device);
+        read_rest(reader, *reading.device);
+        read_family(reader, *reading.device);
+        check_names(reader, *reading.device);
         reader.finish();
     }
-    const bool usable = std::none_of(context.findings.begin(), context.findings.end(),
-                                     [](const Finding& f) { return f.severity == Severity::error; });
-    findings.insert(findings.end(), context.findings.begin(), context.findings.end());
-    if (!usable)
+    reading.usable = std::none_of(context.findings.begin(), context.findings.end(),
+                                  [](const Finding& f) { return f.severity == Severity::error; });
+    reading.findings = std::move(context.findings);
+    return reading;
+}
+
+std::shared_ptr<const Device> read_device(const json& document, const std::string& file,
+                                          std::vector<Finding>& findings) {
+    DeviceReading reading = read_device_fields(document, file);
+    findings.insert(findings.end(), reading.findings.begin(), reading.findings.end());
+    if (!reading.usable)
         return nullptr;
-    device->findings = std::move(context.findings);
-    return device;
+    reading.device->findings = std::move(reading.findings);
+    return std::move(reading.device);
 }
 
 } // namespace archsim

@@ -7,7 +7,17 @@
 
 namespace archsim {
 
-/// Reads a device whose "extends" is already merged. Problems go to `findings`; null when one of them is an
+/// What could be read of a device, whatever is wrong with the rest.
+struct DeviceReading {
+    std::shared_ptr<Device> device = std::make_shared<Device>();
+    std::vector<Finding> findings;
+    bool usable = false; ///< none of the findings is an error
+};
+
+/// Reads a device whose "extends" is already merged.
+DeviceReading read_device_fields(const nlohmann::json& document, const std::string& file);
+
+/// The device, for use. Problems go to `findings`; null when one of them is an
 /// error.
 std::shared_ptr<const Device> read_device(const nlohmann::json& document, const std::string& file,
                                           std::vector<Finding>& findings);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <fmt/format.h>
 #include <utility>
 
@@ -323,49 +322,6 @@ void read_sources(ObjectReader& document) {
             });
         });
     });
-}
-
-std::optional<json> parse_json_file(const std::string& file, std::vector<Finding>& findings) {
-    const auto fail = [&](FindingKind kind, std::string message, std::string mend) {
-        Finding finding;
-        finding.kind = kind;
-        finding.file = file;
-        finding.message = std::move(message);
-        finding.mend = std::move(mend);
-        findings.push_back(std::move(finding));
-        return std::nullopt;
-    };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
-    if (stream == nullptr)
-        return fail(FindingKind::unreadable_file, "the file cannot be opened",
-                    "check its name and permissions");
-    std::string text;
-    std::array<char, 16384> block{};
-    while (const std::size_t n = std::fread(block.data(), 1, block.size(), stream.get()))
-        text.append(block.data(), n);
-    if (std::ferror(stream.get()) != 0)
-        return fail(FindingKind::unreadable_file, "the file cannot be read", "is it a folder?");
-    try {
-        json document = json::parse(text);
-        if (document.is_object())
-            return document;
-        return fail(FindingKind::malformed_file, "the file does not hold a JSON object", "start it with {");
-    } catch (const json::parse_error& error) {
-        std::size_t line = 1, column = 1;
-        for (std::size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) {
-            ++column;
-            if (text[i] == '\n') {
-                ++line;
-                column = 1;
-            }
-        }
-        return fail(FindingKind::malformed_file,
-                    fmt::format("no valid JSON at line {}, column {}", line, column),
-                    "check commas, quotes and brackets there");
-    } catch (const json::exception& error) {
-        return fail(FindingKind::malformed_file, fmt::format("no valid JSON ({})", error.what()),
-                    "check the numbers of the file");
-    }
 }
 
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/provenance.hpp"
 
+#include "hardware/json_text.hpp"
 #include "hardware/units.hpp"
 
 #include <limits>
@@ -138,8 +139,5 @@ class ObjectReader {
 
 /// Reads the "sources" member of a document into the context.
 void read_sources(ObjectReader& document);
-
-/// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
-std::optional<nlohmann::json> parse_json_file(const std::string& file, std::vector<Finding>& findings);
 
 } // namespace archsim

@@ -1,5 +1,7 @@
 #include "hardware/lints.hpp"
 
+#include "hardware/text.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -16,7 +18,7 @@ constexpr double kSparseFactor = 2.0;
 
 class Lints {
   public:
-    explicit Lints(const Device& device) : device_(device) {}
+    Lints(const Device& device, std::span<const Finding> known) : device_(device), known_(known) {}
 
     std::vector<Finding> run() {
         peaks();
@@ -28,7 +30,15 @@ class Lints {
     }
 
   private:
+    /// True when something at, below or around this place could not be read.
+    bool doubtful(std::string_view where) const {
+        return std::any_of(known_.begin(), known_.end(),
+                           [&](const Finding& f) { return same_place(f.where, where); });
+    }
+
     void add(FindingKind kind, std::string where, std::string message, std::string mend) {
+        if (doubtful(where))
+            return;
         Finding finding;
         finding.kind = kind;
         finding.file = device_.file;
@@ -39,6 +49,8 @@ class Lints {
     }
 
     void peaks() {
+        if (device_.engines.empty() || doubtful("/engines"))
+            return;
         for (const StatedPeak& peak : device_.peaks) {
             const double product = device_.peak(peak.kind, peak.precision);
             const std::string where =
@@ -106,7 +118,7 @@ class Lints {
             if (device_.dram)
                 ordered(mode.memory_bandwidth, device_.dram->bandwidth, at + "/memory_bandwidth",
                         "memory_bandwidth", "dram bandwidth", 1e9, "GB/s");
-            if (mode.active_units.known() && mode.active_units.value > units)
+            if (mode.active_units.known() && mode.active_units.value > units && !doubtful("/engines"))
                 add(FindingKind::inconsistent, at + "/active_units",
                     fmt::format("{:g} active units, but the engines have {:g}", mode.active_units.value,
                                 units),
@@ -128,7 +140,16 @@ class Lints {
                 fmt::format("a {} needs this field", title_of(device_.family)), "add it with its source");
     }
 
+    /// Identity is missing, perhaps the family too.
+    bool anonymous() const {
+        return std::any_of(known_.begin(), known_.end(), [](const Finding& f) {
+            return f.kind == FindingKind::missing_field && f.where == "/";
+        });
+    }
+
     void family() {
+        if (anonymous() || doubtful("/family"))
+            return;
         switch (device_.family) {
         case Family::cpu:
             required(device_.cpu.cores, "/cpu/cores");
@@ -164,13 +185,14 @@ class Lints {
     }
 
     const Device& device_;
+    std::span<const Finding> known_;
     std::vector<Finding> findings_;
 };
 
 } // namespace
 
-std::vector<Finding> lint_device(const Device& device) {
-    return Lints(device).run();
+std::vector<Finding> lint_device(const Device& device, std::span<const Finding> known) {
+    return Lints(device, known).run();
 }
 
 } // namespace archsim

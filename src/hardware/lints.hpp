@@ -1,10 +1,14 @@
 #pragma once
-// Sanity of a device that could be read: numbers that contradict each other.
+// Sanity of a device: numbers that contradict each other.
 
 #include "archsim/hardware/device.hpp"
 
+#include <span>
+#include <vector>
+
 namespace archsim {
 
-std::vector<Finding> lint_device(const Device& device);
+/// `known` are the findings of reading it: what they say already, or make doubtful, is not said again.
+std::vector<Finding> lint_device(const Device& device, std::span<const Finding> known = {});
 
 } // namespace archsim

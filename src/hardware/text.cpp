@@ -30,4 +30,9 @@ std::string name_key(std::string_view name) {
     return result;
 }
 
+bool same_place(std::string_view a, std::string_view b) {
+    const std::string_view shorter = a.size() < b.size() ? a : b, longer = a.size() < b.size() ? b : a;
+    return longer == shorter || (longer.starts_with(shorter) && longer[shorter.size()] == '/');
+}
+
 } // namespace archsim

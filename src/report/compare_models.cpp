@@ -1,7 +1,9 @@
 #include "archsim/report/compare_models.hpp"
 
 #include "archsim/report/generation.hpp"
+#include "report/cold_start_table.hpp"
 #include "report/number_format.hpp"
+#include "report/ranking_table.hpp"
 #include "report/result_text.hpp"
 #include "report/subgraph_table.hpp"
 
@@ -42,64 +44,6 @@ Facts characteristics(const ModelFacts& model, std::span<const Result> results) 
     for (const auto& [kind, count] : operator_mix(model))
         facts.items.push_back({kind, fmt::format("{:.0f} % ({} operators)", 100 * count / total, count), 1});
     return facts;
-}
-
-Table ranking_table(const ModelComparison& c, std::span<const Result> results) {
-    const bool throughput = c.request.scenario == Scenario::throughput;
-    Table table;
-    table.title =
-        throughput ? "Hardware Comparison (Sorted by Throughput)" : "Hardware Comparison (Sorted by Latency)";
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Type", "", "family"},
-                     {"Latency", "ms", "latency_s", Align::right},
-                     {"90 %", "ms", "latency_interval", Align::right, 2},
-                     {"FPS", "", "throughput_per_s", Align::right},
-                     {"Power", "W", "power_w", Align::right},
-                     {"FPS/W", "", "efficiency_per_w", Align::right},
-                     {"Energy", "mJ/inf", "energy_per_inference_j", Align::right},
-                     {"Rank", "", "rank", Align::right},
-                     {"Precision", "", "executed_precision", Align::left, 1},
-                     {"Util", "%", "utilization", Align::right, 4},
-                     {"Memory", "MB", "peak_memory_bytes", Align::right, 5},
-                     {"Runtime", "", "runtime", Align::left, 3}};
-    std::set<std::string> notes;
-    for (const Rank& rank : rank_results(results, throughput ? RankBy::throughput : RankBy::latency)) {
-        const Result& r = results[rank.result];
-        const Estimate& e = r.estimate;
-        std::vector<Cell> row{{hardware_label(r)}, {family_label(r)}};
-        if (!r.ok()) {
-            while (row.size() < table.columns.size())
-                row.push_back({"-"});
-            row[8] = {std::string(name_of(e.status)), {}, Tone::bad};
-            notes.insert(fmt::format("{}: {}", hardware_label(r), e.reason));
-        } else {
-            row.push_back({format_number(e.latency_s * 1e3), e.latency_s});
-            row.push_back({fmt::format("{}-{}", format_number(e.latency_interval.low * 1e3),
-                                       format_number(e.latency_interval.high * 1e3))});
-            row.push_back({format_number(e.throughput_per_s), e.throughput_per_s});
-            row.push_back({format_number(e.power_w), e.power_w});
-            row.push_back({format_number(e.throughput_per_s / e.power_w), e.throughput_per_s / e.power_w});
-            row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j});
-            row.push_back({fmt::format("{}{}", rank.place, rank.tied ? "=" : ""), rank.place,
-                           rank.place == 1 ? Tone::good : Tone::plain});
-            row.push_back({precision_label(r)});
-            row.push_back({fmt::format("{:.1f}", e.utilization * 100), e.utilization});
-            row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes});
-            row.push_back({r.runtime->id});
-            if (!e.precision_note.empty())
-                notes.insert(fmt::format("* {}: asked {}, {}", hardware_label(r), precision_name(r.requested),
-                                         e.precision_note));
-        }
-        table.rows.push_back(std::move(row));
-    }
-    for (const auto& row : table.rows)
-        if (row[8].text.ends_with('=')) {
-            table.notes.push_back(
-                "= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
-            break;
-        }
-    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
-    return table;
 }
 
 void add_details(const Result& r, bool verbose, Report& report) {
@@ -175,7 +119,9 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         for (const Finding& finding : model.findings)
             report.blocks.push_back(
                 Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
-        report.blocks.push_back(ranking_table(c, results));
+        report.blocks.push_back(ranking_table(results, c.request.scenario));
+        if (view.cold_start)
+            report.blocks.push_back(cold_start_table(results));
         add_generation_and_parts(results, report);
         const auto ranks = rank_results(results, RankBy::latency);
         for (const Rank& rank : ranks) {
@@ -188,6 +134,16 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(Heading{1, "ALL MODELS"});
         report.blocks.push_back(matrix(c));
     }
+    return report;
+}
+
+Report tabulate(const ModelComparison& c) {
+    std::vector<RankedGroup> groups;
+    for (std::size_t m = 0; m < c.models.size(); ++m)
+        groups.push_back({results_of(c, m), static_cast<double>(c.request.batch_size), c.request.scenario});
+    Report report;
+    report.title = "Model comparison";
+    report.blocks.push_back(results_table(groups));
     return report;
 }
 

@@ -17,6 +17,10 @@ std::string family_label(const Result& result) {
     return result.device ? std::string(title_of(result.device->family)) : "?";
 }
 
+std::string runtime_label(const Result& result) {
+    return result.runtime ? result.runtime->id : result.runtime_asked;
+}
+
 std::string precision_name(const PrecisionConfig& c) {
     if (c == PrecisionConfig::uniform(c.compute))
         return std::string(name_of(c.compute));

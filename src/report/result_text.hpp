@@ -12,6 +12,8 @@ namespace archsim {
 std::string hardware_label(const Result& result);
 /// "GPU".
 std::string family_label(const Result& result);
+/// Id of the software stack, or the name that was asked for where it does not run.
+std::string runtime_label(const Result& result);
 /// "fp16", "fp16 (asked fp32)" where the device runs something else.
 std::string precision_label(const Result& result);
 /// Name of a format combination: "fp16", "int8", "w4a16".

@@ -2,6 +2,7 @@
 
 #include "archsim/report/result_json.hpp"
 
+#include "report/cold_start_table.hpp"
 #include "report/generation_json.hpp"
 #include "report/result_text.hpp"
 
@@ -15,6 +16,17 @@ using Json = nlohmann::ordered_json;
 
 Json number(bool known, double value) {
     return known && std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json cold_start_json(const ColdStart& start) {
+    const auto kind = [](const Fact* fact) {
+        return fact != nullptr && fact->source != nullptr ? Json(name_of(fact->source->kind)) : Json(nullptr);
+    };
+    return {{"build_s", number(true, start.build_s)},
+            {"weight_upload_s", number(true, start.upload_s)},
+            {"first_inference_s", number(true, start.first_s())},
+            {"build_source", kind(start.build)},
+            {"link_source", kind(start.link)}};
 }
 
 } // namespace
@@ -49,7 +61,7 @@ Json result_json(const Result& r, double batch_size, int place) {
     Json row = {{"model", r.model->name},
                 {"hardware", r.device ? r.device->id : r.hardware},
                 {"family", r.device ? Json(name_of(r.device->family)) : Json(nullptr)},
-                {"runtime", r.runtime ? Json(r.runtime->id) : Json(nullptr)},
+                {"runtime", runtime_label(r).empty() ? Json(nullptr) : Json(runtime_label(r))},
                 {"power_mode", r.power_mode.empty() ? Json(nullptr) : Json(r.power_mode)},
                 {"precision", precision_name(r.requested)},
                 {"executed_precision", ok ? Json(precision_name(e.executed)) : Json(nullptr)},
@@ -80,6 +92,8 @@ Json result_json(const Result& r, double batch_size, int place) {
                 {"memory_bound_subgraphs", ok ? Json(e.memory_bound) : Json(nullptr)},
                 {"overhead_bound_subgraphs", ok ? Json(e.overhead_bound) : Json(nullptr)},
                 {"rank", place > 0 ? Json(place) : Json(nullptr)}};
+    if (const auto start = cold_start_of(r))
+        row["cold_start"] = cold_start_json(*start);
     if (r.generation)
         row["generation"] = generation_json(*r.generation, ok);
     if (!r.parts.empty())

@@ -19,6 +19,8 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
     }
     for (const std::string& hardware : request.hardware)
         session.hardware().device(hardware); // unknown names stop here, before any work
+    for (const std::string& runtime : request.runtimes)
+        session.hardware().runtime(runtime);
     std::vector<std::string> runtimes = request.runtimes;
     if (runtimes.empty())
         runtimes.emplace_back();

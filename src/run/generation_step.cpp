@@ -111,6 +111,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
                                       std::optional<Precision> kv_cache, Result& result) {
     result.hardware = hardware;
     result.requested = options.precision;
+    result.runtime_asked = options.runtime;
     RunOptions own = options;
     // Steps of one batch follow each other; serving many requests is priced as larger batches.
     own.scenario = Scenario::latency;

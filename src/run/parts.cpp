@@ -158,6 +158,7 @@ Result MultiPartModel::run(const Session& session, std::string_view hardware,
     whole.model = facts_;
     whole.hardware = hardware;
     whole.requested = options.precision;
+    whole.runtime_asked = options.runtime;
     Estimate& e = whole.estimate;
     e.utilization_min = 1;
     double useful = 0, seconds = 0, low = 0, high = 0;

@@ -106,7 +106,11 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
     result.model = model->facts();
     result.hardware = hardware;
     result.requested = options.precision;
+    result.runtime_asked = options.runtime;
     try {
+        const DeviceChoice choice = hardware_->device(hardware);
+        result.device = choice.device; // known even where the stack does not run on it
+        result.power_mode = choice.power_mode;
         return run_on(model, hardware, machine(hardware, options), options);
     } catch (const Error& problem) {
         result.estimate.status = Status::unsupported;
@@ -121,6 +125,7 @@ Result Session::run_on(const std::shared_ptr<const BoundModel>& model, std::stri
     result.model = model->facts();
     result.hardware = hardware;
     result.requested = options.precision;
+    result.runtime_asked = options.runtime;
     result.machine = std::move(made);
     const Machine& machine = *result.machine;
     result.device = machine.device;

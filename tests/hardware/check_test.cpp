@@ -151,6 +151,110 @@ TEST_CASE("each mistake is one finding with pointer, value, unit and mend", "[ha
     }
 }
 
+TEST_CASE("all mistakes of a file are found at once", "[hardware][check]") {
+    json device = small_device("Acme-1");
+    device["dram"]["bandwidth"]["unit"] = "GHz";      // cannot be read
+    device["power"]["tdp"]["value"] = -1;             // negative
+    device["power"].erase("idle");                    // fine
+    device["power"]["idel"] = device["power"]["tdp"]; // unknown key
+    device["peaks"]["matrix"]["fp16"]["value"] = 20;  // sparse
+    device["memory"][0]["capacity"]["value"] = 9e6;   // above the DRAM's
+    device["gpu"].erase("sm_count");                  // a GPU needs it
+    device["runtimes"] = {"stack", "stakc"};          // no such stack
+    device["aliases"] = {"Rocket", "Twin"};           // the second is another device
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    files.add_device(device);
+    json twin = small_device("Twin");
+    twin["name"] = "The twin";
+    files.add_device(twin);
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    for (const char* where :
+         {"/dram/bandwidth/unit", "/power/tdp/value", "/power/idel", "/peaks/matrix/fp16/value",
+          "/memory/0/capacity", "/gpu/sm_count", "/runtimes/1", "/aliases/1"}) {
+        INFO(where);
+        REQUIRE(at(findings, where) != nullptr);
+        CHECK_THAT(at(findings, where)->file, Catch::EndsWith("Acme-1.json"));
+    }
+    CHECK(findings.size() == 8);
+    CHECK(HardwareDatabase(files.root()).device("Twin").device != nullptr);
+}
+
+TEST_CASE("a mistake does not bring others with it", "[hardware][check]") {
+    json device = small_device("Acme-1");
+    SECTION("rate that cannot be read: no judgement on the peaks") {
+        device["engines"][0]["ops_per_clock"]["fp16"] = -1000;
+        require_one(device, FindingKind::out_of_range, "/engines/0/ops_per_clock/fp16", "negative", "0");
+    }
+    SECTION("engine without a clock") {
+        device["engines"][0].erase("clock");
+        require_one(device, FindingKind::missing_field, "/engines/0", "clock", "add");
+    }
+    SECTION("no engines") {
+        device.erase("engines");
+        require_one(device, FindingKind::missing_field, "/", "engines", "engine");
+    }
+    SECTION("family that does not exist") {
+        device["family"] = "gpuu";
+        require_one(device, FindingKind::malformed_file, "/family", "gpuu", "gpu");
+    }
+    SECTION("no family") {
+        device.erase("family");
+        require_one(device, FindingKind::missing_field, "/", "family", "add");
+    }
+    SECTION("no id") {
+        device.erase("id");
+        TemporaryDatabase files;
+        files.write("schema.json", kOpenSchema);
+        files.write("runtime_schema.json", kOpenSchema);
+        files.add_runtime(small_runtime("stack"));
+        files.write("gpu/Acme-1.json", device.dump());
+        const auto findings = check_hardware(files.root());
+        REQUIRE(findings.size() == 1);
+        CHECK_THAT(findings[0].message, Catch::Contains("\"id\" is missing"));
+    }
+}
+
+TEST_CASE("what a device with an unusable base states itself is checked", "[hardware][check]") {
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_device(small_device("Acme-1"));
+    files.add_runtime(small_runtime("stack"));
+    files.write("gpu/Loop.json", R"({"id": "Loop", "extends": "Loop", "default_power_mode": "50W",
+        "aliases": ["acme-1"], "powr": {}, "power": {"tdp": {"value": 5, "unit": "kg", "source": "Acme-1:S1"}}})");
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    for (const char* where : {"/extends", "/power/tdp/unit", "/powr", "/aliases/0"})
+        CHECK(at(findings, where) != nullptr);
+    CHECK(findings.size() == 4);
+    CHECK(HardwareDatabase(files.root()).device("Acme-1").device->id == "Acme-1");
+}
+
+TEST_CASE("an overlay's alias may not hide a device of the database", "[hardware][check]") {
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    json known = small_device("Zeta");
+    known["aliases"] = {"Rocket"};
+    files.add_device(known);
+    json own = small_device("Alpha");
+    own["name"] = "Alpha board";
+    own["aliases"] = {"rocket"};
+    const std::string file = files.write("mine/Alpha.json", own.dump());
+    const auto findings = check_hardware(file);
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].kind == FindingKind::duplicate);
+    CHECK(findings[0].where == "/aliases/0");
+    CHECK_THAT(findings[0].message, Catch::Contains("Zeta"));
+}
+
 TEST_CASE("names across files", "[hardware][check]") {
     TemporaryDatabase files;
     files.write("schema.json", kOpenSchema);

@@ -40,6 +40,7 @@ struct Result {
     std::shared_ptr<const NetworkWork> work;
     std::string hardware; ///< as asked for: "KPU-T64@3W"
     std::string power_mode;
+    std::string runtime_asked; ///< name of the software stack, empty for the device's default
     PrecisionConfig requested;
     Estimate estimate;             ///< with parts: their sum; of generated text: the whole answer
     std::vector<ResultPart> parts; ///< of a multi-part model

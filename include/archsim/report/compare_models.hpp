@@ -32,9 +32,12 @@ struct ModelComparison {
 
 struct CompareModelsView {
     bool verbose = false;
+    bool cold_start = false; ///< the first inference too
 };
 
 ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view);
+/// One flat table, a row per result, for spreadsheets.
+ARCHSIM_API Report tabulate(const ModelComparison& comparison);
 /// {"schema": "archsim.compare_models/1", ...}; unknown values are null.
 ARCHSIM_API std::string to_json(const ModelComparison& comparison);
 

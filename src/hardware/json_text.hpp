@@ -1,0 +1,22 @@
+#pragma once
+// Text and files -> JSON documents.
+
+#include "archsim/core/finding.hpp"
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// The document that nlohmann::json::parse would return, in a third of its time, since devices are parsed by
+/// the hundred. Reads what the database uses: ASCII text, strings without \u escapes, at most 64 levels. Null
+/// for anything else, right or wrong: then the caller parses with nlohmann, which also words the error.
+std::optional<nlohmann::json> parse_plain_json(std::string_view text);
+
+/// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
+std::optional<nlohmann::json> parse_json_file(const std::string& file, std::vector<Finding>& findings);
+
+} // namespace archsim

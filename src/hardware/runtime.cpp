@@ -16,9 +16,9 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
 } // namespace
 
 bool Runtime::serves(const Device& device) const {
-    // A device that names the stack is served whatever the stack says in general.
-    if (listed(device.runtimes, id))
-        return true;
+    // The device knows best: DirectML runs on GPUs, yet not on one without a display driver.
+    if (!device.runtimes.empty())
+        return listed(device.runtimes, id);
     const bool family_fits = std::find(families.begin(), families.end(), device.family) != families.end();
     return family_fits && (vendors.empty() || listed(vendors, device.vendor)) &&
            (generations.empty() || listed(generations, device.generation));

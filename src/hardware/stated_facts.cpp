@@ -25,6 +25,15 @@ double number_at(const json& object, const char* key) {
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
+/// The remark, and of a price its date and what is hired for it.
+std::string note_of(const json& quantity) {
+    std::string note = text_at(quantity, "note");
+    for (const char* key : {"date", "instance"})
+        if (const std::string part = text_at(quantity, key); !part.empty())
+            note += (note.empty() ? "" : "; ") + part;
+    return note;
+}
+
 class Walk {
   public:
     explicit Walk(const json& document) {
@@ -57,7 +66,7 @@ class Walk {
             fact.cite = source->cite;
         }
         if (quantity != nullptr) {
-            fact.note = text_at(*quantity, "note");
+            fact.note = note_of(*quantity);
             fact.fitted_n = static_cast<int>(number_at(*quantity, "n"));
             fact.fitted_error = number_at(*quantity, "error");
         }

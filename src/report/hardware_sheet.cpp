@@ -84,6 +84,27 @@ Facts identity_of(const Device& device, const std::string& mode) {
     return facts;
 }
 
+/// What a buyer or an estimate would like to know and the entry does not say.
+std::vector<std::string> not_stated(const Device& device) {
+    std::vector<std::string> absent;
+    const auto need = [&](bool stated, const char* what) {
+        if (!stated)
+            absent.emplace_back(what);
+    };
+    need(device.clock_base.known() || device.clock_boost.known(), "clocks");
+    need(!device.memory.empty(), "on-chip memory");
+    need(device.dram.has_value(), "DRAM");
+    need(!device.dram || device.dram->achievable_fraction.known(), "achievable share of the DRAM bandwidth");
+    need(device.tdp.known(), "power limit");
+    need(device.idle.known(), "idle power");
+    need(device.family == Family::cpu || device.host_link_bandwidth.known() || !device.host_link_type.empty(),
+         "host link");
+    need(device.link_bandwidth.known(), "chip-to-chip bandwidth");
+    need(device.list_price.has_value(), "list price");
+    need(device.cloud_price.has_value(), "price per hour");
+    return absent;
+}
+
 Table peak_table(const Device& device) {
     Table table;
     table.title = "Dense peaks: units x operations per clock x clock";
@@ -140,6 +161,8 @@ Report describe(const DeviceSheet& sheet) {
                 assumed.push_back(field_text(fact.where, device));
         report.blocks.push_back(Paragraph{"Assumed: " + joined(assumed) + "."});
     }
+    if (const auto absent = not_stated(device); !absent.empty())
+        report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
     if (!device.notes.empty())
         report.blocks.push_back(Bullets{device.notes});
     for (const Finding& finding : device.findings)

@@ -142,7 +142,10 @@ class StudyReader {
             const bool no_such = found.size() == 1 && (found[0].kind == FindingKind::unknown_name ||
                                                        found[0].kind == FindingKind::unreadable_file);
             if (no_such)
-                return {{}, found[0].message, found[0].mend};
+                return {{},
+                        found[0].file.empty() ? found[0].message
+                                              : fmt::format("{}: {}", found[0].file, found[0].message),
+                        found[0].mend};
         }
         return {path, {}, {}};
     }

@@ -55,6 +55,16 @@ TEST_CASE("which stack serves which device", "[hardware]") {
     CHECK(database.runtime("stack")->serves(*device));
     CHECK_FALSE(database.runtime("STRANGE")->serves(*device));
     CHECK_THROWS_WITH(database.runtime_for(*device, "foreign"), Catch::Contains("does not run on Acme-1"));
+    // A device that names no stack of its own is served by those made for its kind.
+    auto bare = small_device("Bare");
+    bare.erase("runtimes");
+    bare.erase("default_runtime");
+    files.add_device(bare);
+    const HardwareDatabase again(files.root());
+    CHECK(again.runtime("stack")->serves(*again.device("Bare").device));
+    CHECK_FALSE(again.runtime("foreign")->serves(*again.device("Bare").device));
+    files.add_runtime(small_runtime("general"));
+    CHECK_FALSE(HardwareDatabase(files.root()).runtime("general")->serves(*device));
     CHECK_THROWS_WITH(database.runtime("stak"), Catch::Contains("is stack meant?"));
     CHECK(database.runtime_ids() == std::vector<std::string>{"foreign", "stack"});
 }

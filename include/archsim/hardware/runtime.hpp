@@ -44,7 +44,7 @@ struct ARCHSIM_API Runtime {
     std::string file;
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
 
-    /// True when a device names this stack, or when family, vendor and generation fit.
+    /// True when the device names this stack, or names none while family, vendor and generation fit.
     bool serves(const Device& device) const;
 };
 

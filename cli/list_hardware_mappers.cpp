@@ -10,6 +10,7 @@ namespace {
 constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --category gpu --format csv
   list_hardware_mappers --show RTX-4090
+  list_hardware_mappers --show-runtime tensorrt
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
@@ -25,7 +26,7 @@ archsim::HardwareListLayout layout_of(archsim::Format format) {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string category, deployment, show;
+    std::string category, deployment, show, show_runtime;
     std::vector<std::string> overlays;
     std::optional<std::string> check;
     cli::OutputOptions output;
@@ -37,6 +38,8 @@ int main(int argc, char** argv) {
             ->check(CLI::IsMember(families, CLI::ignore_case));
         app.add_option("--deployment", deployment, "the hardware of one deployment scenario");
         app.add_option("--show", show, "everything about one device, with the source of each number");
+        app.add_option("--show-runtime", show_runtime,
+                       "everything about one software stack: devices, fusion, costs, fallback, sources");
         app.add_option_function<std::string>(
                "--check", [&](const std::string& path) { check = path; },
                "check a database folder or one file (default: the installed database)")
@@ -60,6 +63,10 @@ int main(int argc, char** argv) {
             return outcome.findings.empty() ? 0 : 2;
         }
         const HardwareDatabase database(data_dir() / "hardware_db", {overlays.begin(), overlays.end()});
+        if (!show_runtime.empty()) {
+            answer(runtime_sheet(database, show_runtime), plain);
+            return 0;
+        }
         if (!show.empty()) {
             answer(device_sheet(database, show), plain);
             return 0;

@@ -94,6 +94,25 @@ Json device_json(const Device& device) {
             {"file", device.file}};
 }
 
+Json facts_json(const std::vector<StatedFact>& stated) {
+    Json facts = Json::array();
+    for (const StatedFact& fact : stated) {
+        Json row = {{"pointer", fact.where},
+                    {"value", fact.value},
+                    {"unit", fact.unit},
+                    {"kind", name_of(fact.kind)},
+                    {"source", fact.cite}};
+        if (!fact.note.empty())
+            row["note"] = fact.note;
+        if (fact.fitted_n > 0) {
+            row["n"] = fact.fitted_n;
+            row["error"] = fact.fitted_error;
+        }
+        facts.push_back(std::move(row));
+    }
+    return facts;
+}
+
 Json header() {
     return {{"schema", kSchema}, {"version", version()}};
 }
@@ -128,23 +147,31 @@ std::string to_json(const DeviceSheet& sheet) {
     entry["power_mode_details"] = modes_json(device);
     entry["sources"] = counts_json(count_sources(sheet.facts));
     entry["notes"] = device.notes;
-    Json& facts = entry["facts"] = Json::array();
-    for (const StatedFact& fact : sheet.facts) {
-        Json row = {{"pointer", fact.where},
-                    {"value", fact.value},
-                    {"unit", fact.unit},
-                    {"kind", name_of(fact.kind)},
-                    {"source", fact.cite}};
-        if (!fact.note.empty())
-            row["note"] = fact.note;
-        if (fact.fitted_n > 0) {
-            row["n"] = fact.fitted_n;
-            row["error"] = fact.fitted_error;
-        }
-        facts.push_back(std::move(row));
-    }
+    entry["facts"] = facts_json(sheet.facts);
     document["hardware"] = Json::array({std::move(entry)});
     document["findings"] = findings_json(device.findings);
+    return document.dump(2) + "\n";
+}
+
+std::string to_json(const RuntimeSheet& sheet) {
+    const Runtime& stack = *sheet.runtime;
+    Json formats = Json::array();
+    for (const Precision precision : stack.precisions)
+        formats.push_back(name_of(precision));
+    Json document = header();
+    document["runtimes"] = Json::array({{{"id", stack.id},
+                                         {"name", stack.name},
+                                         {"aliases", stack.aliases},
+                                         {"description", stack.description},
+                                         {"devices", sheet.devices},
+                                         {"default_of", sheet.default_of},
+                                         {"graph_capture", stack.graph_capture},
+                                         {"precisions", std::move(formats)},
+                                         {"unsupported_operators", stack.unsupported_operators},
+                                         {"compile_base_s", value_json(stack.compile_base)},
+                                         {"compile_per_operator_s", value_json(stack.compile_per_operator)},
+                                         {"sources", counts_json(count_sources(sheet.facts))},
+                                         {"facts", facts_json(sheet.facts)}}});
     return document.dump(2) + "\n";
 }
 

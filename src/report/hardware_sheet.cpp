@@ -2,6 +2,7 @@
 
 #include "archsim/report/hardware_list.hpp"
 #include "report/number_format.hpp"
+#include "report/sheet_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,28 +13,9 @@ namespace archsim {
 
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-    std::string text;
-    for (const std::string& name : names)
-        text += (text.empty() ? "" : ", ") + name;
-    return text;
-}
-
-std::string counts_text(const SourceCounts& sources) {
-    std::string text;
-    for (const SourceKind kind : kSourceKinds)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
-    return text;
-}
-
 /// "/dram/bandwidth" -> "dram bandwidth"; array items by their name where they have one.
 std::string field_text(const std::string& pointer, const Device& device) {
-    std::vector<std::string> steps;
-    for (std::size_t at = 1; at <= pointer.size();) {
-        const std::size_t next = std::min(pointer.find('/', at), pointer.size());
-        steps.push_back(pointer.substr(at, next - at));
-        at = next + 1;
-    }
+    std::vector<std::string> steps = pointer_steps(pointer);
     const auto name_item = [&](const auto& items) {
         const auto index = static_cast<std::size_t>(std::stoul(steps[1]));
         if (index < items.size())
@@ -45,19 +27,7 @@ std::string field_text(const std::string& pointer, const Device& device) {
         name_item(device.memory);
     else if (steps.size() > 1 && steps[0] == "power_modes")
         name_item(device.power_modes);
-    std::string text;
-    for (const std::string& step : steps)
-        text += (text.empty() ? "" : " / ") + step;
-    return text;
-}
-
-std::string source_text(const StatedFact& fact) {
-    std::string text = fact.cite.empty() ? "no source" : fact.cite;
-    if (fact.fitted_n > 0)
-        text += fmt::format(" (n = {}, error {})", fact.fitted_n, format_percent(fact.fitted_error));
-    if (!fact.note.empty())
-        text += "; " + fact.note;
-    return text;
+    return joined(steps, " / ");
 }
 
 Facts identity_of(const Device& device, const std::string& mode) {
@@ -136,31 +106,14 @@ Report describe(const DeviceSheet& sheet) {
     report.blocks.push_back(Heading{1, device.id});
     report.blocks.push_back(identity_of(device, sheet.choice.power_mode));
     report.blocks.push_back(peak_table(device));
-    Table table;
-    table.title = "Every number and where it comes from";
-    table.columns = {{"Field", "", "field"},
-                     {"Value", "", "value", Align::right},
-                     {"Unit", "", "unit"},
-                     {"Kind", "", "kind"},
-                     {"Source", "", "source"}};
-    for (const StatedFact& fact : sheet.facts) {
-        const Tone tone = fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain;
-        table.rows.push_back({{field_text(fact.where, device)},
-                              {fmt::format("{:g}", fact.value), fact.value},
-                              {fact.unit},
-                              {std::string(name_of(fact.kind)), std::nullopt, tone},
-                              {source_text(fact)}});
-    }
-    const SourceCounts counts = count_sources(sheet.facts);
-    table.notes.push_back(fmt::format("{} numbers: {}.", counts.total(), counts_text(counts)));
-    report.blocks.push_back(std::move(table));
-    if (counts[SourceKind::assumed] > 0) {
-        std::vector<std::string> assumed;
-        for (const StatedFact& fact : sheet.facts)
-            if (fact.kind == SourceKind::assumed)
-                assumed.push_back(field_text(fact.where, device));
+    const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
+    report.blocks.push_back(fact_table(sheet.facts, field));
+    std::vector<std::string> assumed;
+    for (const StatedFact& fact : sheet.facts)
+        if (fact.kind == SourceKind::assumed)
+            assumed.push_back(field(fact.where));
+    if (!assumed.empty())
         report.blocks.push_back(Paragraph{"Assumed: " + joined(assumed) + "."});
-    }
     if (const auto absent = not_stated(device); !absent.empty())
         report.blocks.push_back(Paragraph{"Not stated: " + joined(absent) + "."});
     if (!device.notes.empty())

@@ -1,5 +1,7 @@
 #include "archsim/report/hardware_list.hpp"
 
+#include "hardware/json_text.hpp"
+#include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 
 #include <catch2/catch.hpp>
@@ -67,6 +69,32 @@ TEST_CASE("a device sheet lists every number with its source", "[hardware][repor
     CHECK(document["hardware"][0]["power_mode_details"][1]["limit_w"].is_null());
 }
 
+TEST_CASE("a stack's sheet says what it serves, costs and cannot run", "[hardware][report]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-1"));
+    auto other = small_device("Acme-2");
+    other["runtimes"] = {"else"};
+    other["default_runtime"] = "else";
+    files.add_device(other);
+    auto stack = small_runtime("stack");
+    stack["compile_base"] = {{"value", 2}, {"unit", "s"}, {"source", "S1"}};
+    stack["compile_per_operator"] = {{"value", 10}, {"unit", "ms"}, {"source", "S1"}};
+    files.add_runtime(stack);
+    const RuntimeSheet sheet = runtime_sheet(HardwareDatabase(files.root()), "stack");
+    CHECK(sheet.devices == std::vector<std::string>{"Acme-1"});
+    CHECK(sheet.default_of == sheet.devices);
+    RenderOptions wide;
+    wide.width = 300;
+    const std::string text = render(describe(sheet), Format::text, wide);
+    CHECK_THAT(text, Catch::Contains("parameters / kernel_overhead / by_generation / acme-1") &&
+                         Catch::Contains("Einsum") && Catch::Contains("2.00 s + 0.010 s per operator") &&
+                         Catch::Contains("host processor"));
+    const json document = json::parse(to_json(sheet));
+    CHECK(document["runtimes"][0]["compile_per_operator_s"] == 0.01);
+    CHECK(document["runtimes"][0]["facts"].size() == sheet.facts.size());
+    CHECK(count_sources(sheet.facts)[SourceKind::paper] == 1);
+}
+
 TEST_CASE("the shipped database is sound", "[hardware][database]") {
     const HardwareCheck check = check_database(kDatabase);
     for (const Finding& finding : check.findings)
@@ -74,6 +102,28 @@ TEST_CASE("the shipped database is sound", "[hardware][database]") {
     CHECK(check.findings.empty());
     CHECK(check.devices >= 138);
     CHECK(check.runtimes >= 23);
+}
+
+TEST_CASE("every shipped file names the schema that it fits", "[hardware][database]") {
+    std::vector<Finding> findings;
+    std::size_t files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kDatabase)) {
+        const std::string name = entry.path().filename().string();
+        if (entry.path().extension() != ".json" || name.ends_with("schema.json"))
+            continue;
+        INFO(name);
+        const auto document = parse_json_file(entry.path().string(), findings);
+        REQUIRE(document);
+        REQUIRE(document->contains("$schema"));
+        const auto schema = entry.path().parent_path() / (*document)["$schema"].get<std::string>();
+        for (const Finding& finding : SchemaCheck(schema.string(), findings).validate(*document, name))
+            findings.push_back(finding);
+        ++files;
+    }
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    CHECK(findings.empty());
+    CHECK(files >= 180);
 }
 
 TEST_CASE("every shipped device names stacks that serve it, and resolves by alias", "[hardware][database]") {

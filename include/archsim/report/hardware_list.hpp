@@ -51,6 +51,16 @@ ARCHSIM_API DeviceSheet device_sheet(const HardwareDatabase& database, std::stri
 ARCHSIM_API Report describe(const DeviceSheet& sheet);
 ARCHSIM_API std::string to_json(const DeviceSheet& sheet);
 
+/// One software stack: what it serves and every number with its source.
+struct RuntimeSheet {
+    std::shared_ptr<const Runtime> runtime;
+    std::vector<std::string> devices, default_of; ///< ids
+    std::vector<StatedFact> facts;
+};
+ARCHSIM_API RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
+ARCHSIM_API Report describe(const RuntimeSheet& sheet);
+ARCHSIM_API std::string to_json(const RuntimeSheet& sheet);
+
 /// The outcome of check_hardware.
 struct HardwareCheck {
     std::string path;

@@ -10,6 +10,18 @@
 
 namespace archsim {
 
+namespace {
+
+/// A device stands in more than one row, told apart by its software stack.
+bool several_stacks(std::span<const Result> results) {
+    std::set<std::string> devices;
+    for (const Result& r : results)
+        devices.insert(hardware_label(r));
+    return devices.size() < results.size();
+}
+
+} // namespace
+
 Table ranking_table(std::span<const Result> results, Scenario scenario) {
     const bool throughput = scenario == Scenario::throughput;
     Table table;
@@ -27,7 +39,7 @@ Table ranking_table(std::span<const Result> results, Scenario scenario) {
                      {"Precision", "", "executed_precision", Align::left, 1},
                      {"Util", "%", "utilization", Align::right, 4},
                      {"Memory", "MB", "peak_memory_bytes", Align::right, 5},
-                     {"Runtime", "", "runtime", Align::left, 3}};
+                     {"Runtime", "", "runtime", Align::left, several_stacks(results) ? 0 : 3}};
     std::set<std::string> notes;
     for (const Rank& rank : rank_results(results, throughput ? RankBy::throughput : RankBy::latency)) {
         const Result& r = results[rank.result];

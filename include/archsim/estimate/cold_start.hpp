@@ -16,8 +16,8 @@ namespace archsim {
 ///                                                                   read and written
 ///   first  = build + upload + warm
 ///
-/// TensorRT (15 s + 0.5 s per operator) on ResNet-50 (122 operators, 102 MB) over 44 GB/s:
-/// 76 s + 2.3 ms + 1.2 ms. Reading the model from storage is not counted.
+/// TensorRT (15 s + 0.5 s per operator) on ResNet-50 (174 operators, 102 MB) over 44 GB/s:
+/// 102 s + 2.3 ms + 1.2 ms. Reading the model from storage is not counted.
 struct ColdStart {
     double build_s = 0, upload_s = 0, warm_s = 0;
     const Fact* build = nullptr; ///< the stack's time per operator (owned by the machine)

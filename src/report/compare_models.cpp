@@ -78,8 +78,10 @@ Table matrix(const ModelComparison& c) {
     table.title = c.request.scenario == Scenario::throughput ? "Throughput of every model (FPS)"
                                                              : "Latency of every model (ms)";
     table.columns = {{"Model", "", "model"}};
-    for (const Result& r : results_of(c, 0))
-        table.columns.push_back({hardware_label(r), "", r.hardware, Align::right});
+    for (const Result& r : results_of(c, 0)) {
+        const std::string stack = c.request.runtimes.size() > 1 ? runtime_label(r) : std::string();
+        table.columns.push_back({hardware_label(r), stack, r.hardware, Align::right});
+    }
     std::set<std::string> reasons;
     for (std::size_t m = 0; m < c.models.size(); ++m) {
         std::vector<Cell> row{{c.models[m]->name}};

@@ -1,5 +1,6 @@
 #include "archsim/run/study.hpp"
 
+#include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"

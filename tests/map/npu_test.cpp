@@ -79,3 +79,19 @@ TEST_CASE("a network that does not fit changes configuration for every layer", "
     CHECK(demand(m, Resource::seconds, Lane::on_chip) == 0);
     CHECK(std::string(m.allocation.scheme) == "context");
 }
+
+TEST_CASE("a layer larger than the weight memory of a pipeline passes over the host link", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Network network;
+    SubgraphWork large = network.convolution(128, 128, 16, 3); // 147 kB of weights, the chip holds 100
+    SubgraphWork small = network.convolution(32, 32, 16, 3);   // 9 kB
+    Rig rig = pipeline();
+    rig.device->host_link_bandwidth = fact(4e9);
+    const double all = 128 * 128 * 9 + 32 * 32 * 9;
+    const Mapping streamed = map_one(*mapper, large, network, rig);
+    CHECK(demand(streamed, Resource::host_link_bytes, Lane::memory) ==
+          Approx(128 * 128 * 9 * (1 - 1e5 / all)));
+    const Mapping context = map_one(*mapper, small, network, rig);
+    CHECK(demand(context, Resource::host_link_bytes, Lane::memory) == 0);
+    CHECK(demand(context, Resource::seconds, Lane::overhead) == 1e-4);
+}

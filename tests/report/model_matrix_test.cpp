@@ -1,0 +1,46 @@
+// The table of several models on several devices: every cell is an estimate, or has its reason below.
+
+#include "archsim/report/compare_models.hpp"
+#include "archsim/report/report.hpp"
+#include "archsim/run/compare_models.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const Table* find_matrix(const Report& report) {
+    for (const Block& block : report.blocks)
+        if (const auto* table = std::get_if<Table>(&block);
+            table && table->title.starts_with("Latency of every model"))
+            return table;
+    return nullptr;
+}
+
+} // namespace
+
+TEST_CASE("the matrix of models and devices says why a cell has no estimate", "[report]") {
+    CompareModelsRequest request;
+    request.models = {"bert-base", "llama-3-8b", "whisper-base"};
+    request.hardware = {"Xeon-8480+", "H100", "TPU-v5e", "DPU-VCK5000", "Hailo-8"};
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(Precision::fp16);
+    const ModelComparison comparison = compare_models(laws::session(), request, {}, options);
+    const Report report = describe(comparison, {});
+    const Table* matrix = find_matrix(report);
+    REQUIRE(matrix);
+    REQUIRE(matrix->rows.size() == request.models.size());
+    std::size_t without = 0;
+    for (const Result& result : comparison.results)
+        without += !result.ok();
+    CHECK(without >= 1); // 16 GB of weights on a device of 16 GB
+    CHECK(matrix->notes.size() == without);
+    for (const auto& row : matrix->rows) {
+        REQUIRE(row.size() == 1 + request.hardware.size());
+        for (std::size_t i = 1; i < row.size(); ++i)
+            CHECK_FALSE(row[i].text.empty());
+    }
+    CHECK(matrix->notes.front().find("llama-3-8b on TPU-v5e: needs ") == 0);
+}

@@ -1,6 +1,7 @@
 // profile_graph: what a network computes and moves, on no hardware in particular.
 
 #include "archsim/report/graph_profile.hpp"
+#include "archsim/report/operator_list.hpp"
 #include "archsim/run/session.hpp"
 #include "common/tool.hpp"
 
@@ -9,7 +10,8 @@ namespace {
 constexpr const char* kExamples = R"(  profile_graph resnet50
   profile_graph bert-base --dim sequence=384 --depth 4 --top 20 --order bytes
   profile_graph ./my_model.onnx --input-shape images=1,3,640,640 --tensors
-  profile_graph vit_b_16 --batch-size 8 --format json --output vit.json)";
+  profile_graph vit_b_16 --batch-size 8 --format json --output vit.json
+  profile_graph --list-operators)";
 
 struct SizeOptions {
     archsim::cli::WorkloadOptions workload; ///< of which only the sizes are asked for
@@ -46,11 +48,13 @@ int main(int argc, char** argv) {
     SizeOptions sizes;
     cli::OutputOptions output;
     GraphProfileView view;
+    bool list_operators = false;
     const auto setup = [&](CLI::App& app) {
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));
-        app.add_option("model", name, "catalogue name, or path of an .onnx file")->required();
+        app.add_option("model", name, "catalogue name, or path of an .onnx file");
+        app.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(app);
         app.add_option("--top", view.top, "operators to list; 0: all")->capture_default_str();
         app.add_option("--order", order, "order of the operators")
@@ -66,6 +70,15 @@ int main(int argc, char** argv) {
                 view.order = known;
         view.allow_unknown = sizes.workload.allow_unknown;
         const Format format = output.chosen();
+        if (list_operators) {
+            const OperatorRegistry& operators = OperatorRegistry::standard();
+            output.emit(format == Format::json ? to_json(operators)
+                                               : render(describe(operators, format == Format::csv), format,
+                                                        output.render_options()));
+            return 0;
+        }
+        if (name.empty())
+            throw UsageError("no model given: name one of the catalogue, or the path of an .onnx file");
         if (format == Format::csv) {
             view.operators_only = true;
             view.top = 0;

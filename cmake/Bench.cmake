@@ -1,9 +1,11 @@
 # Benchmarks: every bench/NAME.cpp is a program of its own.
 
+find_package(benchmark 1.7 REQUIRED)
+
 file(GLOB archsim_bench_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/bench/*.cpp)
 foreach(source IN LISTS archsim_bench_sources)
     cmake_path(GET source STEM program)
     add_executable(${program} ${source})
     target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    target_link_libraries(${program} PRIVATE archsim archsim_warnings fmt::fmt)
+    target_link_libraries(${program} PRIVATE archsim archsim_warnings benchmark::benchmark)
 endforeach()

@@ -1,5 +1,7 @@
 #include "archsim/map/work.hpp"
 
+#include "archsim/ops/traffic.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -54,20 +56,6 @@ std::unordered_set<TensorId> find_head_weights(const ShapedGraph& graph) {
         }
     }
     return heads;
-}
-
-double written_elements(const Operator& op, std::size_t output, const ShapedTensor& tensor) {
-    for (const auto& [index, elements] : op.work.partial_writes)
-        if (index == output)
-            return elements;
-    return op.work.partial_write.value_or(tensor.elements());
-}
-
-double read_elements(const Operator& op, std::size_t input, const ShapedTensor& tensor) {
-    for (const auto& [index, elements] : op.work.partial_reads)
-        if (index == input)
-            return elements;
-    return tensor.elements();
 }
 
 class WorkBuilder {

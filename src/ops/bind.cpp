@@ -154,8 +154,8 @@ class InputBinder {
 
     std::optional<std::int64_t> size_of(const Tensor& tensor, const std::string& name, const Dimension& d,
                                         std::size_t axis) {
-        if (const auto it = state_.bindings.dims.find(name); it != state_.bindings.dims.end())
-            return it->second;
+        if (const auto given = state_.given_dim(name))
+            return given;
         if (axis == 0 && batch_symbol_ && d.symbol == *batch_symbol_)
             return state_.bindings.batch_size;
         // Elsewhere than in the leading place only a named symbol means the batch.
@@ -192,43 +192,6 @@ class InputBinder {
     std::optional<std::string> batch_symbol_;
 };
 
-/// Attaches the values that the user gave for small inputs.
-void attach_value(BindState& state, TensorId id) {
-    const ShapedTensor& tensor = state.graph.tensors[id];
-    Constant constant;
-    if (const auto it = state.bindings.input_values.find(tensor.name);
-        it != state.bindings.input_values.end()) {
-        if (is_floating(tensor.type))
-            constant.reals.assign(it->second.begin(), it->second.end());
-        else
-            constant.ints = it->second;
-    } else if (const auto reals = state.bindings.input_real_values.find(tensor.name);
-               reals != state.bindings.input_real_values.end()) {
-        if (is_floating(tensor.type))
-            constant.reals = reals->second;
-        else
-            for (const double v : reals->second)
-                constant.ints.push_back(static_cast<std::int64_t>(v));
-    } else {
-        return;
-    }
-    if (!tensor.known)
-        return;
-    const auto count = static_cast<double>(constant.ints.size() + constant.reals.size());
-    if (count != tensor.elements()) {
-        Finding finding;
-        finding.kind = FindingKind::shape_conflict;
-        finding.where = tensor.name;
-        finding.message = "the number of values given does not fit the shape of this input";
-        finding.mend = "give one value per element with --input";
-        state.report(std::move(finding));
-        return;
-    }
-    constant.type = tensor.type;
-    constant.shape = tensor.shape;
-    state.values[id] = &state.arena.emplace_back(std::move(constant));
-}
-
 void add_tensors(const Graph& graph, BindState& state) {
     state.graph.tensors.reserve(graph.tensors.size() + graph.tensors.size() / 16);
     state.values.reserve(state.graph.tensors.capacity());
@@ -256,7 +219,7 @@ void add_tensors(const Graph& graph, BindState& state) {
             out.constant = true;
             out.learned = !tensor.buffer && is_floating(tensor.type);
         } else {
-            attach_value(state, id);
+            attach_given_value(state, id);
         }
     }
 }
@@ -304,6 +267,7 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
         state.report(std::move(finding));
     }
     check_outputs(graph, state);
+    check_names(state);
     mark_quantization(state);
     mark_kv_caches(state.graph);
     drop_unused(state.graph);

@@ -2,9 +2,17 @@
 
 namespace archsim {
 
-std::optional<std::int64_t> BindState::symbol(const std::string& name) const {
-    if (const auto it = bindings.dims.find(name); it != bindings.dims.end())
-        return it->second;
+std::optional<std::int64_t> BindState::given_dim(const std::string& name) {
+    const auto it = bindings.dims.find(name);
+    if (it == bindings.dims.end())
+        return std::nullopt;
+    graph.dims[name] = it->second;
+    return it->second;
+}
+
+std::optional<std::int64_t> BindState::symbol(const std::string& name) {
+    if (const auto given = given_dim(name))
+        return given;
     if (const auto it = defaults.find(name); it != defaults.end())
         return it->second;
     return std::nullopt;
@@ -28,6 +36,43 @@ void BindState::report(const Node& node, FindingKind kind, Severity severity, st
     finding.domain = node.domain.empty() ? "ai.onnx" : node.domain;
     finding.opset = node.opset;
     report(std::move(finding));
+}
+
+bool attach_given_value(BindState& state, TensorId id) {
+    const ShapedTensor& tensor = state.graph.tensors[id];
+    Constant constant;
+    if (const auto it = state.bindings.input_values.find(tensor.name);
+        it != state.bindings.input_values.end()) {
+        if (is_floating(tensor.type))
+            constant.reals.assign(it->second.begin(), it->second.end());
+        else
+            constant.ints = it->second;
+    } else if (const auto reals = state.bindings.input_real_values.find(tensor.name);
+               reals != state.bindings.input_real_values.end()) {
+        if (is_floating(tensor.type))
+            constant.reals = reals->second;
+        else
+            for (const double v : reals->second)
+                constant.ints.push_back(static_cast<std::int64_t>(v));
+    } else {
+        return false;
+    }
+    if (!tensor.known)
+        return false;
+    const auto count = static_cast<double>(constant.ints.size() + constant.reals.size());
+    if (count != tensor.elements()) {
+        Finding finding;
+        finding.kind = FindingKind::shape_conflict;
+        finding.where = tensor.name;
+        finding.message = "the number of values given does not fit the shape of this tensor";
+        finding.mend = "give one value per element with --input";
+        state.report(std::move(finding));
+        return false;
+    }
+    constant.type = tensor.type;
+    constant.shape = tensor.shape;
+    state.values[id] = &state.arena.emplace_back(std::move(constant));
+    return true;
 }
 
 std::optional<NodeProblem> shape_problem(const Shape& shape) {

@@ -51,11 +51,16 @@ struct BindState {
         return static_cast<TensorId>(graph.tensors.size() - 1);
     }
     /// Size that the user or the defaults give a symbol.
-    std::optional<std::int64_t> symbol(const std::string& name) const;
+    std::optional<std::int64_t> symbol(const std::string& name);
+    /// Size that the user gives by this name, a symbol or the name of a node; it counts as used from then on.
+    std::optional<std::int64_t> given_dim(const std::string& name);
     /// Adds a finding once per place and kind.
     void report(Finding finding);
     void report(const Node& node, FindingKind kind, Severity severity, std::string message, std::string mend);
 };
+
+/// Attaches the value that the user gave for this tensor, if there is one that fits its shape.
+bool attach_given_value(BindState& state, TensorId id);
 
 /// Says what is wrong with a shape, or nothing.
 std::optional<NodeProblem> shape_problem(const Shape& shape);

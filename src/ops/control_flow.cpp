@@ -50,9 +50,8 @@ std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, con
         throw NodeProblem{FindingKind::malformed_node, "the condition is missing", "export the model again"};
     if (const Constant* value = engine.state().values[id]; value && !value->ints.empty())
         return value->ints[0] != 0;
-    const auto& dims = engine.state().bindings.dims;
-    if (const auto it = dims.find(scope.prefix + node.name); it != dims.end())
-        return it->second != 0;
+    if (const auto given = engine.state().given_dim(scope.prefix + node.name))
+        return *given != 0;
     return std::nullopt;
 }
 

@@ -125,6 +125,12 @@ void BindEngine::finish(NodeContext& context) {
         out.constant = out.constant || constant;
         if (data_dependent && (has_variable_size(out) || state_.values[id]))
             out.data_dependent = true;
+        if (!out.constant && attach_given_value(state_, id)) {
+            out.data_dependent = true;
+            context.note(FindingKind::data_dependent_shape, Severity::note,
+                         "the given value of '" + out.name + "' is used",
+                         "change it with --input " + out.name + "=...");
+        }
         folded = folded && out.constant;
     }
     op.folded = folded;

@@ -83,13 +83,11 @@ class LoopRunner {
         const Constant* limit = value_of(engine_, input_id(scope_, node_, 0));
         const Constant* condition = value_of(engine_, input_id(scope_, node_, 1));
         const std::string name = scope_.prefix + node_.name;
-        const auto& dims = engine_.state().bindings.dims;
         if (condition && !condition->ints.empty() && condition->ints[0] == 0) {
             trips_ = 0;
-        } else if (const auto given = dims.find(name); given != dims.end()) {
-            trips_ = std::max<std::int64_t>(given->second, 0);
+        } else if (const auto given = engine_.state().given_dim(name)) {
+            trips_ = std::max<std::int64_t>(*given, 0);
             chosen_ = true;
-            engine_.graph().dims[name] = trips_;
             report(Severity::note, "the given trip count " + std::to_string(trips_) + " is used",
                    "change it with --dim " + name + "=N");
         } else if (limit && !limit->ints.empty() && limit->ints[0] < kUnboundedTrips) {
@@ -374,13 +372,13 @@ void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& no
         actual.push_back(input_id(scope, node, i));
     const auto first = sequences.find(actual[0]);
     const std::string name = scope.prefix + node.name;
-    const auto given = engine.state().bindings.dims.find(name);
+    const auto given = engine.state().given_dim(name);
     std::size_t length = 0;
     bool uniform = false; // one walk stands for all elements
     if (first != sequences.end()) {
         length = first->second->size();
-    } else if (given != engine.state().bindings.dims.end() && given->second >= 0) {
-        length = static_cast<std::size_t>(given->second);
+    } else if (given && *given >= 0) {
+        length = static_cast<std::size_t>(*given);
         uniform = true;
     } else {
         uniform = true;

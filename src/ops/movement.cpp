@@ -171,7 +171,40 @@ std::vector<SliceRange> slice_ranges(const NodeContext& c) {
     return ranges;
 }
 
+bool slice_values_known(const NodeContext& c) {
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        if (c.has_input(i) && !c.value(i))
+            return false;
+    return true;
+}
+
+/// Axes that a slice whose limits only a run knows may shorten.
+std::vector<std::size_t> sliced_axes(const NodeContext& c) {
+    const auto rank = static_cast<std::size_t>(c.rank(0));
+    std::vector<std::size_t> axes;
+    if (const Constant* given = c.value(3)) {
+        for (const std::int64_t axis : given->ints)
+            axes.push_back(normalized_axis(axis, rank));
+        return axes;
+    }
+    const std::size_t count = c.has_input(3) || c.rank(1) != 1 ? rank : static_cast<std::size_t>(c.dim(1, 0));
+    for (std::size_t axis = 0; axis < std::min(count, rank); ++axis)
+        axes.push_back(axis);
+    return axes;
+}
+
 void infer_slice(NodeContext& c) {
+    if (!slice_values_known(c)) {
+        const Shape in = c.shape(0);
+        Shape bound = in;
+        c.set_output(0, c.type(0), in);
+        for (const std::size_t axis : sliced_axes(c))
+            bound[axis] = std::clamp<std::int64_t>(
+                c.data_dependent_dim(0, axis, in[axis], "the whole of axis " + std::to_string(axis)), 0,
+                in[axis]);
+        c.set_output(0, c.type(0), std::move(bound));
+        return;
+    }
     Shape out;
     for (const SliceRange& range : slice_ranges(c))
         out.push_back(range.count);
@@ -181,7 +214,7 @@ void infer_slice(NodeContext& c) {
 /// Reads only what it keeps; the whole of its input is the input itself.
 void work_slice(NodeContext& c) {
     const double kept = c.output(0).elements();
-    if (c.output(0).shape == c.shape(0))
+    if (c.output(0).shape == c.shape(0) && slice_values_known(c))
         make_free(c);
     else
         c.work().partial_reads = {{std::uint16_t{0}, kept}};

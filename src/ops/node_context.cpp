@@ -180,15 +180,14 @@ std::int64_t NodeContext::data_dependent_dim(std::size_t output_index, std::size
         }
     }
     for (const std::string& name : {symbol, state_.scope->prefix + node_.name}) {
-        const auto given = state_.bindings.dims.find(name);
-        if (given == state_.bindings.dims.end())
+        const auto given = state_.given_dim(name);
+        if (!given)
             continue;
-        state_.graph.dims[name] = given->second;
         note(FindingKind::data_dependent_shape, Severity::note,
-             "dimension '" + name + "' depends on the data; the given size " + std::to_string(given->second) +
+             "dimension '" + name + "' depends on the data; the given size " + std::to_string(*given) +
                  " is used",
              "change it with --dim " + name + "=N");
-        return given->second;
+        return *given;
     }
     note(FindingKind::data_dependent_shape, Severity::note,
          "the output size depends on the data; its upper bound " + std::to_string(upper_bound) + " (" +

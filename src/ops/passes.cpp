@@ -56,6 +56,25 @@ void check_outputs(const Graph& graph, BindState& state) {
     }
 }
 
+namespace {
+
+/// Weights that nothing reads, not even at build time, are no parameters of the network.
+void forget_unread(ShapedGraph& graph) {
+    std::vector<bool> read(graph.tensors.size(), false);
+    for (const TensorId id : graph.outputs)
+        if (id != kNoTensor)
+            read[id] = true;
+    for (const Operator& op : graph.operators)
+        for (const TensorId id : op.inputs)
+            if (id != kNoTensor)
+                read[id] = true;
+    for (std::size_t id = 0; id < graph.tensors.size(); ++id)
+        if (!read[id])
+            graph.tensors[id].learned = false;
+}
+
+} // namespace
+
 void drop_unused(ShapedGraph& graph) {
     std::vector<bool> wanted(graph.tensors.size(), false);
     for (const TensorId id : graph.outputs)
@@ -75,6 +94,7 @@ void drop_unused(ShapedGraph& graph) {
             if (id != kNoTensor)
                 wanted[id] = true;
     }
+    forget_unread(graph);
 }
 
 } // namespace archsim

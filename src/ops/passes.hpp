@@ -18,7 +18,11 @@ void mark_kv_caches(ShapedGraph& graph);
 /// have.
 void check_outputs(const Graph& graph, BindState& state);
 
-/// Folds operators whose results nothing at run time reads (a Transpose whose shape alone was wanted).
+/// Reports sizes, shapes and values that the user gave for names which the model does not have.
+void check_names(BindState& state);
+
+/// Folds operators whose results nothing at run time reads (a Transpose whose shape alone was wanted), and
+/// takes initializers that no operator reads off the parameters.
 void drop_unused(ShapedGraph& graph);
 
 } // namespace archsim

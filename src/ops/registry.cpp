@@ -39,6 +39,24 @@ const OperatorRow* OperatorRegistry::find(std::string_view domain, std::string_v
     return it != rows_.end() && key_of(*it) == std::tie(name, domain) ? &*it : nullptr;
 }
 
+std::string_view name_of(FusionClass fusion) {
+    switch (fusion) {
+    case FusionClass::transparent:
+        return "transparent";
+    case FusionClass::elementwise:
+        return "elementwise";
+    case FusionClass::injective:
+        return "injective";
+    case FusionClass::reduction:
+        return "reduction";
+    case FusionClass::contraction:
+        return "contraction";
+    case FusionClass::opaque:
+        return "opaque";
+    }
+    return "unknown";
+}
+
 const OperatorRegistry& OperatorRegistry::standard() {
     static const OperatorRegistry registry = [] {
         std::vector<OperatorRow> rows;

@@ -3,6 +3,7 @@
 #include "archsim/report/generation.hpp"
 #include "report/cold_start_table.hpp"
 #include "report/number_format.hpp"
+#include "report/precision_text.hpp"
 #include "report/ranking_table.hpp"
 #include "report/result_text.hpp"
 #include "report/subgraph_table.hpp"
@@ -31,6 +32,11 @@ Facts characteristics(const ModelFacts& model, std::span<const Result> results) 
         dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
     if (!dims.empty())
         facts.items.push_back({"Sizes", dims});
+    if (is_quantized(*model.graph))
+        facts.items.push_back(
+            {"Quantised", fmt::format("{}; weights {}; what the file leaves open runs as asked",
+                                      precision_text(precision_mix(*model.graph)),
+                                      weight_text(weight_mix(*model.graph)))});
     std::set<std::size_t> counts;
     for (const Result& r : results)
         if (r.partition)

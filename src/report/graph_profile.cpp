@@ -1,5 +1,7 @@
 #include "archsim/report/graph_profile.hpp"
 
+#include "archsim/ops/traffic.hpp"
+
 #include <algorithm>
 #include <map>
 #include <unordered_set>
@@ -37,11 +39,10 @@ class Profiler {
             if (op.inputs[i] != kNoTensor)
                 add_input(op, i, sums);
         if (op.work.kind != OpKind::free)
-            for (const TensorId id : op.outputs)
-                if (id != kNoTensor && graph_.tensors[id].known) {
-                    const ShapedTensor& tensor = graph_.tensors[id];
-                    sums.activation_bytes +=
-                        op.repeat * bytes_of(tensor, op.work.partial_write.value_or(tensor.elements()));
+            for (std::size_t i = 0; i < op.outputs.size(); ++i)
+                if (op.outputs[i] != kNoTensor && graph_.tensors[op.outputs[i]].known) {
+                    const ShapedTensor& tensor = graph_.tensors[op.outputs[i]];
+                    sums.activation_bytes += op.repeat * bytes_of(tensor, written_elements(op, i, tensor));
                 }
         return sums;
     }
@@ -78,10 +79,7 @@ class Profiler {
                 sums.parameters += learned.elements() * learned.packing;
         if (!tensor.known || op.work.kind == OpKind::free)
             return;
-        double elements = tensor.elements();
-        for (const auto& [input, part] : op.work.partial_reads)
-            if (input == index)
-                elements = part;
+        const double elements = read_elements(op, index, tensor);
         if (is_constant(tensor)) {
             sums.weight_bytes += op.repeat * bytes_of(tensor, elements);
             if (stored_.insert(id).second)
@@ -190,6 +188,7 @@ GraphProfile profile_graph(const std::string& name, std::shared_ptr<const Shaped
         profile.types.begin(), profile.types.end(),
         [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations > b.sums.operations; });
     flatten(root, 0, profile.modules);
+    profile.precisions = precision_mix(*graph);
     profile.graph = std::move(graph);
     return profile;
 }

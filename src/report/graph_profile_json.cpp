@@ -63,12 +63,22 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
     Json& operators = document["operators"] = Json::array();
     for (const OperatorProfile& item : profile.operators) {
         Json row = {{"name", item.op->name}, {"type", item.op->type}, {"kind", name_of(item.op->work.kind)}};
+        row["precision"] = declared_format(graph, *item.op);
         row.update(sums_json(item.sums));
         row["executions"] = number(item.op->repeat);
         row["inputs"] = names_of(graph, item.op->inputs);
         row["outputs"] = names_of(graph, item.op->outputs);
         operators.push_back(std::move(row));
     }
+    Json& precisions = document["precisions"] = Json::array();
+    for (const FormatShare& share : profile.precisions)
+        precisions.push_back({{"precision", share.format},
+                              {"operators", number(share.operators)},
+                              {"macs", total(share.macs)},
+                              {"operations", total(share.operations)}});
+    Json& weights = document["weight_formats"] = Json::array();
+    for (const WeightShare& share : weight_mix(graph))
+        weights.push_back({{"bits", share.bits}, {"parameters", total(share.parameters)}});
     Json& modules = document["modules"] = Json::array();
     for (const ModuleProfile& module : profile.modules) {
         Json row = {

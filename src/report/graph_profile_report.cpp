@@ -2,6 +2,7 @@
 
 #include "archsim/report/graph_profile.hpp"
 #include "report/number_format.hpp"
+#include "report/precision_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -196,13 +197,17 @@ Facts summary(const GraphProfile& profile, bool totals_known) {
     add("Operators", fmt::format("{} at run time, {} folded", profile.operators.size(),
                                  profile.graph->operators.size() - profile.operators.size()));
     const ProfileSums& totals = profile.totals;
+    if (!profile.precisions.empty())
+        add("Precision", precision_text(profile.precisions));
     if (!totals_known) {
         add("Totals", "withheld: a part of the model is not understood (see the findings)");
         return facts;
     }
     const std::string mark = profile.complete ? "" : " (incomplete)";
     add("Parameters", format_count(profile.graph->parameters()) + mark);
-    add("Weights", format_bytes(profile.stored_weight_bytes) + mark);
+    const std::string widths = weight_text(weight_mix(*profile.graph));
+    add("Weights",
+        format_bytes(profile.stored_weight_bytes) + (widths.empty() ? "" : " (" + widths + ")") + mark);
     add("Multiply-accumulates", fmt::format("{} ({} operations){}", format_count(totals.macs),
                                             format_count(totals.operations), mark));
     add("Activation traffic", format_bytes(totals.activation_bytes) + " unfused" + mark);

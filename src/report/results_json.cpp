@@ -1,7 +1,7 @@
 #include "report/results_json.hpp"
 
+#include "archsim/ops/precision_mix.hpp"
 #include "archsim/report/result_json.hpp"
-
 #include "report/cold_start_table.hpp"
 #include "report/generation_json.hpp"
 #include "report/result_text.hpp"
@@ -35,6 +35,9 @@ Json model_json(const ModelFacts& model, const Partition* partition) {
     Json mix = Json::object();
     for (const auto& [kind, count] : operator_mix(model))
         mix[kind] = count;
+    Json precisions = Json::object();
+    for (const FormatShare& share : precision_mix(*model.graph))
+        precisions[share.format] = share.operations;
     Json dims = Json::object();
     for (const auto& [name, size] : model.dims)
         dims[name] = size;
@@ -51,7 +54,8 @@ Json model_json(const ModelFacts& model, const Partition* partition) {
             {"subgraphs", partition ? Json(partition->subgraphs.size()) : Json(nullptr)},
             {"weight_bytes", weight_bytes},
             {"dims", dims},
-            {"operator_mix", mix}};
+            {"operator_mix", mix},
+            {"operations_by_precision", precisions}};
 }
 
 Json result_json(const Result& r, double batch_size, int place) {

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Models of Debian's corpus that are not expected to agree, with the reason.
+/// Models of Debian's corpus that are not expected to agree, with the reason. (Its "real" models are not in
+/// the package, which has only their addresses; the catalogue's networks stand in for them elsewhere.)
 const std::map<std::string, std::string>& exceptions() {
     static const std::map<std::string, std::string> list = {
         {"test_cast_FLOAT_to_BFLOAT16", "the stored output has the type uint16, an image of bfloat16"},
@@ -31,6 +32,41 @@ const std::map<std::string, std::string>& exceptions() {
         {"test_loop16_seq_none", "whether an optional input is empty cannot be said when binding"},
     };
     return list;
+}
+
+constexpr const char* kSurvivingBoxes = "how many boxes survive depends on their scores";
+constexpr const char* kStopWords = "how many strings are stop words depends on the strings";
+constexpr const char* kDistinctValues = "how many values differ depends on the values";
+
+/// Models whose outputs have sizes that only the data decides: they get a marked upper bound.
+const std::map<std::string, std::string>& upper_bounds(bool debian) {
+    static const std::map<std::string, std::string> both = {
+        {"test_nonmaxsuppression_suppress_by_IOU_and_scores", kSurvivingBoxes},
+        {"test_strnormalizer_export_monday_casesensintive_lower", kStopWords},
+        {"test_strnormalizer_export_monday_casesensintive_nochangecase", kStopWords},
+        {"test_strnormalizer_export_monday_casesensintive_upper", kStopWords},
+        {"test_strnormalizer_export_monday_insensintive_upper_twodim", kStopWords},
+        {"test_unique_sorted_with_axis", kDistinctValues},
+    };
+    static const auto with = [](std::map<std::string, std::string> more) {
+        more.insert(both.begin(), both.end());
+        return more;
+    };
+    static const std::map<std::string, std::string> packaged = with({
+        {"test_nonmaxsuppression_identical_boxes", kSurvivingBoxes},
+        {"test_strnorm_model_monday_casesensintive_lower", kStopWords},
+        {"test_strnorm_model_monday_casesensintive_nochangecase", kStopWords},
+        {"test_strnorm_model_monday_casesensintive_upper", kStopWords},
+        {"test_strnorm_model_monday_empty_output", kStopWords},
+        {"test_strnorm_model_monday_insensintive_upper_twodim", kStopWords},
+        {"test_strnormalizer_export_monday_empty_output", kStopWords},
+        {"test_unique_sorted_with_axis_3d", kDistinctValues},
+        {"test_unique_sorted_with_negative_axis", kDistinctValues},
+    });
+    static const std::map<std::string, std::string> newer = with({
+        {"test_unique_sorted_without_axis", kDistinctValues},
+    });
+    return debian ? packaged : newer;
 }
 
 struct ExpectedOutput {
@@ -96,7 +132,8 @@ std::string difference(const Case& test, const ShapedGraph& graph, bool& bounded
 }
 
 struct Tally {
-    std::size_t equal = 0, bounded = 0, excepted = 0, total = 0;
+    std::size_t equal = 0, excepted = 0, total = 0;
+    std::set<std::string> bounded;
 };
 
 void check(const Case& test, Tally& tally) {
@@ -132,8 +169,10 @@ void check(const Case& test, Tally& tally) {
     }
     INFO(test.model.string());
     CHECK(problem == "");
+    CHECK(bounded == upper_bounds(test.debian).contains(test.name));
     tally.equal += problem.empty() && !bounded;
-    tally.bounded += problem.empty() && bounded;
+    if (problem.empty() && bounded)
+        tally.bounded.insert(test.name);
 }
 
 // --- Debian's corpus
@@ -319,7 +358,7 @@ Case json_case(const fs::path& folder, const std::string& name, const nlohmann::
 }
 
 void report(const char* corpus, const Tally& tally) {
-    WARN(corpus << ": " << tally.equal << " of " << tally.total << " models equal, " << tally.bounded
+    WARN(corpus << ": " << tally.equal << " of " << tally.total << " models equal, " << tally.bounded.size()
                 << " more with a marked upper bound, " << tally.excepted << " listed exceptions");
 }
 

@@ -96,6 +96,25 @@ TEST_CASE("the JSON document has the promised keys", "[report][profile]") {
     CHECK(document.at("findings").empty());
 }
 
+TEST_CASE("a quantised graph's mix of formats is told", "[report][profile]") {
+    auto model = make_model();
+    auto& graph = *model.mutable_graph();
+    add_input(graph, "x", {"batch", "8"});
+    graph.mutable_input(0)->mutable_type()->mutable_tensor_type()->set_elem_type(onnx::TensorProto::INT8);
+    add_weights(graph, "w", {8, 16}, onnx::TensorProto::INT8);
+    add_node(graph, "MatMulInteger", {"x", "w"}, {"y"}, "product");
+    add_output(graph, "y");
+    const GraphProfile profile = profile_of(import_model(model), 2);
+    const auto document = nlohmann::json::parse(to_json(profile, false));
+    CHECK(document.at("operators").at(0).at("precision") == "int8");
+    CHECK(document.at("precisions").at(0).at("precision") == "int8");
+    CHECK(document.at("precisions").at(0).at("macs") == 256);
+    CHECK(document.at("weight_formats").at(0).at("bits") == 8);
+    CHECK(document.at("weight_formats").at(0).at("parameters") == 128);
+    const std::string text = render_text(describe(profile, {}), {});
+    CHECK_THAT(text, Catch::Contains("int8 100.0 % of operations") && Catch::Contains("(8-bit 100.0 %)"));
+}
+
 TEST_CASE("totals that miss a part are withheld", "[report][profile]") {
     auto model = shared_weight_model();
     auto& unknown = add_node(*model.mutable_graph(), "Mystery", {"y"}, {"z"}, "mystery");

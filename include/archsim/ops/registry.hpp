@@ -66,18 +66,6 @@ ARCHSIM_API ShapedGraph bind(const Graph& graph, const Bindings& bindings,
                              const std::map<std::string, std::int64_t>& defaults,
                              const OperatorRegistry& registry);
 
-struct OperatorDoc {
-    std::string name, domain;
-    int since = 1;
-    std::string kind, fusion;
-    ElementCost cost;
-    std::string doc;
-};
-/// The table as documentation, sorted by domain and name.
-ARCHSIM_API std::vector<OperatorDoc> operator_docs();
-/// The same as a Markdown page.
-ARCHSIM_API std::string operators_markdown();
-
 ARCHSIM_API std::string_view name_of(FusionClass fusion);
 
 } // namespace archsim

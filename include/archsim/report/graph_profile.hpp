@@ -3,6 +3,7 @@
 // per module. Bytes are those that an unfused execution moves in the formats that the file declares.
 
 #include "archsim/core/export.hpp"
+#include "archsim/ops/precision_mix.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/report/report.hpp"
 
@@ -55,6 +56,7 @@ struct GraphProfile {
     std::vector<OperatorProfile> operators; ///< at run time, in topological order
     std::vector<TypeProfile> types;         ///< most operations first
     std::vector<ModuleProfile> modules;     ///< tree in depth-first order, the whole graph first
+    std::vector<FormatShare> precisions;    ///< work by the format that the file gives it
 };
 
 ARCHSIM_API GraphProfile profile_graph(const std::string& name, std::shared_ptr<const ShapedGraph> graph);

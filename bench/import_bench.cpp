@@ -1,0 +1,253 @@
+// How long a model takes from its file to fused subgraphs, and how much memory:
+//
+//   import_bench [FILE.onnx...] [--benchmark_filter=...]
+//
+//   load/resnet50     2.41 ms   file_MB=102 kept_MB=0.10 peak_MB=14.2   import, bind and infer all shapes
+//   rebind/resnet50   0.11 ms                                           another batch size, nothing read
+//   again partition/resnet50 ...                                              fused subgraphs of the bound
+//   graph
+//
+// kept_MB is the file without its weights, peak_MB the largest resident set of a process that does nothing
+// but load the file. Without files, networks of the catalogue are taken, which have no weights, and a
+// transformer of 6000 nodes made here.
+
+#include "archsim/core/data_dir.hpp"
+#include "archsim/import/import.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+#include "archsim/partition/partition.hpp"
+#include "import/byte_source.hpp"
+#include "import/wire_filter.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace archsim;
+
+constexpr double kMega = 1e6;
+
+/// Sizes for the symbols of the catalogue's networks and of usual exports.
+const std::map<std::string, std::int64_t>& sizes() {
+    static const std::map<std::string, std::int64_t> list = {
+        {"height", 224}, {"width", 224},       {"sequence", 128},        {"seq", 128}, {"time", 100},
+        {"past", 0},     {"past_sequence", 0}, {"sequence_length", 128}, {"h", 224},   {"w", 224}};
+    return list;
+}
+
+ShapedGraph bind_to(const Graph& graph, std::int64_t batch) {
+    Bindings bindings;
+    bindings.batch_size = batch;
+    return bind(graph, bindings, sizes());
+}
+
+/// Largest resident set of a child that loads the file.
+double peak_bytes(const std::filesystem::path& file) {
+    const pid_t child = fork();
+    if (child == 0) {
+        benchmark::DoNotOptimize(bind_to(import_onnx(file), 1));
+        _exit(0);
+    }
+    int status = 0;
+    rusage usage{};
+    constexpr double kKibi = 1024;
+    if (child < 0 || wait4(child, &status, 0, &usage) != child || status != 0)
+        return 0;
+    return static_cast<double>(usage.ru_maxrss) * kKibi;
+}
+
+void load(benchmark::State& state, const std::filesystem::path& file) {
+    std::size_t nodes = 0;
+    for (auto _ : state) {
+        const Graph graph = import_onnx(file);
+        const ShapedGraph shaped = bind_to(graph, 1);
+        nodes = shaped.operators.size();
+        benchmark::DoNotOptimize(nodes);
+    }
+    import::ByteSource source(file);
+    state.counters["nodes"] = static_cast<double>(nodes);
+    state.counters["file_MB"] = static_cast<double>(std::filesystem::file_size(file)) / kMega;
+    state.counters["kept_MB"] = static_cast<double>(import::strip_payloads(source).size()) / kMega;
+    state.counters["peak_MB"] = peak_bytes(file) / kMega;
+}
+
+void rebind(benchmark::State& state, const std::shared_ptr<const Graph>& graph) {
+    std::int64_t batch = 0;
+    std::size_t nodes = 0;
+    for (auto _ : state) {
+        batch = batch % 64 + 1;
+        const ShapedGraph shaped = bind_to(*graph, batch);
+        nodes = shaped.operators.size();
+        benchmark::DoNotOptimize(nodes);
+    }
+    state.counters["nodes"] = static_cast<double>(nodes);
+}
+
+void fuse(benchmark::State& state, const std::shared_ptr<const Graph>& graph) {
+    const ShapedGraph shaped = bind_to(*graph, 1);
+    std::size_t subgraphs = 0;
+    for (auto _ : state) {
+        const Partition result = partition(shaped, FusionPolicy{});
+        subgraphs = result.subgraphs.size();
+        benchmark::DoNotOptimize(subgraphs);
+    }
+    state.counters["subgraphs"] = static_cast<double>(subgraphs);
+}
+
+/// Writes the nodes of a transformer as an exporter without fusion does: 30 per layer.
+class TransformerMaker {
+  public:
+    explicit TransformerMaker(int layers) {
+        symbolic_input("x", kWidth);
+        std::string x = "x";
+        for (int i = 0; i < layers; ++i)
+            x = layer(x, "layer" + std::to_string(i) + ".");
+        graph_.outputs.push_back(ids_.at(x));
+    }
+    std::shared_ptr<const Graph> take() { return std::make_shared<const Graph>(std::move(graph_)); }
+
+  private:
+    using Ints = std::vector<std::int64_t>;
+    static constexpr std::int64_t kWidth = 512, kHeads = 8, kHeadSize = 64, kInner = 2048;
+    static constexpr int kOpset = 17;
+
+    TensorId add(const std::string& name) {
+        Tensor tensor;
+        tensor.name = name;
+        graph_.tensors.push_back(std::move(tensor));
+        const auto id = static_cast<TensorId>(graph_.tensors.size() - 1);
+        ids_[name] = id;
+        return id;
+    }
+
+    void symbolic_input(const std::string& name, std::int64_t width) {
+        const TensorId id = add(name);
+        Tensor& tensor = graph_.tensors[id];
+        tensor.type = DataType::float32;
+        tensor.role = TensorRole::input;
+        tensor.shape = {{{-1, "batch"}, {-1, "sequence"}, {width, ""}}};
+        graph_.inputs.push_back(id);
+    }
+
+    std::string weight(const std::string& name, const Shape& shape, DataType type = DataType::float32,
+                       std::vector<std::int64_t> ints = {}) {
+        const TensorId id = add(name);
+        Tensor& tensor = graph_.tensors[id];
+        tensor.type = type;
+        tensor.role = TensorRole::initializer;
+        tensor.shape.emplace();
+        for (const std::int64_t d : shape)
+            tensor.shape->push_back({d, ""});
+        if (!ints.empty()) {
+            Constant constant;
+            constant.type = type;
+            constant.shape = shape;
+            constant.ints = std::move(ints);
+            tensor.value = std::make_shared<const Constant>(std::move(constant));
+        }
+        return name;
+    }
+
+    std::string node(const std::string& type, const std::vector<std::string>& inputs,
+                     std::vector<std::pair<std::string, AttributeValue>> attributes = {}) {
+        Node made;
+        made.op_type = type;
+        made.opset = kOpset;
+        made.name = type + "_" + std::to_string(graph_.nodes.size());
+        made.attributes = std::move(attributes);
+        for (const std::string& input : inputs)
+            made.inputs.push_back(ids_.at(input));
+        const std::string result = made.name + ":0";
+        made.outputs = {add(result)};
+        graph_.nodes.push_back(std::move(made));
+        return result;
+    }
+
+    std::string dense(const std::string& x, const std::string& name, std::int64_t in, std::int64_t out) {
+        return node("Add", {node("MatMul", {x, weight(name + ".w", {in, out})}), weight(name + ".b", {out})});
+    }
+
+    std::string norm(const std::string& x, const std::string& name) {
+        return node("LayerNormalization",
+                    {x, weight(name + ".scale", {kWidth}), weight(name + ".bias", {kWidth})});
+    }
+
+    /// Shape arithmetic as exporters leave it: the leading sizes from the tensor, the heads from the network.
+    std::string split_heads(const std::string& x, const std::string& name, const Ints& order) {
+        const std::string shape = node("Shape", {x});
+        const std::string leading =
+            node("Gather", {shape, weight(name + ".axes", {2}, DataType::int64, {0, 1})});
+        const std::string target =
+            node("Concat", {leading, weight(name + ".heads", {2}, DataType::int64, {kHeads, kHeadSize})},
+                 {{"axis", std::int64_t{0}}});
+        return node("Transpose", {node("Reshape", {x, target})}, {{"perm", order}});
+    }
+
+    std::string layer(const std::string& x, const std::string& name) {
+        const std::string normed = norm(x, name + "norm1");
+        const auto head = [&](const std::string& part, const Ints& order) {
+            return split_heads(dense(normed, name + part, kWidth, kWidth), name + part, order);
+        };
+        const std::string q = head("q", {0, 2, 1, 3}), k = head("k", {0, 2, 3, 1}),
+                          v = head("v", {0, 2, 1, 3});
+        const std::string scores = node("Softmax", {node("MatMul", {q, k})}, {{"axis", std::int64_t{-1}}});
+        const std::string joined =
+            node("Transpose", {node("MatMul", {scores, v})}, {{"perm", Ints{0, 2, 1, 3}}});
+        const std::string flat =
+            node("Reshape", {joined, weight(name + "flat", {3}, DataType::int64, {0, 0, kWidth})});
+        const std::string attended = node("Add", {x, dense(flat, name + "o", kWidth, kWidth)});
+        const std::string inner =
+            node("Relu", {dense(norm(attended, name + "norm2"), name + "up", kWidth, kInner)});
+        return node("Add", {attended, dense(inner, name + "down", kInner, kWidth)});
+    }
+
+    Graph graph_;
+    std::map<std::string, TensorId> ids_;
+};
+
+void add_benchmarks(const std::string& name, const std::shared_ptr<const Graph>& graph) {
+    using benchmark::kMillisecond;
+    benchmark::RegisterBenchmark(("rebind/" + name).c_str(), [graph](benchmark::State& s) {
+        rebind(s, graph);
+    })->Unit(kMillisecond);
+    benchmark::RegisterBenchmark(("partition/" + name).c_str(), [graph](benchmark::State& s) {
+        fuse(s, graph);
+    })->Unit(kMillisecond);
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    benchmark::Initialize(&argc, argv);
+    std::vector<std::filesystem::path> files(argv + 1, argv + argc);
+    try {
+        if (files.empty()) {
+            for (const char* name : {"resnet50", "bert-large", "gpt2-large", "llama-3-70b"})
+                files.push_back(data_dir() / "models" / "onnx" / (std::string(name) + ".onnx"));
+            constexpr int kLayers = 188; // 32 nodes each
+            add_benchmarks("transformer of 6000 nodes", TransformerMaker(kLayers).take());
+        }
+        for (const auto& file : files) {
+            const std::string name = file.stem().string();
+            benchmark::RegisterBenchmark(("load/" + name).c_str(), [file](benchmark::State& s) {
+                load(s, file);
+            })->Unit(benchmark::kMillisecond);
+            add_benchmarks(name, std::make_shared<const Graph>(import_onnx(file)));
+        }
+        benchmark::RunSpecifiedBenchmarks();
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "import_bench: %s\n", error.what());
+        return 2;
+    }
+    return 0;
+}

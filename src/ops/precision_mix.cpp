@@ -1,0 +1,83 @@
+#include "archsim/ops/precision_mix.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+/// Floating types by the names that the tools' --precision takes.
+std::string_view format_of(DataType type) {
+    switch (type) {
+    case DataType::float64:
+        return name_of(Precision::fp64);
+    case DataType::float32:
+        return name_of(Precision::fp32);
+    case DataType::float16:
+        return name_of(Precision::fp16);
+    case DataType::bfloat16:
+        return name_of(Precision::bf16);
+    default:
+        return name_of(type);
+    }
+}
+
+} // namespace
+
+std::string_view declared_format(const ShapedGraph& graph, const Operator& op) {
+    if (op.native_precision)
+        return name_of(*op.native_precision);
+    for (const auto* ids : {&op.outputs, &op.inputs})
+        for (const TensorId id : *ids)
+            if (id != kNoTensor && is_floating(graph.tensors[id].type))
+                return format_of(graph.tensors[id].type);
+    for (const TensorId id : op.outputs)
+        if (id != kNoTensor)
+            return format_of(graph.tensors[id].type);
+    return format_of(DataType::undefined);
+}
+
+std::vector<FormatShare> precision_mix(const ShapedGraph& graph) {
+    std::map<std::string_view, FormatShare> shares;
+    for (const Operator& op : graph.operators) {
+        if (op.folded || op.work.kind == OpKind::free)
+            continue;
+        FormatShare& share = shares[declared_format(graph, op)];
+        share.operators += 1;
+        share.macs += op.repeat * op.work.macs;
+        share.operations += op.repeat * op.work.operations();
+    }
+    std::vector<FormatShare> mix;
+    for (auto& [format, share] : shares) {
+        share.format = format;
+        mix.push_back(std::move(share));
+    }
+    std::stable_sort(mix.begin(), mix.end(),
+                     [](const FormatShare& a, const FormatShare& b) { return a.operations > b.operations; });
+    return mix;
+}
+
+std::vector<WeightShare> weight_mix(const ShapedGraph& graph) {
+    std::map<double, double> parameters;
+    for (const ShapedTensor& tensor : graph.tensors)
+        if (tensor.learned && tensor.known)
+            parameters[bits_of(tensor.type) / tensor.packing] += tensor.elements() * tensor.packing;
+    std::vector<WeightShare> mix;
+    for (const auto& [bits, count] : parameters)
+        mix.push_back({bits, count});
+    std::stable_sort(mix.begin(), mix.end(),
+                     [](const WeightShare& a, const WeightShare& b) { return a.parameters > b.parameters; });
+    return mix;
+}
+
+bool is_quantized(const ShapedGraph& graph) {
+    constexpr double kNarrowestPlainFloat = 16;
+    const auto prescribed = [](const Operator& op) { return !op.folded && op.native_precision.has_value(); };
+    const auto narrow = [](const WeightShare& share) { return share.bits < kNarrowestPlainFloat; };
+    const std::vector<WeightShare> weights = weight_mix(graph);
+    return std::any_of(graph.operators.begin(), graph.operators.end(), prescribed) ||
+           std::any_of(weights.begin(), weights.end(), narrow);
+}
+
+} // namespace archsim

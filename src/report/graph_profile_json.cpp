@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string_view>
+#include <unordered_set>
 
 namespace archsim {
 
@@ -22,6 +24,11 @@ Json number(double value) {
     constexpr double kExact = 9007199254740992.0; // 2^53
     return std::abs(value) < kExact && value == std::floor(value) ? Json(static_cast<std::int64_t>(value))
                                                                   : Json(value);
+}
+
+/// Adds a key that is known to be new: an ordered object would look through all it has.
+void append(Json& object, const std::string& key, Json value) {
+    object.get_ref<Json::object_t&>().emplace_back(key, std::move(value));
 }
 
 /// Null where an operator among them is not understood.
@@ -89,9 +96,12 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
     Json& tensors = document["tensors"] = Json::object();
     Json& types = document["tensor_types"] = Json::object();
     Json& bounds = document["data_dependent_tensors"] = Json::array();
+    std::unordered_set<std::string_view> seen;
     for (const ShapedTensor& tensor : graph.tensors) {
-        tensors[tensor.name] = tensor.known ? Json(tensor.shape) : Json(nullptr);
-        types[tensor.name] = name_of(tensor.type);
+        if (!seen.insert(tensor.name).second)
+            continue;
+        append(tensors, tensor.name, tensor.known ? Json(tensor.shape) : Json(nullptr));
+        append(types, tensor.name, name_of(tensor.type));
         if (tensor.data_dependent)
             bounds.push_back(tensor.name);
     }

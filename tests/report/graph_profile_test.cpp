@@ -7,6 +7,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <ctime>
 #include <filesystem>
 
 using namespace archsim;
@@ -94,6 +96,27 @@ TEST_CASE("the JSON document has the promised keys", "[report][profile]") {
     CHECK(document.at("tensors").at("a") == nlohmann::json{2, 8});
     CHECK(document.at("tensor_types").at("a") == "float32");
     CHECK(document.at("findings").empty());
+}
+
+TEST_CASE("the document of a long graph takes time in proportion", "[report][profile]") {
+    // A quadratic search through the keys took minutes for a hundred thousand tensors.
+    const auto profiled = [](int nodes) {
+        auto model = make_model();
+        auto& graph = *model.mutable_graph();
+        add_input(graph, "t0", {"1", "8"});
+        for (int i = 0; i < nodes; ++i)
+            add_node(graph, "Relu", {"t" + std::to_string(i)}, {"t" + std::to_string(i + 1)});
+        add_output(graph, "t" + std::to_string(nodes));
+        return profile_of(import_model(model), 1);
+    };
+    const auto seconds = [](const GraphProfile& profile) {
+        const std::clock_t start = std::clock();
+        const std::string document = to_json(profile, false);
+        CHECK(document.size() > profile.operators.size());
+        return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    };
+    const GraphProfile small = profiled(4'000), large = profiled(64'000);
+    CHECK(seconds(large) < 16 * 5 * std::max(seconds(small), 0.01));
 }
 
 TEST_CASE("a quantised graph's mix of formats is told", "[report][profile]") {

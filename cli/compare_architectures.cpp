@@ -10,6 +10,7 @@ namespace {
 
 constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures --model resnet18 --level detailed --architecture GPU
+  compare_architectures --model resnet18 --explain-difference GPU TPU --metric latency
   compare_architectures --model resnet18 --level subgraph --metric latency
   compare_architectures --model resnet18 --architectures GPU=A100 TPU KPU-T64@6W --batch-size 8)";
 
@@ -30,6 +31,8 @@ int main(int argc, char** argv) {
             ->check(CLI::IsMember({"summary", "detailed", "subgraph"}))
             ->capture_default_str();
         app.add_option("--architecture", request.architecture, "show only this one at the detailed level");
+        app.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
+            ->expected(2);
         app.add_option("--metric", metric, "energy, latency, throughput, memory, power or cost")
             ->check(CLI::IsMember({"energy", "latency", "throughput", "memory", "power", "cost"},
                                   CLI::ignore_case))

@@ -23,8 +23,6 @@ double combine(double x, double y, double z, double p) {
     return top * std::pow(std::pow(a, p) + std::pow(b, p) + std::pow(c, p), 1 / p);
 }
 
-namespace {
-
 bool scales_with_clock(Resource r) {
     switch (r) {
     case Resource::matrix_cycles:
@@ -38,8 +36,6 @@ bool scales_with_clock(Resource r) {
         return false;
     }
 }
-
-} // namespace
 
 LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
                      bool prefetch_weights) {

@@ -19,6 +19,9 @@ struct LaneTimes {
     double dram_bytes = 0;
 };
 
+/// Whether a resource's rate follows the clock of the compute side when the power limit lowers it.
+bool scales_with_clock(Resource resource);
+
 /// `clock_ratio` scales every cycle-based rate (power limit). `prefetch_weights` takes weight_bytes demands
 /// out of the memory lane: they overlap the whole network instead.
 LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,

@@ -150,7 +150,7 @@ class MachineBuilder {
             set_reached(Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
             set_reached(Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
             if (const Fact& chip = m_.parameters.fact(Parameter::llc_bandwidth); chip.known())
-                set(Resource::llc_bytes, chip.value, {&chip});
+                set(Resource::llc_bytes, chip.value, {});
         }
         if (!d.dram)
             return;
@@ -172,9 +172,8 @@ class MachineBuilder {
             value = std::min(value, fabric);
         }
         value *= m_.param(Parameter::dram_efficiency, 1.0);
-        const Fact& share = m_.parameters.fact(Parameter::dram_efficiency);
-        set(Resource::dram_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
-        set(Resource::weight_bytes, value, {bandwidth, fraction, share.known() ? &share : nullptr});
+        set(Resource::dram_bytes, value, {bandwidth, fraction});
+        set(Resource::weight_bytes, value, {bandwidth, fraction});
     }
 
     /// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid
@@ -189,7 +188,7 @@ class MachineBuilder {
                 units = engine.count * m_.active_fraction;
                 break;
             }
-        set(resource, per_unit.value * units * clock.value, {&per_unit, &clock});
+        set(resource, per_unit.value * units * clock.value, {&clock});
     }
 
     static int level_rank(const MemoryLevel& level) {

@@ -1,5 +1,7 @@
 #include "archsim/map/machine_changes.hpp"
 
+#include <algorithm>
+
 namespace archsim {
 
 const LeverInfo& info_of(Lever lever) {
@@ -79,7 +81,9 @@ void apply(const MachineChanges& changes, Machine& machine) {
         changes.power_limit_w.value_or(machine.power_limit_w) * changes[Lever::power_limit];
     machine.memory_capacity_bytes *= changes[Lever::capacity];
     machine.static_power_w *= changes[Lever::static_power];
-    if (machine.energy) {
+    const auto* priced = changes.factors.begin() + static_cast<std::ptrdiff_t>(Lever::operation_energy);
+    const bool energy_changes = std::any_of(priced, changes.factors.end(), [](double f) { return f != 1; });
+    if (machine.energy && energy_changes) {
         auto table = std::make_shared<EnergyTable>(*machine.energy);
         scale_energy(changes, *table);
         machine.energy = std::move(table);

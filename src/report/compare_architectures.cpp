@@ -1,6 +1,7 @@
 #include "archsim/report/compare_architectures.hpp"
 
 #include "report/architectures.hpp"
+#include "report/explanation.hpp"
 
 #include <fmt/format.h>
 
@@ -31,6 +32,10 @@ Report describe(const ArchitectureComparison& c) {
     for (const Finding& finding : c.model->findings)
         report.blocks.push_back(
             Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
+    if (c.explanation) {
+        add_explanation(c, *c.explanation, report);
+        return report;
+    }
     switch (c.request.level) {
     case ComparisonLevel::summary:
         add_summary(c, report);

@@ -2,7 +2,10 @@
 
 #include "archsim/core/version.hpp"
 #include "report/architectures.hpp"
+#include "report/explanation.hpp"
 #include "report/results_json.hpp"
+
+#include <cmath>
 
 namespace archsim {
 
@@ -74,6 +77,77 @@ Json subgraphs_json(const ArchitectureComparison& c) {
     return all;
 }
 
+Json number(double value) {
+    return std::isfinite(value) ? Json(value) : Json(nullptr);
+}
+
+Json sources_json(const FactorInput& input) {
+    Json all = Json::array();
+    for (const FactorSource& s : input.sources)
+        all.push_back({{"name", s.name},
+                       {"value", number(s.fact.value)},
+                       {"kind", name_of(s.fact.source->kind)},
+                       {"source", s.fact.source->cite}});
+    return all;
+}
+
+Json contributions_json(const Attribution& x, const std::string& a, const std::string& b) {
+    Json all = Json::array();
+    for (const Contribution& p : x.contributions)
+        all.push_back({{"factor", info_of(p.factor).name},
+                       {"title", info_of(p.factor).title},
+                       {"value", p.value},
+                       {"share", p.share},
+                       {"a_input", number(p.a.value)},
+                       {"b_input", number(p.b.value)},
+                       {"input_unit", info_of(p.factor).unit},
+                       {"sources", {{"a", sources_json(p.a)}, {"b", sources_json(p.b)}}},
+                       {"sentence", contribution_sentence(p, x.objective, a, b)}});
+    return all;
+}
+
+Json region_contributions_json(const Attribution& x) {
+    Json all = Json::array();
+    for (const RegionContribution& r : x.region_contributions)
+        all.push_back({{"name", r.region ? Json(x.regions[*r.region].name) : Json(nullptr)},
+                       {"value", r.value},
+                       {"share", x.difference != 0 ? r.value / x.difference : 0},
+                       {"main_factor", info_of(r.main).name},
+                       {"main_value", r.main_value},
+                       {"a_bound", r.region ? Json(name_of(r.a_bound)) : Json(nullptr)},
+                       {"b_bound", r.region ? Json(name_of(r.b_bound)) : Json(nullptr)}});
+    return all;
+}
+
+Json flips_json(const Explanation& e) {
+    Json all = Json::array();
+    for (const Flip& flip : e.flips)
+        all.push_back(
+            {{"change", flip.change},
+             {"architecture", optional_text(flip.architecture)},
+             {"factor", flip.batch > 0 || !flip.precisions.empty() ? Json(nullptr) : Json(flip.factor)},
+             {"batch_size", flip.batch > 0 ? Json(flip.batch) : Json(nullptr)},
+             {"precisions", flip.precisions},
+             {"a_value", flip.a_value},
+             {"b_value", flip.b_value}});
+    return all;
+}
+
+Json explanation_json(const ArchitectureComparison& c, const Explanation& e) {
+    const Attribution& x = e.attribution;
+    return {{"a", c.labels[e.a]},
+            {"b", c.labels[e.b]},
+            {"metric", info_of(x.objective).name},
+            {"unit", info_of(x.objective).unit},
+            {"a_value", x.a_value},
+            {"b_value", x.b_value},
+            {"difference", x.difference},
+            {"intervals_overlap", e.overlapping},
+            {"contributions", contributions_json(x, c.labels[e.a], c.labels[e.b])},
+            {"subgraphs", region_contributions_json(x)},
+            {"flips", flips_json(e)}};
+}
+
 } // namespace
 
 std::string to_json(const ArchitectureComparison& c) {
@@ -93,6 +167,7 @@ std::string to_json(const ArchitectureComparison& c) {
     document["baseline"] = c.baseline ? Json(c.labels[*c.baseline]) : Json(nullptr);
     document["recommendations"] = recommendations_json(c);
     document["subgraphs"] = subgraphs_json(c);
+    document["explanation"] = c.explanation ? explanation_json(c, *c.explanation) : Json(nullptr);
     return document.dump(2) + "\n";
 }
 

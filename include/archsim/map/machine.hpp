@@ -40,7 +40,7 @@ ARCHSIM_API std::string_view name_of(Resource resource);
 /// Where a rate comes from: the facts it is the product of.
 struct Rate {
     double value = 0;                   ///< amount per second; 0 = the device has no such resource
-    std::array<const Fact*, 3> facts{}; ///< inputs, for provenance (owned by device or parameters)
+    std::array<const Fact*, 3> facts{}; ///< inputs, for provenance; owned by the device
 };
 
 class Mapper;

@@ -2,6 +2,7 @@
 // The answer of compare_architectures as report blocks and as its stable JSON document.
 
 #include "archsim/compare/common_regions.hpp"
+#include "archsim/compare/explanation.hpp"
 #include "archsim/compare/objective.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
@@ -46,6 +47,7 @@ struct ArchitectureComparison {
     std::vector<std::size_t> detailed;   ///< results that the detailed level shows
     std::vector<std::size_t> compared;   ///< results with an estimate: what `regions` refers to, in order
     std::vector<CommonRegion> regions;   ///< of the subgraph level
+    std::optional<Explanation> explanation;
 };
 
 ARCHSIM_API Report describe(const ArchitectureComparison& comparison);

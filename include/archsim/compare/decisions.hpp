@@ -1,0 +1,57 @@
+#pragma once
+// From numbers to a choice: which results meet the user's limits and by how much, which of them nothing else
+// beats in everything, which one to take.
+
+#include "archsim/compare/objective.hpp"
+#include "archsim/core/export.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// A limit in the objective's SI unit: at most, or at least where higher is better.
+struct Constraint {
+    Objective objective{};
+    double limit = 0;
+};
+
+/// Parses "50ms", "15W", "100 mJ", "512MB", "2GiB"; throughput per second as "10000" or "10k"; cost as USD
+/// per million inferences, "0.25". Throws UsageError naming `flag` and the form expected.
+ARCHSIM_API Constraint parse_constraint(Objective objective, std::string_view text, std::string_view flag);
+
+struct Verdict {
+    Constraint constraint;
+    std::optional<double> value;
+    bool met = false;
+    bool certain = false; ///< the whole 90 % interval is on the same side of the limit
+    double margin =
+        0; ///< room relative to the limit: 0.25 = a quarter below it; negative = short by that much
+};
+
+struct DecisionRequest {
+    std::vector<Constraint> constraints;
+    std::vector<Objective> pareto;             ///< objectives of the front; empty: none is marked
+    Objective preference = Objective::latency; ///< what decides among those that meet the constraints
+    CostOptions cost;
+    bool active() const { return !constraints.empty() || !pareto.empty(); }
+};
+
+struct Decision {
+    DecisionRequest request;
+    std::vector<std::vector<Verdict>> verdicts; ///< per result, per constraint
+    std::vector<bool> qualifies, on_front;      ///< per result
+    std::optional<Winner> recommended;          ///< best of those that qualify
+    /// When none qualifies: the one whose largest shortfall is smallest, and that constraint.
+    struct Nearest {
+        std::size_t result = 0, constraint = 0;
+    };
+    std::optional<Nearest> nearest;
+};
+
+ARCHSIM_API Decision decide(std::span<const Result> results, DecisionRequest request);
+
+} // namespace archsim

@@ -1,0 +1,173 @@
+#include "archsim/compare/decisions.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+
+namespace archsim {
+
+namespace {
+
+struct Unit {
+    std::string_view name;
+    double factor;
+};
+
+std::span<const Unit> units_of(Objective objective) {
+    static constexpr Unit kTime[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
+    static constexpr Unit kEnergy[] = {{"J", 1}, {"mJ", 1e-3}, {"uJ", 1e-6}, {"µJ", 1e-6}, {"kJ", 1e3}};
+    static constexpr Unit kPower[] = {{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}};
+    static constexpr Unit kBytes[] = {{"B", 1},     {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
+                                      {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
+    static constexpr Unit kRate[] = {{"", 1}, {"/s", 1}, {"fps", 1}, {"k", 1e3}, {"k/s", 1e3}, {"M", 1e6}};
+    static constexpr Unit kCost[] = {{"", 1e-6}, {"USD", 1e-6}};
+    switch (objective) {
+    case Objective::latency:
+        return kTime;
+    case Objective::energy:
+        return kEnergy;
+    case Objective::power:
+        return kPower;
+    case Objective::memory:
+        return kBytes;
+    case Objective::throughput:
+        return kRate;
+    default:
+        return kCost;
+    }
+}
+
+std::string_view example_of(Objective objective) {
+    switch (objective) {
+    case Objective::latency:
+        return "a time like 50ms";
+    case Objective::energy:
+        return "an energy like 100mJ";
+    case Objective::power:
+        return "a power like 15W";
+    case Objective::memory:
+        return "a size like 512MB";
+    case Objective::throughput:
+        return "inferences per second like 10000 or 10k";
+    default:
+        return "USD per million inferences like 0.25";
+    }
+}
+
+Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
+    Verdict verdict;
+    verdict.constraint = constraint;
+    verdict.value = value_of(result, constraint.objective, cost);
+    if (!verdict.value) {
+        verdict.margin = -std::numeric_limits<double>::infinity();
+        return verdict;
+    }
+    const bool least = info_of(constraint.objective).higher_is_better;
+    const double value = *verdict.value, limit = constraint.limit;
+    verdict.margin = least ? (value - limit) / limit : (limit - value) / limit;
+    verdict.met = verdict.margin >= 0;
+    const Interval interval = interval_of(result, constraint.objective, cost);
+    verdict.certain = limit < interval.low || limit > interval.high;
+    return verdict;
+}
+
+/// Better in one objective and worse in none.
+bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
+    bool better_somewhere = false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] > b[i])
+            return false;
+        better_somewhere = better_somewhere || a[i] < b[i];
+    }
+    return better_somewhere;
+}
+
+std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRequest& request) {
+    std::vector<std::optional<std::vector<double>>> points;
+    for (const Result& result : results) {
+        std::vector<double> point;
+        for (Objective objective : request.pareto)
+            if (const auto value = value_of(result, objective, request.cost))
+                point.push_back(info_of(objective).higher_is_better ? -*value : *value);
+        points.push_back(point.size() == request.pareto.size() ? std::optional(point) : std::nullopt);
+    }
+    std::vector<bool> front(results.size(), false);
+    for (std::size_t i = 0; i < points.size(); ++i)
+        front[i] = !request.pareto.empty() && points[i] &&
+                   std::none_of(points.begin(), points.end(),
+                                [&](const auto& other) { return other && dominates(*other, *points[i]); });
+    return front;
+}
+
+std::optional<Winner> best_of_qualified(std::span<const Result> results, const Decision& decision) {
+    std::vector<Result> left;
+    std::vector<std::size_t> index;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (decision.qualifies[i]) {
+            left.push_back(results[i]);
+            index.push_back(i);
+        }
+    auto winner = find_winner(left, decision.request.preference, decision.request.cost);
+    if (winner) {
+        winner->best = index[winner->best];
+        for (std::size_t& tied : winner->tied)
+            tied = index[tied];
+    }
+    return winner;
+}
+
+std::optional<Decision::Nearest> nearest_of(const Decision& decision) {
+    std::optional<Decision::Nearest> nearest;
+    double smallest = -std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
+        const auto& list = decision.verdicts[i];
+        const auto worst = std::min_element(
+            list.begin(), list.end(), [](const Verdict& a, const Verdict& b) { return a.margin < b.margin; });
+        if (worst != list.end() && worst->margin > smallest) {
+            smallest = worst->margin;
+            nearest = {i, static_cast<std::size_t>(worst - list.begin())};
+        }
+    }
+    return nearest;
+}
+
+} // namespace
+
+Constraint parse_constraint(Objective objective, std::string_view text, std::string_view flag) {
+    double number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    while (rest.starts_with(' '))
+        rest.remove_prefix(1);
+    if (error == std::errc{} && std::isfinite(number) && number > 0)
+        for (const Unit& unit : units_of(objective))
+            if (unit.name == rest)
+                return {objective, number * unit.factor};
+    throw UsageError(fmt::format("{}: \"{}\" is not {}", flag, text, example_of(objective)));
+}
+
+Decision decide(std::span<const Result> results, DecisionRequest request) {
+    Decision decision;
+    decision.request = std::move(request);
+    for (const Result& result : results) {
+        std::vector<Verdict> verdicts;
+        bool all = result.ok();
+        for (const Constraint& constraint : decision.request.constraints) {
+            verdicts.push_back(judge(result, constraint, decision.request.cost));
+            all = all && verdicts.back().met;
+        }
+        decision.verdicts.push_back(std::move(verdicts));
+        decision.qualifies.push_back(all);
+    }
+    decision.on_front = pareto_front(results, decision.request);
+    decision.recommended = best_of_qualified(results, decision);
+    if (std::none_of(decision.qualifies.begin(), decision.qualifies.end(), [](bool q) { return q; }))
+        decision.nearest = nearest_of(decision);
+    return decision;
+}
+
+} // namespace archsim

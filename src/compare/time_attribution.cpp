@@ -1,0 +1,220 @@
+// Time of a region: stretch [ serialisation combine(C, O, M) + fixed + host ] with
+//   C = c / (peak clock),  c = useful operations / achieved share
+//   O = clocked / clock + unclocked
+//   M = bytes / (bandwidth share) + weights / (bandwidth share), weights only where they are not streamed
+//       ahead
+// and for the network max(sum of combined, sum of streamed weights) in place of the sum of combined.
+
+#include "compare/factor_terms.hpp"
+#include "compare/time_model.hpp"
+#include "estimate/price.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// Factors of the overlapped part, in bit order.
+enum Bit : std::uint32_t { peak, achieved, on_chip, bandwidth, share, bytes, overlap, host, clock, interval };
+constexpr std::array kFactors = {
+    Factor::peak,         Factor::achieved, Factor::on_chip, Factor::bandwidth,   Factor::bandwidth_share,
+    Factor::memory_bytes, Factor::overlap,  Factor::host,    Factor::power_limit, Factor::concurrency};
+
+double ratio(double x, double y) {
+    return y > 0 ? x / y : kUnknown;
+}
+
+/// Both sides of one region with everything that a hybrid of them needs.
+class RegionSides {
+  public:
+    RegionSides(const DeviceTime& a, const DeviceTime& b, const RegionTime& ra, const RegionTime& rb)
+        : device_{&a, &b}, region_{&ra, &rb} {
+        for (std::size_t s = 0; s < 2; ++s) {
+            const RegionTime& r = *region_[s];
+            equivalent_[s] = r.compute_s * device_[s]->peak * device_[s]->clock_ratio;
+            cost_[s] = ratio(equivalent_[s], r.device_operations);
+            activation_share_[s] = ratio(r.bytes, r.memory_s * device_[s]->bandwidth);
+            weight_share_[s] = ratio(r.weight_bytes, r.weight_s * device_[s]->bandwidth);
+        }
+        complete(cost_, 1);
+        complete(activation_share_, 1);
+        complete(weight_share_, 1);
+    }
+
+    /// Overlapped time of the hybrid, and what its weights take where they are streamed ahead.
+    struct Time {
+        double body = 0, stream = 0;
+    };
+    Time at(std::uint32_t mask) const {
+        const auto side = [mask](Bit bit) { return mask >> bit & 1U ? std::size_t{0} : std::size_t{1}; };
+        const DeviceTime& over = *device_[side(overlap)];
+        const double ratio_of_clock = device_[side(clock)]->clock_ratio;
+        const double compute =
+            equivalent(side(achieved), side(host)) / (device_[side(peak)]->peak * ratio_of_clock);
+        const RegionTime& paths = *region_[side(on_chip)];
+        const double chip = paths.on_chip_clocked_s / ratio_of_clock + paths.on_chip_s;
+        const RegionTime& moved = *region_[side(bytes)];
+        const double rate = device_[side(bandwidth)]->bandwidth;
+        const double activations = moved.bytes / (rate * activation_share_[side(share)]);
+        const double weights = moved.weight_bytes / (rate * weight_share_[side(share)]);
+        return {region_[side(overlap)]->serialisation *
+                    combine(compute, chip, activations + (over.prefetch ? 0 : weights), over.exponent),
+                over.prefetch ? weights : 0};
+    }
+
+    /// Bits in which the sides differ here.
+    std::uint32_t different() const {
+        std::uint32_t bits = 0;
+        const auto mark = [&bits](Bit bit, bool differs) { bits |= differs ? 1U << bit : 0U; };
+        const RegionTime &a = *region_[0], &b = *region_[1];
+        mark(peak, device_[0]->peak != device_[1]->peak);
+        mark(achieved, cost_[0] != cost_[1] || equivalent_[0] != equivalent_[1]);
+        mark(on_chip, a.on_chip_clocked_s != b.on_chip_clocked_s || a.on_chip_s != b.on_chip_s);
+        mark(bandwidth, device_[0]->bandwidth != device_[1]->bandwidth);
+        mark(share, activation_share_[0] != activation_share_[1] || weight_share_[0] != weight_share_[1]);
+        mark(bytes, a.bytes != b.bytes || a.weight_bytes != b.weight_bytes);
+        mark(overlap, device_[0]->exponent != device_[1]->exponent ||
+                          device_[0]->prefetch != device_[1]->prefetch || a.serialisation != b.serialisation);
+        mark(host, a.device_operations != b.device_operations);
+        mark(clock, device_[0]->clock_ratio != device_[1]->clock_ratio ||
+                        device_[0]->stretch != device_[1]->stretch);
+        return bits;
+    }
+
+  private:
+    static void complete(std::array<double, 2>& values, double otherwise) {
+        Pair pair{values[0], values[1]};
+        pair.complete(otherwise);
+        values = {pair.a, pair.b};
+    }
+    /// Operations at peak rate that the compute lane takes: of `own` efficiency, executing what `executing`'s
+    /// device does not leave to its host.
+    double equivalent(std::size_t own, std::size_t executing) const {
+        const double operations = region_[executing]->device_operations;
+        if (operations == region_[own]->device_operations)
+            return equivalent_[own];
+        return operations * cost_[own];
+    }
+
+    std::array<const DeviceTime*, 2> device_;
+    std::array<const RegionTime*, 2> region_;
+    std::array<double, 2> equivalent_{}, cost_{}, activation_share_{}, weight_share_{};
+};
+
+/// Bits set in `different` as a list, and back from an index over that list to a full mask.
+struct Selection {
+    std::vector<Factor> factors;
+    std::vector<std::uint32_t> bits;
+    explicit Selection(std::uint32_t different) {
+        for (std::uint32_t bit = 0; bit < kFactors.size(); ++bit)
+            if (different >> bit & 1U) {
+                factors.push_back(kFactors[bit]);
+                bits.push_back(bit);
+            }
+    }
+    std::uint32_t mask(std::uint32_t chosen) const {
+        std::uint32_t full = 0;
+        for (std::size_t i = 0; i < bits.size(); ++i)
+            full |= (chosen >> i & 1U) << bits[i];
+        return full;
+    }
+};
+
+class LeafAttribution {
+  public:
+    LeafAttribution(const DeviceTime& a, const DeviceTime& b, double repeat, bool per_interval,
+                    PartSums& sums)
+        : a_(a), b_(b), repeat_(repeat), per_interval_(per_interval), sums_(sums) {}
+
+    void run(const std::vector<std::size_t>& ids) {
+        std::vector<RegionSides> sides;
+        sides.reserve(ids.size());
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            sides.emplace_back(a_, b_, a_.regions[i], b_.regions[i]);
+            add_region(ids[i], a_.regions[i], b_.regions[i], sides.back());
+        }
+        add_region(kNetwork, a_.network, b_.network, RegionSides(a_, b_, a_.network, b_.network));
+        if (a_.prefetch || b_.prefetch)
+            add_stream(sides);
+    }
+
+  private:
+    std::uint32_t outer() const {
+        return per_interval_ && a_.concurrency != b_.concurrency ? 1U << interval : 0U;
+    }
+    double scale(std::uint32_t mask) const {
+        const double stretch = mask >> clock & 1U ? a_.stretch : b_.stretch;
+        const double concurrency = mask >> interval & 1U ? a_.concurrency : b_.concurrency;
+        return repeat_ * stretch * (per_interval_ ? concurrency : 1);
+    }
+
+    void add_region(std::size_t id, const RegionTime& a, const RegionTime& b, const RegionSides& sides) {
+        const Selection chosen(sides.different() | outer());
+        add_function(
+            id, chosen.factors,
+            [&](std::uint32_t mask) {
+                const std::uint32_t full = chosen.mask(mask);
+                return scale(full) * sides.at(full).body;
+            },
+            sums_);
+        const Pair clocked{1 / a_.clock_ratio * a_.stretch, 1 / b_.clock_ratio * b_.stretch};
+        const Pair stretch{a_.stretch, b_.stretch};
+        const Pair concurrency{per_interval_ ? a_.concurrency : 1, per_interval_ ? b_.concurrency : 1};
+        const auto product = [&](Factor factor, double x, double y, const Pair& limit) {
+            add_product(id, repeat_,
+                        {{factor, {x, y}}, {Factor::power_limit, limit}, {Factor::concurrency, concurrency}},
+                        sums_);
+        };
+        product(Factor::fixed_cost, a.fixed_clocked_s, b.fixed_clocked_s, clocked);
+        product(Factor::fixed_cost, a.fixed_s, b.fixed_s, stretch);
+        product(Factor::host, a.host_s, b.host_s, stretch);
+    }
+
+    /// Weights streamed ahead that take longer than everything they hide behind.
+    void add_stream(const std::vector<RegionSides>& sides) {
+        std::uint32_t different = outer();
+        for (const RegionSides& s : sides)
+            different |= s.different();
+        const Selection chosen(different);
+        add_function(
+            kNetwork, chosen.factors,
+            [&](std::uint32_t mask) {
+                const std::uint32_t full = chosen.mask(mask);
+                double body = 0, stream = 0;
+                for (const RegionSides& s : sides) {
+                    const auto t = s.at(full);
+                    body += t.body;
+                    stream += t.stream;
+                }
+                return scale(full) * std::max(0.0, stream - body);
+            },
+            sums_);
+    }
+
+    const DeviceTime &a_, &b_;
+    const double repeat_;
+    const bool per_interval_;
+    PartSums& sums_;
+};
+
+} // namespace
+
+void attribute_time(const Result& a, const Result& b, const std::vector<CommonRegion>& regions, bool interval,
+                    PartSums& sums) {
+    const auto leaves_a = leaves_of(a), leaves_b = leaves_of(b);
+    for (std::size_t part = 0; part < leaves_a.size(); ++part) {
+        std::vector<std::size_t> ids;
+        for (std::size_t r = 0; r < regions.size(); ++r)
+            if (regions[r].part == part)
+                ids.push_back(r);
+        const DeviceTime ta = time_model(*leaves_a[part].result, regions, 0, part);
+        const DeviceTime tb = time_model(*leaves_b[part].result, regions, 1, part);
+        LeafAttribution(ta, tb, leaves_a[part].repeat, interval, sums).run(ids);
+    }
+}
+
+} // namespace archsim

@@ -1,0 +1,144 @@
+#include "archsim/report/decision_report.hpp"
+
+#include "report/architectures.hpp"
+#include "report/decision_json.hpp"
+#include "report/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+bool at_least(const Constraint& constraint) {
+    return info_of(constraint.objective).higher_is_better;
+}
+
+std::string limit_text(const Constraint& constraint) {
+    return fmt::format("{} {}", at_least(constraint) ? "at least" : "at most",
+                       format_value(constraint.objective, constraint.limit));
+}
+
+Cell verdict_cell(const Verdict& v) {
+    if (!v.value)
+        return {"unknown", {}, Tone::bad};
+    const std::string text = v.met ? fmt::format("yes, {} room", format_percent(v.margin))
+                                   : fmt::format("no, {} {}", format_percent(-v.margin),
+                                                 at_least(v.constraint) ? "short" : "over");
+    return {text + (v.certain ? "" : " (?)"), v.margin, v.met ? Tone::good : Tone::bad};
+}
+
+std::vector<std::string> names(const std::vector<std::size_t>& list, const std::vector<std::string>& labels) {
+    std::vector<std::string> text;
+    for (std::size_t i : list)
+        text.push_back(labels[i]);
+    return text;
+}
+
+std::string recommendation(const Decision& d, std::span<const Result> results,
+                           const std::vector<std::string>& labels) {
+    const Objective by = d.request.preference;
+    if (d.recommended) {
+        const Winner& w = *d.recommended;
+        std::string text = fmt::format("Recommended: {}, best by {} ({})", labels[w.best], info_of(by).noun,
+                                       format_value(by, *value_of(results[w.best], by, d.request.cost)));
+        if (!w.tied.empty())
+            text += fmt::format("; not to be told apart from {} (90 % intervals overlap)",
+                                fmt::join(names(w.tied, labels), ", "));
+        return text + ".";
+    }
+    if (!d.nearest)
+        return "None qualifies: there is no estimate with all of these values.";
+    const Verdict& v = d.verdicts[d.nearest->result][d.nearest->constraint];
+    return fmt::format("None qualifies; nearest is {}: {} of {}, {}, {} by {}.", labels[d.nearest->result],
+                       info_of(v.constraint.objective).noun, format_value(v.constraint.objective, *v.value),
+                       limit_text(v.constraint), at_least(v.constraint) ? "short" : "over",
+                       format_percent(-v.margin));
+}
+
+} // namespace
+
+std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> results,
+                                   const std::vector<std::string>& labels) {
+    std::vector<Block> blocks;
+    Table table;
+    table.title = "Decision";
+    table.columns = {{"Device", "", "device"}};
+    for (const Constraint& c : d.request.constraints)
+        table.columns.push_back({std::string(info_of(c.objective).title), limit_text(c),
+                                 std::string(info_of(c.objective).name) + "_margin"});
+    if (!d.request.constraints.empty())
+        table.columns.push_back({"Qualifies", "", "qualifies"});
+    if (!d.request.pareto.empty())
+        table.columns.push_back({"Pareto front", "", "pareto"});
+    bool uncertain = false;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        std::vector<Cell> row{{labels[i]}};
+        for (const Verdict& v : d.verdicts[i]) {
+            row.push_back(verdict_cell(v));
+            uncertain = uncertain || (v.value && !v.certain);
+        }
+        if (!d.request.constraints.empty())
+            row.push_back({d.qualifies[i] ? "yes" : "no", d.qualifies[i] ? 1.0 : 0.0,
+                           d.qualifies[i] ? Tone::good : Tone::bad});
+        if (!d.request.pareto.empty())
+            row.push_back({d.on_front[i] ? "on it" : "", d.on_front[i] ? 1.0 : 0.0});
+        table.rows.push_back(std::move(row));
+    }
+    if (uncertain)
+        table.notes.emplace_back("(?) the limit lies inside the 90 % interval of the estimate");
+    if (!d.request.pareto.empty()) {
+        std::vector<std::string_view> objectives;
+        for (Objective o : d.request.pareto)
+            objectives.push_back(info_of(o).noun);
+        table.notes.push_back(
+            fmt::format("Pareto front of {}: no other device is better in one of them and as "
+                        "good in the rest",
+                        fmt::join(objectives, ", ")));
+    }
+    blocks.emplace_back(std::move(table));
+    blocks.emplace_back(Paragraph{recommendation(d, results, labels), Tone::strong});
+    return blocks;
+}
+
+nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::string>& labels) {
+    using Json = nlohmann::ordered_json;
+    Json constraints = Json::array(), verdicts = Json::array(), pareto = Json::array();
+    for (const Constraint& c : d.request.constraints)
+        constraints.push_back({{"metric", info_of(c.objective).name},
+                               {"bound", at_least(c) ? "min" : "max"},
+                               {"limit", c.limit},
+                               {"unit", info_of(c.objective).unit}});
+    for (Objective o : d.request.pareto)
+        pareto.push_back(info_of(o).name);
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        Json list = Json::array();
+        for (const Verdict& v : d.verdicts[i])
+            list.push_back({{"metric", info_of(v.constraint.objective).name},
+                            {"value", v.value ? Json(*v.value) : Json(nullptr)},
+                            {"met", v.met},
+                            {"certain", v.certain},
+                            {"margin", std::isfinite(v.margin) ? Json(v.margin) : Json(nullptr)}});
+        verdicts.push_back({{"device", labels[i]},
+                            {"qualifies", static_cast<bool>(d.qualifies[i])},
+                            {"pareto", static_cast<bool>(d.on_front[i])},
+                            {"constraints", std::move(list)}});
+    }
+    return {{"constraints", constraints},
+            {"pareto_metrics", pareto},
+            {"preference", info_of(d.request.preference).name},
+            {"verdicts", verdicts},
+            {"recommended", d.recommended ? Json(labels[d.recommended->best]) : Json(nullptr)},
+            {"tied", d.recommended ? Json(names(d.recommended->tied, labels)) : Json::array()},
+            {"nearest",
+             d.nearest
+                 ? Json{{"device", labels[d.nearest->result]},
+                        {"metric", info_of(d.request.constraints[d.nearest->constraint].objective).name},
+                        {"margin", d.verdicts[d.nearest->result][d.nearest->constraint].margin}}
+                 : Json(nullptr)}};
+}
+
+} // namespace archsim

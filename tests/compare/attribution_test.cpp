@@ -1,0 +1,187 @@
+// The parts of a difference: they add up, they change sign with the direction, equal factors have none.
+
+#include "archsim/compare/attribution.hpp"
+#include "archsim/run/parts.hpp"
+#include "compare/shapley.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+using namespace archsim;
+
+namespace {
+
+constexpr std::array kExplained = {Objective::energy, Objective::latency, Objective::throughput,
+                                   Objective::memory, Objective::power,   Objective::cost};
+
+std::vector<std::string> families() {
+    return laws::session().hardware().deployment("families").hardware;
+}
+
+double part_of(const Attribution& attribution, Factor factor) {
+    for (const Contribution& c : attribution.contributions)
+        if (c.factor == factor)
+            return c.value;
+    return 0;
+}
+
+void check_sums(const Attribution& x) {
+    const double scale = std::max(std::abs(x.a_value), std::abs(x.b_value));
+    double sum = 0;
+    for (const Contribution& c : x.contributions)
+        sum += c.value;
+    CHECK(std::abs(sum - x.difference) <= 1e-9 * std::abs(x.difference) + 1e-15 * scale);
+    // The factored model is the estimate; nothing but rounding was left to give to the largest part.
+    CHECK(std::abs(x.residual) <= 1e-11 * scale);
+    if (x.region_contributions.empty())
+        return;
+    double regions = 0;
+    for (const RegionContribution& r : x.region_contributions)
+        regions += r.value;
+    CHECK(std::abs(regions - x.difference) <= 1e-11 * scale);
+}
+
+void check_antisymmetry(const Attribution& x, const Attribution& y) {
+    CHECK(x.difference == -y.difference);
+    REQUIRE(x.contributions.size() == y.contributions.size());
+    const double scale = std::max(std::abs(x.a_value), std::abs(x.b_value));
+    for (const Contribution& c : x.contributions)
+        CHECK(std::abs(c.value + part_of(y, c.factor)) <= 1e-10 * scale);
+}
+
+/// Every pair of families in both directions, every metric.
+int check_pairs(const std::string& model, Precision precision, std::int64_t batch) {
+    std::vector<Result> results;
+    for (const std::string& hardware : families())
+        results.push_back(laws::run(model, hardware, precision, batch));
+    int explained = 0;
+    for (const Result& a : results)
+        for (const Result& b : results)
+            for (Objective objective : kExplained) {
+                CAPTURE(model, a.hardware, b.hardware, info_of(objective).name, batch);
+                const auto x = attribute(a, b, objective), y = attribute(b, a, objective);
+                CHECK(x.has_value() == y.has_value());
+                if (!x || !y)
+                    continue;
+                check_sums(*x);
+                check_antisymmetry(*x, *y);
+                if (&a == &b)
+                    CHECK(x->contributions.empty());
+                ++explained;
+            }
+    return explained;
+}
+
+} // namespace
+
+TEST_CASE("Shapley values of a product and of a sum", "[attribution]") {
+    const auto product = shapley(2, [](unsigned mask) {
+        const double x = mask & 1U ? 3 : 2, y = mask & 2U ? 20 : 10;
+        return x * y;
+    });
+    CHECK(product[0] == Approx(15));
+    CHECK(product[1] == Approx(25));
+    const auto sum = shapley(
+        3, [](unsigned mask) { return (mask & 1U ? 7.0 : 0) + (mask & 2U ? -2.0 : 0) + 0 * (mask & 4U); });
+    CHECK(sum[0] == Approx(7));
+    CHECK(sum[1] == Approx(-2));
+    CHECK(sum[2] == Approx(0).margin(1e-12));
+}
+
+TEST_CASE("parts add up, change sign and vanish for equal devices, for every pair of families",
+          "[attribution]") {
+    CHECK(check_pairs("resnet18", Precision::fp32, 1) >= 5 * 64);
+    CHECK(check_pairs("mobilenet_v2", Precision::int8, 8) >= 4 * 64);
+    CHECK(check_pairs("bert-base", Precision::fp16, 1) >= 4 * 36);
+}
+
+TEST_CASE("parts add up where saturated streams, pipelines and multi-part models set the pace",
+          "[attribution]") {
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(Precision::int8);
+    options.scenario = Scenario::throughput;
+    std::vector<Result> results;
+    for (const std::string& hardware : families())
+        results.push_back(laws::session().run(laws::bound("resnet50", 4), hardware, options));
+    const CatalogueEntry* entry = laws::session().catalogue().find("t5-small");
+    REQUIRE(entry);
+    const MultiPartModel parts(laws::session(), *entry, 1);
+    options.scenario = Scenario::latency;
+    options.precision = PrecisionConfig::uniform(Precision::fp16);
+    std::vector<Result> whole;
+    for (const std::string& hardware : families())
+        whole.push_back(parts.run(laws::session(), hardware, options));
+    int explained = 0;
+    for (const auto& list : {results, whole})
+        for (const Result& a : list)
+            for (const Result& b : list)
+                for (Objective objective : kExplained)
+                    if (const auto x = attribute(a, b, objective)) {
+                        CAPTURE(a.model->name, a.hardware, b.hardware, info_of(objective).name);
+                        check_sums(*x);
+                        check_antisymmetry(*x, *attribute(b, a, objective));
+                        ++explained;
+                    }
+    CHECK(explained > 200);
+}
+
+TEST_CASE("only the factor that was changed has a part", "[attribution]") {
+    const auto changed = [](Lever lever, double factor, const std::string& hardware) {
+        RunOptions options;
+        options.precision = PrecisionConfig::uniform(Precision::fp16);
+        options.changes[lever] = factor;
+        return laws::session().run(laws::bound("bert-base", 1), hardware, options);
+    };
+    for (const std::string& hardware : {std::string("TPU-v4"), std::string("Xeon-8490H")}) {
+        CAPTURE(hardware);
+        const Result plain = changed(Lever::peak, 1, hardware);
+        const auto bandwidth = attribute(changed(Lever::bandwidth, 2, hardware), plain, Objective::latency);
+        REQUIRE(bandwidth);
+        for (const Contribution& c : bandwidth->contributions) {
+            CHECK(c.factor == Factor::bandwidth);
+            CHECK(c.value < 0);
+        }
+        const auto fixed = attribute(changed(Lever::fixed_cost, 0.5, hardware), plain, Objective::latency);
+        REQUIRE(fixed);
+        REQUIRE(fixed->contributions.size() == 1);
+        CHECK(fixed->contributions.front().factor == Factor::fixed_cost);
+        const auto memory = attribute(changed(Lever::memory_energy, 2, hardware), plain, Objective::energy);
+        REQUIRE(memory);
+        for (const Contribution& c : memory->contributions)
+            CHECK(c.factor == Factor::memory_energy);
+    }
+}
+
+TEST_CASE("common regions cover every subgraph of both partitions once", "[attribution]") {
+    for (const std::string& model : laws::models()) {
+        CAPTURE(model);
+        std::vector<Result> results;
+        for (const std::string& hardware : families())
+            results.push_back(laws::run(model, hardware, Precision::int8));
+        std::vector<const Result*> estimated;
+        for (const Result& r : results)
+            if (r.ok())
+                estimated.push_back(&r);
+        REQUIRE(estimated.size() >= 4);
+        const auto regions = common_regions(estimated);
+        for (std::size_t i = 0; i < estimated.size(); ++i) {
+            std::vector<int> seen(estimated[i]->partition->subgraphs.size());
+            double latency = 0;
+            for (const CommonRegion& region : regions) {
+                CHECK_FALSE(region.name.empty());
+                for (std::uint32_t s : region.subgraphs[i])
+                    ++seen[s];
+                latency += cost_of(region, i, *estimated[i]).latency_s;
+            }
+            CHECK(std::all_of(seen.begin(), seen.end(), [](int n) { return n == 1; }));
+            double subgraphs = 0;
+            for (const SubgraphEstimate& s : estimated[i]->estimate.subgraphs)
+                subgraphs += s.latency_s;
+            CHECK(latency == Approx(subgraphs));
+        }
+    }
+}

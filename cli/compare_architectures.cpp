@@ -11,6 +11,9 @@ namespace {
 constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures --model resnet18 --level detailed --architecture GPU
   compare_architectures --model resnet18 --explain-difference GPU TPU --metric latency
+  compare_architectures resnet18 --architectures GPU KPU --what-if bandwidth=2x batch=8
+  compare_architectures resnet18 --max-latency 5ms --max-power 30W --pareto energy latency
+  compare_architectures resnet18 --precision int8 --batch-sweep 1,2,4,...,64
   compare_architectures --model resnet18 --level subgraph --metric latency
   compare_architectures --model resnet18 --architectures GPU=A100 TPU KPU-T64@6W --batch-size 8)";
 
@@ -21,7 +24,8 @@ int main(int argc, char** argv) {
     CompareArchitecturesRequest request;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
-    std::string positional, level = "summary", metric = "energy";
+    cli::DecisionOptions decisions;
+    std::string sweep, positional, level = "summary", metric = "energy";
     const auto setup = [&](CLI::App& app) {
         app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
         app.add_option("--model", request.model, "the same as a flag");
@@ -38,6 +42,15 @@ int main(int argc, char** argv) {
                                   CLI::ignore_case))
             ->capture_default_str();
         app.add_option("--baseline", request.baseline, "architecture that others are compared with");
+        app.add_option(
+               "--what-if", request.what_if,
+               "changed devices or workload: bandwidth=2x tdp=15W batch=8 precision=int8 GPU:peak=50%")
+            ->group("What if");
+        app.add_flag("--sensitivity", request.sensitivity,
+                     "vary every assumed input by 20 %: does the winner change?")
+            ->group("What if");
+        app.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256")->group("What if");
+        decisions.add_to(app);
         workload.add_to(app);
         output.add_to(app, "text, markdown, json, csv, html");
     };
@@ -59,6 +72,9 @@ int main(int argc, char** argv) {
         request.scope = options.scope;
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
+        request.decision = decisions.request(request.metric);
+        if (!sweep.empty())
+            request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
         const Format format = output.chosen();
         const Session session = workload.open();
         const ArchitectureComparison comparison = compare_architectures(session, request, bindings, options);

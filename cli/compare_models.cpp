@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
     CompareModelsRequest request;
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
+    cli::DecisionOptions decisions;
     cli::OutputOptions output;
     CompareModelsView view;
     std::string study_file;
@@ -50,6 +51,7 @@ int main(int argc, char** argv) {
         app.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");
         workload.add_to(app);
         text.add_to(app);
+        decisions.add_to(app);
         app.add_flag("--cold-start", view.cold_start,
                      "the first inference too: building the network and loading its weights");
         app.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
@@ -83,6 +85,8 @@ int main(int argc, char** argv) {
         }
         request.scenario = options.scenario;
         request.scope = options.scope;
+        request.decision = decisions.request(options.scenario == Scenario::throughput ? Objective::throughput
+                                                                                      : Objective::latency);
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
         const Session session = workload.open();

@@ -2,6 +2,7 @@
 // What every tool shares: option groups, output, exit codes. Tools parse, call the library and print; they
 // compute nothing.
 
+#include "archsim/compare/decisions.hpp"
 #include "archsim/report/report.hpp"
 #include "archsim/run/generation.hpp"
 #include "archsim/run/session.hpp"
@@ -56,6 +57,20 @@ struct GenerationOptions {
     /// Nothing when neither a prompt nor tokens to generate were given.
     std::optional<GenerationRequest> request(std::int64_t batch_size) const;
 };
+
+/// Limits and choices of tools that compare.
+struct DecisionOptions {
+    std::string max_latency, max_power, max_energy, max_memory, max_cost, min_throughput;
+    std::vector<std::string> pareto;
+
+    void add_to(CLI::App& app);
+    /// Throws UsageError for values without the right unit and unknown metrics. `preference` decides among
+    /// devices that meet the limits.
+    DecisionRequest request(Objective preference) const;
+};
+
+/// "1,8,32", or a progression that continues as its first numbers: "1,2,4,...,256", "8,16,...,64".
+std::vector<std::int64_t> parse_batches(const std::string& text, const std::string& flag);
 
 /// Parses "NAME=VALUE"; throws UsageError that shows the form.
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);

@@ -22,7 +22,7 @@ const FactorInfo& info_of(Factor factor) {
         {"power_limit", "power limit", "1"},
         {"concurrency", "streams and pipelining", "1"},
         {"operations", "operations executed", "op"},
-        {"operation_energy", "energy per operation", "J"},
+        {"operation_energy", "energy per operation", "J/op"},
         {"control", "instructions and control", "J"},
         {"near_bytes", "bytes in registers and nearest memory", "B"},
         {"near_energy", "energy per byte in registers and nearest memory", "J/B"},
@@ -171,7 +171,8 @@ std::optional<Attribution> attribute(const Result& a, const Result& b, Objective
         out.contributions.front().value += out.residual;
     for (Contribution& c : out.contributions)
         c.share = out.difference != 0 ? c.value / out.difference : 0;
-    if (objective != Objective::memory && objective != Objective::cost)
+    if (objective == Objective::latency || objective == Objective::throughput ||
+        objective == Objective::energy)
         add_region_contributions(a, b, sums, out);
     return out;
 }

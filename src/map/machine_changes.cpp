@@ -29,6 +29,29 @@ std::optional<Lever> parse_lever(std::string_view text) {
     return std::nullopt;
 }
 
+std::optional<Lever> lever_of(Event event) {
+    switch (event) {
+    case Event::mac:
+    case Event::vector_op:
+    case Event::special_op:
+        return Lever::operation_energy;
+    case Event::instruction:
+    case Event::scheduling:
+    case Event::coherence:
+    case Event::domain_token:
+    case Event::configuration_byte:
+        return Lever::control_energy;
+    case Event::dram_byte:
+        return Lever::memory_energy;
+    case Event::host_link_byte:
+    case Event::host_busy_second:
+    case Event::count_:
+        return std::nullopt;
+    default:
+        return Lever::on_chip_energy;
+    }
+}
+
 std::span<const Parameter> fixed_cost_parameters() {
     static constexpr std::array kParameters = {
         Parameter::inference_overhead,         Parameter::kernel_overhead, Parameter::kernel_floor_cycles,
@@ -44,19 +67,11 @@ void scale(Fact& fact, double factor) {
 }
 
 void scale_energy(const MachineChanges& changes, EnergyTable& table) {
-    const auto events = [&](Lever lever, std::initializer_list<Event> list) {
-        for (Event e : list)
-            scale(table.event[static_cast<std::size_t>(e)], changes[lever]);
-    };
     for (Fact& price : table.mac)
         scale(price, changes[Lever::operation_energy]);
-    events(Lever::operation_energy, {Event::vector_op, Event::special_op});
-    events(Lever::control_energy, {Event::instruction, Event::scheduling, Event::coherence,
-                                   Event::domain_token, Event::configuration_byte});
-    events(Lever::on_chip_energy,
-           {Event::register_byte, Event::l1_byte, Event::l2_byte, Event::llc_byte, Event::systolic_hop,
-            Event::weight_load_byte, Event::accumulator_byte, Event::streamer_byte, Event::routing_byte});
-    events(Lever::memory_energy, {Event::dram_byte});
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        if (const auto lever = lever_of(static_cast<Event>(e)))
+            scale(table.event[e], changes[*lever]);
     scale(table.dram_device, changes[Lever::memory_energy]);
     scale(table.static_power, changes[Lever::static_power]);
 }
@@ -77,6 +92,8 @@ void apply(const MachineChanges& changes, Machine& machine) {
         scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::fixed_cost]);
     for (Parameter p : {Parameter::fallback_switch, Parameter::fallback_operation_time})
         scale(machine.parameters.facts[static_cast<std::size_t>(p)], changes[Lever::host_time]);
+    for (const auto& [parameter, factor] : changes.parameters)
+        scale(machine.parameters.facts[static_cast<std::size_t>(parameter)], factor);
     machine.power_limit_w =
         changes.power_limit_w.value_or(machine.power_limit_w) * changes[Lever::power_limit];
     machine.memory_capacity_bytes *= changes[Lever::capacity];

@@ -15,6 +15,15 @@ void add_detailed(const ArchitectureComparison& c, Report& report);
 /// One row per common region: cost on every architecture, winner and margin.
 void add_subgraphs(const ArchitectureComparison& c, Report& report);
 
+/// The best split of the network over two devices, where it beats either alone.
+void add_hybrids(const ArchitectureComparison& c, Report& report);
+/// Before and after of `--what-if`.
+void add_what_if(const ArchitectureComparison& c, Report& report);
+/// Assumed inputs, varied.
+void add_sensitivity(const ArchitectureComparison& c, Report& report);
+/// Best batches, crossovers and a chart.
+void add_batch_sweep(const ArchitectureComparison& c, Report& report);
+
 /// "15.4 mJ", "431 us", "2317 /s", "$0.12 per million" for a value in the objective's SI unit.
 std::string format_value(Objective objective, double value);
 /// "1.28x", of a ratio of two values.

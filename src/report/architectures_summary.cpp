@@ -30,6 +30,18 @@ std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
     return text;
 }
 
+/// The winner is no better than any other.
+bool all_equal(const ArchitectureComparison& c, Objective objective) {
+    std::optional<double> first;
+    for (const Result& result : c.results)
+        if (const auto value = value_of(result, objective, c.request.cost)) {
+            if (first && *value != *first)
+                return false;
+            first = value;
+        }
+    return true;
+}
+
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
     for (Objective objective : kRecommended) {
@@ -41,6 +53,10 @@ Facts recommendations(const ArchitectureComparison& c) {
         const std::string name = objective == Objective::balance
                                      ? std::string("Best Balance")
                                      : fmt::format("Best for {}", info_of(objective).title);
+        if (all_equal(c, objective) && !winner->tied.empty()) {
+            facts.items.push_back({name, "all equal, " + format_value(objective, value)});
+            continue;
+        }
         facts.items.push_back(
             {name, fmt::format("{}, {}{}", c.labels[winner->best], format_value(objective, value),
                                tied.empty() ? "" : " (tied with " + tied + ")")});
@@ -52,7 +68,7 @@ std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     std::string text;
     for (Objective objective : kRecommended)
         if (const auto winner = find_winner(c.results, objective, c.request.cost);
-            winner && winner->best == index)
+            winner && winner->best == index && !all_equal(c, objective))
             text += (text.empty() ? "" : ", ") + std::string(info_of(objective).name);
     return text;
 }

@@ -1,5 +1,6 @@
 #include "archsim/report/compare_architectures.hpp"
 
+#include "archsim/report/decision_report.hpp"
 #include "report/architectures.hpp"
 #include "report/explanation.hpp"
 
@@ -8,6 +9,16 @@
 #include <array>
 
 namespace archsim {
+
+namespace {
+
+void add_decision(const ArchitectureComparison& c, Report& report) {
+    if (c.decision)
+        for (Block& block : decision_blocks(*c.decision, c.results, c.labels))
+            report.blocks.push_back(std::move(block));
+}
+
+} // namespace
 
 std::string_view name_of(ComparisonLevel level) {
     static constexpr std::array<std::string_view, 3> kNames = {"summary", "detailed", "subgraph"};
@@ -32,8 +43,16 @@ Report describe(const ArchitectureComparison& c) {
     for (const Finding& finding : c.model->findings)
         report.blocks.push_back(
             Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
-    if (c.explanation) {
+    if (c.explanation)
         add_explanation(c, *c.explanation, report);
+    if (c.what_if)
+        add_what_if(c, report);
+    if (c.batch_sweep)
+        add_batch_sweep(c, report);
+    if (c.sensitivity)
+        add_sensitivity(c, report);
+    if (c.explanation || c.what_if || c.batch_sweep || c.sensitivity) {
+        add_decision(c, report);
         return report;
     }
     switch (c.request.level) {
@@ -45,8 +64,10 @@ Report describe(const ArchitectureComparison& c) {
         break;
     case ComparisonLevel::subgraph:
         add_subgraphs(c, report);
+        add_hybrids(c, report);
         break;
     }
+    add_decision(c, report);
     return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "report/architectures.hpp"
+#include "report/architectures_json.hpp"
 #include "report/explanation.hpp"
 #include "report/results_json.hpp"
 
@@ -167,6 +168,7 @@ std::string to_json(const ArchitectureComparison& c) {
     document["baseline"] = c.baseline ? Json(c.labels[*c.baseline]) : Json(nullptr);
     document["recommendations"] = recommendations_json(c);
     document["subgraphs"] = subgraphs_json(c);
+    add_scenarios(c, document);
     document["explanation"] = c.explanation ? explanation_json(c, *c.explanation) : Json(nullptr);
     return document.dump(2) + "\n";
 }

@@ -1,5 +1,6 @@
 #include "archsim/report/compare_models.hpp"
 
+#include "archsim/report/decision_report.hpp"
 #include "archsim/report/generation.hpp"
 #include "report/cold_start_table.hpp"
 #include "report/number_format.hpp"
@@ -128,6 +129,10 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
             report.blocks.push_back(
                 Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
         report.blocks.push_back(ranking_table(results, c.request.scenario));
+        if (c.request.decision.active())
+            for (Block& block :
+                 decision_blocks(decide(results, c.request.decision), results, hardware_labels(results)))
+                report.blocks.push_back(std::move(block));
         if (view.cold_start)
             report.blocks.push_back(cold_start_table(results));
         add_generation_and_parts(results, report);

@@ -1,6 +1,8 @@
 #include "archsim/report/compare_models.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/decision_json.hpp"
+#include "report/result_text.hpp"
 #include "report/results_json.hpp"
 
 namespace archsim {
@@ -22,6 +24,7 @@ std::string to_json(const ModelComparison& c) {
         {"devices", q.devices > 0 ? Json(q.devices) : Json("auto")},
         {"prompt_tokens", q.prompt_tokens > 0 ? Json(q.prompt_tokens) : Json(nullptr)},
         {"generate_tokens", q.generate_tokens > 0 ? Json(q.generate_tokens) : Json(nullptr)}};
+    document["decisions"] = q.decision.active() ? Json::array() : Json(nullptr);
     document["models"] = Json::array();
     document["results"] = Json::array();
     const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
@@ -32,6 +35,11 @@ std::string to_json(const ModelComparison& c) {
             if (!partition && r.partition)
                 partition = r.partition.get();
         document["models"].push_back(model_json(*c.models[m], partition));
+        if (q.decision.active()) {
+            Json decision = {{"model", c.models[m]->name}};
+            decision.update(decision_json(decide(results, q.decision), hardware_labels(results)));
+            document["decisions"].push_back(std::move(decision));
+        }
         const RankBy by = q.scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;
         for (const Rank& rank : rank_results(results, by))
             document["results"].push_back(

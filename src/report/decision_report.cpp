@@ -22,12 +22,20 @@ std::string limit_text(const Constraint& constraint) {
                        format_value(constraint.objective, constraint.limit));
 }
 
+/// "12.5 % over", "3.20x the limit", "20.0 % short".
+std::string shortfall(const Verdict& v) {
+    if (at_least(v.constraint))
+        return format_percent(-v.margin) + " short";
+    return v.margin < -1 ? format_ratio(1 - v.margin) + " the limit" : format_percent(-v.margin) + " over";
+}
+
 Cell verdict_cell(const Verdict& v) {
     if (!v.value)
         return {"unknown", {}, Tone::bad};
-    const std::string text = v.met ? fmt::format("yes, {} room", format_percent(v.margin))
-                                   : fmt::format("no, {} {}", format_percent(-v.margin),
-                                                 at_least(v.constraint) ? "short" : "over");
+    const std::string text = v.met ? at_least(v.constraint) && v.margin > 1
+                                         ? "yes, " + format_ratio(1 + v.margin) + " the limit"
+                                         : "yes, " + format_percent(v.margin) + " room"
+                                   : "no, " + shortfall(v);
     return {text + (v.certain ? "" : " (?)"), v.margin, v.met ? Tone::good : Tone::bad};
 }
 
@@ -53,10 +61,10 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
     if (!d.nearest)
         return "None qualifies: there is no estimate with all of these values.";
     const Verdict& v = d.verdicts[d.nearest->result][d.nearest->constraint];
-    return fmt::format("None qualifies; nearest is {}: {} of {}, {}, {} by {}.", labels[d.nearest->result],
-                       info_of(v.constraint.objective).noun, format_value(v.constraint.objective, *v.value),
-                       limit_text(v.constraint), at_least(v.constraint) ? "short" : "over",
-                       format_percent(-v.margin));
+    return fmt::format("None qualifies; nearest is {}: {} of {}, {} is allowed ({}).",
+                       labels[d.nearest->result], info_of(v.constraint.objective).noun,
+                       format_value(v.constraint.objective, *v.value), limit_text(v.constraint),
+                       shortfall(v));
 }
 
 } // namespace

@@ -67,7 +67,7 @@ std::string input_text(Factor factor, double value) {
         return format_power(value);
     if (unit == "op/s" || unit == "op")
         return format_count(value) + std::string(unit == "op" ? " operations" : "op/s");
-    if (unit == "J/B")
+    if (unit == "J/B" || unit == "J/op")
         return format_number(value * 1e12) + " pJ";
     if (unit == "USD/s")
         return fmt::format("${}/h", format_number(value * 3600));

@@ -13,6 +13,13 @@ std::string hardware_label(const Result& result) {
                                      : fmt::format("{}@{}", result.device->id, result.power_mode);
 }
 
+std::vector<std::string> hardware_labels(std::span<const Result> results) {
+    std::vector<std::string> labels;
+    for (const Result& result : results)
+        labels.push_back(hardware_label(result));
+    return labels;
+}
+
 std::string family_label(const Result& result) {
     return result.device ? std::string(title_of(result.device->family)) : "?";
 }

@@ -4,12 +4,15 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/report/report.hpp"
 
+#include <span>
 #include <string>
+#include <vector>
 
 namespace archsim {
 
 /// "Jetson-Orin-Nano@15W": the device with its power mode, when it has modes.
 std::string hardware_label(const Result& result);
+std::vector<std::string> hardware_labels(std::span<const Result> results);
 /// "GPU".
 std::string family_label(const Result& result);
 /// Id of the software stack, or the name that was asked for where it does not run.

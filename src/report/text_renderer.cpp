@@ -111,7 +111,10 @@ class TextRenderer {
         }
     }
 
-    void draw(const Chart& chart) { out_ += draw_text_chart(chart, options_); }
+    void draw(const Chart& chart) {
+        gap();
+        out_ += draw_text_chart(chart, options_);
+    }
 
     void draw(const Table& table) {
         std::vector<std::size_t> columns, widths(table.columns.size());

@@ -2,8 +2,11 @@
 
 #include "archsim/core/finding.hpp"
 #include "run/architecture_choice.hpp"
+#include "run/batch_sweep.hpp"
 #include "run/flips.hpp"
+#include "run/sensitivity.hpp"
 #include "run/subject.hpp"
+#include "run/what_if.hpp"
 
 #include <fmt/format.h>
 
@@ -30,6 +33,29 @@ void add_regions(ArchitectureComparison& c) {
             estimated.push_back(&c.results[i]);
         }
     c.regions = common_regions(estimated);
+}
+
+/// Latency where time is asked for, else energy: what adds up over regions.
+Objective regional(Objective metric) {
+    return metric == Objective::latency || metric == Objective::throughput ? Objective::latency
+                                                                           : Objective::energy;
+}
+
+void add_hybrids(ArchitectureComparison& c) {
+    for (std::size_t a = 0; a < c.results.size(); ++a)
+        for (std::size_t b = a + 1; b < c.results.size(); ++b)
+            if (auto split = best_split(c.results[a], c.results[b], regional(c.request.metric)))
+                c.hybrids.push_back({a, b, std::move(*split)});
+    std::stable_sort(c.hybrids.begin(), c.hybrids.end(),
+                     [](const HybridPair& x, const HybridPair& y) { return x.split.value < y.split.value; });
+}
+
+/// The latency limit of the request, which bounds the best batch too.
+std::optional<double> latency_bound(const DecisionRequest& decision) {
+    for (const Constraint& constraint : decision.constraints)
+        if (constraint.objective == Objective::latency)
+            return constraint.limit;
+    return std::nullopt;
 }
 
 /// Throws InputError where one of the two has no value to explain.
@@ -83,6 +109,17 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     }
     c.baseline = choose_baseline(c, choices);
     add_regions(c);
+    if (c.request.level == ComparisonLevel::subgraph)
+        add_hybrids(c);
+    if (c.request.decision.active())
+        c.decision = decide(c.results, c.request.decision);
+    if (!c.request.what_if.empty())
+        c.what_if = run_what_if(c.request.what_if, choices, c.request.batch_size, options, subjects);
+    if (c.request.sensitivity)
+        c.sensitivity = run_sensitivity(c, choices, options, subjects);
+    if (!c.request.batch_sweep.empty())
+        c.batch_sweep = run_batch_sweep(c.request.batch_sweep, choices, options,
+                                        latency_bound(c.request.decision), c.request.cost, subjects);
     if (explained.size() == 2)
         c.explanation = explain(c, explained[0], explained[1], options, subjects);
     return c;

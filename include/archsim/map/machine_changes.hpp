@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -36,10 +38,13 @@ struct LeverInfo {
 };
 ARCHSIM_API const LeverInfo& info_of(Lever lever);
 ARCHSIM_API std::optional<Lever> parse_lever(std::string_view text);
+/// The lever that scales the price of an event; absent for what the host's own supplies deliver.
+ARCHSIM_API std::optional<Lever> lever_of(Event event);
 
 struct MachineChanges {
     std::array<double, kLeverCount> factors;
-    std::optional<double> power_limit_w; ///< instead of the machine's own, before its factor
+    std::vector<std::pair<Parameter, double>> parameters; ///< factors on parameters of the latency model
+    std::optional<double> power_limit_w;                  ///< instead of the machine's own, before its factor
 
     MachineChanges() { factors.fill(1); }
     double operator[](Lever l) const { return factors[static_cast<std::size_t>(l)]; }

@@ -1,6 +1,7 @@
 #pragma once
 // The answer of compare_models as report blocks and as its stable JSON document.
 
+#include "archsim/compare/decisions.hpp"
 #include "archsim/compare/ranking.hpp"
 #include "archsim/report/report.hpp"
 
@@ -20,6 +21,7 @@ struct CompareModelsRequest {
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
     std::int64_t prompt_tokens = 0, generate_tokens = 0; ///< 0: one pass instead of an answer
+    DecisionRequest decision;                            ///< limits and choices, per model
     double devices = 1;                                  ///< 0: as many as needed
 };
 

@@ -1,0 +1,113 @@
+#include "archsim/core/finding.hpp"
+#include "common/tool.hpp"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace archsim::cli {
+
+namespace {
+
+constexpr const char* kGroup = "Limits and choices";
+constexpr std::int64_t kLargestBatch = 1 << 20;
+constexpr std::size_t kMostBatches = 64;
+
+std::vector<std::string> pieces_of(const std::string& text) {
+    std::vector<std::string> pieces;
+    std::size_t begin = 0;
+    while (begin <= text.size()) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        pieces.push_back(text.substr(begin, end - begin));
+        begin = end + 1;
+    }
+    return pieces;
+}
+
+std::int64_t parse_batch(const std::string& text, const std::string& flag) {
+    std::int64_t batch = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), batch);
+    if (error != std::errc{} || end != text.data() + text.size() || batch < 1 || batch > kLargestBatch)
+        throw UsageError(fmt::format("{}: \"{}\" is not a batch of 1 to {}", flag, text, kLargestBatch));
+    return batch;
+}
+
+/// Appends what "..." stands for between the last two numbers and `last`: geometric where these double (or
+/// grow by another whole factor), else in equal steps.
+void continue_to(std::int64_t last, const std::string& flag, std::vector<std::int64_t>& batches) {
+    if (batches.size() < 2 || batches[batches.size() - 2] >= batches.back())
+        throw UsageError(fmt::format("{}: \"...\" needs two rising numbers before it", flag));
+    const std::int64_t before = batches[batches.size() - 2], step = batches.back() - before;
+    const bool geometric =
+        batches.back() % before == 0 &&
+        (batches.size() < 3 || batches[1] != batches[0] + step || batches[2] != batches[1] + step);
+    const std::int64_t factor = batches.back() / before;
+    while (batches.size() < kMostBatches) {
+        const std::int64_t next = geometric ? batches.back() * factor : batches.back() + step;
+        if (next > last)
+            break;
+        batches.push_back(next);
+    }
+    if (batches.back() != last)
+        batches.push_back(last);
+}
+
+} // namespace
+
+void DecisionOptions::add_to(CLI::App& app) {
+    app.add_option("--max-latency", max_latency, "of one batch, e.g. 50ms")->group(kGroup);
+    app.add_option("--max-power", max_power, "average, e.g. 15W")->group(kGroup);
+    app.add_option("--max-energy", max_energy, "per inference, e.g. 100mJ")->group(kGroup);
+    app.add_option("--max-memory", max_memory, "peak, e.g. 512MB")->group(kGroup);
+    app.add_option("--max-cost", max_cost, "USD per million inferences, e.g. 0.25")->group(kGroup);
+    app.add_option("--min-throughput", min_throughput, "inferences per second, e.g. 10k")->group(kGroup);
+    app.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
+        ->group(kGroup);
+}
+
+DecisionRequest DecisionOptions::request(Objective preference) const {
+    DecisionRequest request;
+    request.preference = preference;
+    const auto add = [&](Objective objective, const std::string& text, const char* flag) {
+        if (!text.empty())
+            request.constraints.push_back(parse_constraint(objective, text, flag));
+    };
+    add(Objective::latency, max_latency, "--max-latency");
+    add(Objective::power, max_power, "--max-power");
+    add(Objective::energy, max_energy, "--max-energy");
+    add(Objective::memory, max_memory, "--max-memory");
+    add(Objective::cost, max_cost, "--max-cost");
+    add(Objective::throughput, min_throughput, "--min-throughput");
+    for (const std::string& name : pareto) {
+        const auto objective = parse_objective(name);
+        if (!objective)
+            throw UsageError(
+                fmt::format("--pareto: \"{}\" is not one of energy, latency, throughput, memory, "
+                            "power, cost, balance",
+                            name));
+        request.pareto.push_back(*objective);
+    }
+    return request;
+}
+
+std::vector<std::int64_t> parse_batches(const std::string& text, const std::string& flag) {
+    std::vector<std::int64_t> batches;
+    const std::vector<std::string> pieces = pieces_of(text);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (pieces[i] != "...") {
+            batches.push_back(parse_batch(pieces[i], flag));
+        } else {
+            if (i + 1 == pieces.size())
+                throw UsageError(fmt::format("{}: give the last batch after \"...\"", flag));
+            continue_to(parse_batch(pieces[++i], flag), flag, batches);
+        }
+        if (batches.size() > kMostBatches)
+            throw UsageError(fmt::format("{}: more than {} batches", flag, kMostBatches));
+    }
+    for (std::size_t i = 1; i < batches.size(); ++i)
+        if (batches[i] <= batches[i - 1])
+            throw UsageError(
+                fmt::format("{}: batches must rise, {} comes after {}", flag, batches[i], batches[i - 1]));
+    return batches;
+}
+
+} // namespace archsim::cli

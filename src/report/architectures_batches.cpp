@@ -1,0 +1,97 @@
+// Best batch of each architecture, crossovers, and throughput over batch as a chart.
+
+#include "report/architectures.hpp"
+#include "report/number_format.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+Table values_table(const ArchitectureComparison& c, const BatchSweep& s, Objective objective) {
+    Table table;
+    table.title = fmt::format("{} by batch", info_of(objective).title);
+    table.columns = {{"Batch", "", "batch_size", Align::right}};
+    for (const std::string& label : c.labels)
+        table.columns.push_back({label, "", label, Align::right});
+    table.columns.push_back({"Best", "", "best"});
+    for (std::size_t b = 0; b < s.batches.size(); ++b) {
+        std::vector<Cell> row{{fmt::format("{}", s.batches[b]), static_cast<double>(s.batches[b])}};
+        std::vector<Result> here;
+        for (const auto& results : s.results)
+            here.push_back(results[b]);
+        const auto winner = find_winner(here, objective, c.request.cost);
+        for (std::size_t i = 0; i < here.size(); ++i) {
+            const auto value = value_of(here[i], objective, c.request.cost);
+            row.push_back(value ? Cell{format_value(objective, *value), *value,
+                                       winner && winner->best == i ? Tone::good : Tone::plain}
+                                : Cell{std::string(name_of(here[i].estimate.status))});
+        }
+        row.push_back({winner ? c.labels[winner->best] : "-"});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Facts best_batches(const ArchitectureComparison& c, const BatchSweep& s) {
+    Facts facts;
+    for (std::size_t i = 0; i < c.labels.size(); ++i) {
+        const BestBatch& best = s.best[i];
+        if (!best.throughput) {
+            facts.items.push_back({c.labels[i], "no batch qualifies"});
+            continue;
+        }
+        const Estimate& t = s.results[i][*best.throughput].estimate;
+        const Estimate& e = s.results[i][*best.energy].estimate;
+        facts.items.push_back(
+            {c.labels[i],
+             fmt::format("{} for throughput ({} /s, {}), {} for energy ({}, {})", s.batches[*best.throughput],
+                         format_number(t.throughput_per_s), format_time(t.latency_s), s.batches[*best.energy],
+                         format_energy(e.energy_per_inference_j), format_time(e.latency_s))});
+    }
+    return facts;
+}
+
+Chart throughput_chart(const ArchitectureComparison& c, const BatchSweep& s) {
+    Chart chart;
+    chart.kind = ChartKind::line;
+    chart.title = "Throughput over batch";
+    chart.x_title = "batch";
+    chart.y_title = "inferences/s";
+    chart.x_log = chart.y_log = true;
+    for (std::size_t i = 0; i < c.labels.size(); ++i) {
+        ChartSeries series{c.labels[i], {}};
+        for (std::size_t b = 0; b < s.batches.size(); ++b)
+            if (const Result& r = s.results[i][b]; r.ok())
+                series.points.push_back({fmt::format("{}", s.batches[b]), static_cast<double>(s.batches[b]),
+                                         r.estimate.throughput_per_s});
+        chart.series.push_back(std::move(series));
+    }
+    return chart;
+}
+
+} // namespace
+
+void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
+    const BatchSweep& s = *c.batch_sweep;
+    report.blocks.push_back(Heading{2, fmt::format("Batch sweep: {}", c.model->title)});
+    report.blocks.push_back(
+        Heading{3, s.latency_bound_s ? fmt::format("Best batch within {}:", format_time(*s.latency_bound_s))
+                                     : std::string("Best batch:")});
+    report.blocks.push_back(best_batches(c, s));
+    Bullets bullets;
+    for (const Crossover& x : s.crossovers)
+        bullets.items.push_back(fmt::format("{} passes {} in {} at batch {}", c.labels[x.winner],
+                                            c.labels[x.loser], info_of(x.objective).noun, x.batch));
+    if (bullets.items.empty())
+        bullets.items.emplace_back("No architecture passes another one within these batches.");
+    report.blocks.push_back(Heading{3, "Crossovers:"});
+    report.blocks.push_back(std::move(bullets));
+    report.blocks.push_back(values_table(c, s, Objective::throughput));
+    report.blocks.push_back(values_table(c, s, Objective::energy));
+    report.blocks.push_back(values_table(c, s, Objective::latency));
+    report.blocks.push_back(throughput_chart(c, s));
+}
+
+} // namespace archsim

@@ -1,0 +1,311 @@
+// The whole tool in the library: choices, failures as rows, searches verified by estimates of their own.
+
+#include "archsim/run/compare_architectures.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace archsim;
+
+namespace {
+
+CompareArchitecturesRequest request_for(const std::string& model, Precision precision) {
+    CompareArchitecturesRequest request;
+    request.model = model;
+    request.precision = name_of(precision);
+    return request;
+}
+
+ArchitectureComparison compare(CompareArchitecturesRequest request) {
+    RunOptions options;
+    options.precision = *PrecisionConfig::parse(request.precision);
+    options.scenario = request.scenario;
+    options.scope = request.scope;
+    return compare_architectures(laws::session(), std::move(request), {}, options);
+}
+
+double estimate_value(const std::string& model, const std::string& hardware, Precision precision,
+                      std::int64_t batch, Objective objective, const MachineChanges& changes = {}) {
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(precision);
+    options.changes = changes;
+    const auto value = value_of(laws::session().run(laws::bound(model, batch), hardware, options), objective);
+    REQUIRE(value);
+    return *value;
+}
+
+} // namespace
+
+TEST_CASE("without names the four default architectures are compared, with all every family",
+          "[architectures]") {
+    const auto defaults = compare(request_for("resnet18", Precision::fp32));
+    CHECK(defaults.labels == std::vector<std::string>{"CPU", "GPU", "TPU", "KPU"});
+    REQUIRE(defaults.baseline);
+    for (const Result& r : defaults.results) {
+        CHECK(r.ok());
+        CHECK(defaults.results[*defaults.baseline].estimate.latency_s <= r.estimate.latency_s);
+    }
+    auto all = request_for("resnet18", Precision::int8);
+    all.architectures = {"all"};
+    const auto families = compare(all);
+    CHECK(families.results.size() == kFamilies.size());
+    for (std::size_t i = 0; i < kFamilies.size(); ++i) {
+        CHECK(families.labels[i] == title_of(families.results[i].device->family));
+        CHECK(families.results[i].ok());
+    }
+}
+
+TEST_CASE("architectures are families, FAMILY=DEVICE or devices, in any case", "[architectures]") {
+    auto request = request_for("resnet18", Precision::int8);
+    request.architectures = {"gpu", "NPU=hailo-8", "KPU-T64@6W", "GPU=A100"};
+    const auto c = compare(request);
+    CHECK(c.labels[1] == "NPU");
+    CHECK(c.results[1].device->id == "Hailo-8");
+    CHECK(c.labels[2] == "KPU-T64@6W");
+    CHECK(c.labels[0] != c.labels[3]); // two of one family go by their devices
+    const auto fails = [&](std::vector<std::string> names) {
+        request.architectures = std::move(names);
+        compare(request);
+    };
+    CHECK_THROWS_AS(fails({"NPU=H100"}), UsageError);
+    CHECK_THROWS_AS(fails({"XPU=H100"}), UsageError);
+    CHECK_THROWS_AS(fails({"GPU="}), UsageError);
+    CHECK_THROWS_AS(fails({"GPU", "GPU"}), UsageError);
+    CHECK_THROWS_AS(fails({"no-such-device"}), InputError);
+    request.architectures = {"GPU", "TPU"};
+    request.explain = {"GPU", "CPU"};
+    CHECK_THROWS_AS(compare(request), UsageError);
+    request.explain = {};
+    request.baseline = "CPU";
+    CHECK_THROWS_AS(compare(request), UsageError);
+}
+
+TEST_CASE("a device that cannot run the model is a row with its reason", "[architectures]") {
+    auto request = request_for("llama-2-7b", Precision::fp16);
+    request.architectures = {"GPU", "CGRA", "NPU=Ethos-U55-256"};
+    const auto c = compare(request);
+    REQUIRE(c.results.size() == 3);
+    CHECK(c.results[0].ok());
+    CHECK(std::any_of(c.results.begin(), c.results.end(), [](const Result& r) { return !r.ok(); }));
+    for (const Result& r : c.results)
+        CHECK((r.ok() || !r.estimate.reason.empty()));
+    const auto json = nlohmann::json::parse(to_json(c));
+    for (const auto& row : json["results"])
+        CHECK(row["latency_s"].is_null() == (row["status"] != "ok"));
+    CHECK_FALSE(describe(c).blocks.empty());
+}
+
+TEST_CASE("the JSON document holds what the explanation says, and adds up", "[architectures]") {
+    auto request = request_for("mobilenet_v2", Precision::fp16);
+    request.explain = {"CPU", "GPU"};
+    for (const char* metric : {"energy", "latency", "throughput", "memory", "power", "cost"}) {
+        CAPTURE(metric);
+        request.metric = *parse_objective(metric);
+        const auto json = nlohmann::json::parse(to_json(compare(request)));
+        CHECK(json["schema"] == "archsim.compare_architectures/1");
+        CHECK(json["results"].size() == 4);
+        CHECK(json["recommendations"]["energy"]["architecture"].is_string());
+        const auto& e = json["explanation"];
+        CHECK(e["a"] == "CPU");
+        CHECK(e["metric"] == metric);
+        double sum = 0;
+        for (const auto& part : e["contributions"]) {
+            sum += part["value"].get<double>();
+            CHECK(part["sentence"].get<std::string>().find("CPU") != std::string::npos);
+        }
+        const double difference = e["difference"];
+        CHECK(std::abs(sum - difference) <= 1e-9 * std::abs(difference));
+        CHECK(difference == Approx(e["a_value"].get<double>() - e["b_value"].get<double>()));
+    }
+}
+
+TEST_CASE("equal devices have no difference", "[architectures]") {
+    auto request = request_for("resnet18", Precision::fp16);
+    request.architectures = {"GPU", "TPU"};
+    request.explain = {"GPU", "GPU"};
+    const auto c = compare(request);
+    REQUIRE(c.explanation);
+    CHECK(c.explanation->attribution.difference == 0);
+    CHECK(c.explanation->attribution.contributions.empty());
+    CHECK(c.explanation->flips.empty());
+    CHECK(render(describe(c), Format::text).find("No difference") != std::string::npos);
+}
+
+TEST_CASE("every flip turns the ranking, and a little less does not", "[architectures]") {
+    constexpr double kLess = 0.98; // of the logarithm of the factor
+    int levers = 0, batches = 0, precisions = 0;
+    for (const Objective objective : {Objective::latency, Objective::energy}) {
+        for (const auto& names :
+             {std::vector<std::string>{"GPU", "TPU"}, {"CPU", "GPU"}, {"KPU", "GPU"}, {"KPU", "TPU"}}) {
+            auto request = request_for("resnet18", Precision::fp16);
+            request.metric = objective;
+            request.explain = names;
+            const auto c = compare(request);
+            REQUIRE(c.explanation);
+            const Explanation& e = *c.explanation;
+            const bool a_wins = e.attribution.a_value < e.attribution.b_value;
+            const std::string hardware[2] = {c.results[e.a].hardware, c.results[e.b].hardware};
+            for (const Flip& flip : e.flips) {
+                CAPTURE(names, flip.change, flip.factor, flip.batch, info_of(objective).name);
+                CHECK((flip.a_value < flip.b_value) != a_wins);
+                const auto lever = parse_lever(flip.change);
+                if (lever) {
+                    const std::size_t side = flip.architecture == names[0] ? 0 : 1;
+                    MachineChanges changes;
+                    changes[*lever] = flip.factor;
+                    const double value =
+                        estimate_value("resnet18", hardware[side], Precision::fp16, 1, objective, changes);
+                    CHECK(value == (side == 0 ? flip.a_value : flip.b_value));
+                    changes[*lever] = std::pow(flip.factor, kLess);
+                    const double less =
+                        estimate_value("resnet18", hardware[side], Precision::fp16, 1, objective, changes);
+                    const bool still = side == 0 ? (less < e.attribution.b_value) == a_wins
+                                                 : (e.attribution.a_value < less) == a_wins;
+                    CHECK(still);
+                    ++levers;
+                } else if (flip.change == "batch") {
+                    const double before =
+                        estimate_value("resnet18", hardware[0], Precision::fp16, flip.batch - 1, objective) -
+                        estimate_value("resnet18", hardware[1], Precision::fp16, flip.batch - 1, objective);
+                    CHECK((before < 0) == a_wins);
+                    CHECK(estimate_value("resnet18", hardware[0], Precision::fp16, flip.batch, objective) ==
+                          flip.a_value);
+                    ++batches;
+                } else {
+                    const auto precision = parse_precision(flip.precisions.front());
+                    REQUIRE(precision);
+                    CHECK(estimate_value("resnet18", hardware[0], *precision, 1, objective) == flip.a_value);
+                    ++precisions;
+                }
+            }
+        }
+    }
+    CHECK(levers >= 8);
+    CHECK(batches + precisions >= 2);
+}
+
+TEST_CASE("what-if changes exactly what it names", "[architectures]") {
+    auto request = request_for("resnet18", Precision::fp16);
+    request.architectures = {"CPU", "GPU"};
+    request.what_if = {"bandwidth=1x"};
+    const auto same = compare(request);
+    REQUIRE(same.what_if);
+    for (std::size_t i = 0; i < 2; ++i)
+        CHECK(same.what_if->results[i].estimate.latency_s == same.results[i].estimate.latency_s);
+    request.what_if = {"GPU:peak=200%", "GPU:fixed_cost=0.5x"};
+    const auto faster = compare(request);
+    CHECK(faster.what_if->results[0].estimate.latency_s == faster.results[0].estimate.latency_s);
+    CHECK(faster.what_if->results[1].estimate.latency_s < faster.results[1].estimate.latency_s);
+    request.what_if = {"batch=8", "precision=int8"};
+    const auto other = compare(request);
+    CHECK(other.what_if->results[1].estimate.latency_s ==
+          estimate_value("resnet18", "H100", Precision::int8, 8, Objective::latency));
+    request.what_if = {"tdp=150W"};
+    const auto limited = compare(request);
+    CHECK(limited.what_if->results[1].estimate.power_w <= 150 * (1 + 1e-6));
+    for (const char* wrong :
+         {"bandwidth", "bandwidth=", "bandwidth=2", "bandwidth=-1x", "bandwidth=nanx", "speed=2x", "batch=0",
+          "batch=two", "precision=fp99", "TPU:peak=2x", "GPU:batch=2", "tdp=15"}) {
+        CAPTURE(wrong);
+        request.what_if = {wrong};
+        CHECK_THROWS_AS(compare(request), UsageError);
+    }
+}
+
+TEST_CASE("crossovers of a batch sweep are where the order turns", "[architectures]") {
+    auto request = request_for("resnet50", Precision::int8);
+    request.architectures = {"CPU", "GPU", "TPU", "NPU"};
+    request.batch_sweep = {1, 4, 16, 64};
+    const auto c = compare(request);
+    REQUIRE(c.batch_sweep);
+    const BatchSweep& s = *c.batch_sweep;
+    CHECK(s.results.size() == 4);
+    REQUIRE_FALSE(s.crossovers.empty());
+    for (const Crossover& x : s.crossovers) {
+        const auto value = [&](std::size_t i, std::int64_t batch) {
+            return estimate_value("resnet50", c.results[i].hardware, Precision::int8, batch, x.objective);
+        };
+        CAPTURE(c.labels[x.winner], c.labels[x.loser], x.batch, info_of(x.objective).name);
+        CHECK(better(x.objective, value(x.winner, x.batch), value(x.loser, x.batch)));
+        CHECK_FALSE(better(x.objective, value(x.winner, x.batch - 1), value(x.loser, x.batch - 1)));
+    }
+    for (std::size_t i = 0; i < 4; ++i)
+        for (std::size_t b = 0; b < s.batches.size(); ++b) {
+            const double best = s.results[i][*s.best[i].throughput].estimate.throughput_per_s;
+            CHECK(s.results[i][b].estimate.throughput_per_s <= best);
+        }
+    request.decision.constraints = {{Objective::latency, c.results[0].estimate.latency_s * 1.01}};
+    const auto bounded = compare(request);
+    for (std::size_t i = 0; i < 4; ++i)
+        if (const auto at = bounded.batch_sweep->best[i].throughput)
+            CHECK(bounded.batch_sweep->results[i][*at].estimate.latency_s <=
+                  request.decision.constraints.front().limit);
+}
+
+TEST_CASE("sensitivity varies assumed inputs only, and reports those with an effect", "[architectures]") {
+    auto request = request_for("resnet18", Precision::fp16);
+    request.sensitivity = true;
+    const auto c = compare(request);
+    REQUIRE(c.sensitivity);
+    CHECK(c.sensitivity->varied > 0);
+    for (const SensitivityRow& row : c.sensitivity->rows) {
+        CAPTURE(c.labels[row.architecture], row.input);
+        CHECK((row.effect_down != 0 || row.effect_up != 0));
+        CHECK(std::abs(row.effect_down) <= 0.26); // a factor of 0.8 or 1.2 on one of the terms
+        CHECK(std::abs(row.effect_up) <= 0.26);
+    }
+}
+
+TEST_CASE("the best split is the best of all assignments that use both devices", "[architectures]") {
+    for (const Objective objective : {Objective::latency, Objective::energy})
+        for (const auto& names :
+             {std::pair("H100", "TPU-v4"), std::pair("Xeon-8490H", "KPU-T256"), std::pair("H100", "H100")}) {
+            const Result a = laws::run("alexnet", names.first, Precision::fp16),
+                         b = laws::run("alexnet", names.second, Precision::fp16);
+            const auto split = best_split(a, b, objective);
+            REQUIRE(split);
+            const std::size_t n = split->regions.size();
+            CAPTURE(names, info_of(objective).name, n);
+            REQUIRE(n >= 8);
+            REQUIRE(n <= 14);
+            double best = std::numeric_limits<double>::infinity();
+            for (std::uint32_t mask = 1; mask + 1 < (1U << n); ++mask) {
+                std::vector<std::uint8_t> on_b(n);
+                for (std::size_t r = 0; r < n; ++r)
+                    on_b[r] = mask >> r & 1U;
+                best = std::min(best, *split_value(a, b, objective, on_b));
+            }
+            CHECK(split->value == Approx(best).epsilon(1e-12));
+            CHECK(split->value == Approx(*split_value(a, b, objective, split->on_b)).epsilon(1e-12));
+            CHECK(!split->transfers.empty());
+            if (std::string(names.first) == names.second)
+                CHECK_FALSE(split->wins()); // transfers cost, nothing is gained
+        }
+}
+
+TEST_CASE("every level and scenario renders in every format", "[architectures]") {
+    auto request = request_for("resnet18", Precision::int8);
+    request.architectures = {"all"};
+    request.what_if = {"bandwidth=2x"};
+    request.sensitivity = true;
+    request.batch_sweep = {1, 2};
+    request.explain = {"DSP", "NPU"};
+    request.decision.pareto = {Objective::energy, Objective::latency};
+    request.decision.constraints = {{Objective::power, 30}};
+    for (const auto level :
+         {ComparisonLevel::summary, ComparisonLevel::detailed, ComparisonLevel::subgraph}) {
+        request.level = level;
+        const auto c = compare(request);
+        for (const Format format : {Format::text, Format::markdown, Format::csv, Format::html})
+            CHECK(render(describe(c), format).size() > 500);
+        CHECK(nlohmann::json::parse(to_json(c))["decision"]["verdicts"].size() == 8);
+        request.explain.clear();
+        request.what_if.clear();
+        request.sensitivity = false;
+        request.batch_sweep.clear();
+    }
+}

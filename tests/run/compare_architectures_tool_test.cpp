@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -86,7 +87,7 @@ TEST_CASE("the extension of the output file chooses its format", "[architectures
     std::filesystem::create_directories(folder);
     for (const auto& [name, start] :
          {std::pair("a.json", "{\n  \"schema\": \"archsim.compare_architectures/1\""),
-          std::pair("a.txt", "===="), std::pair("a.md", "# "), std::pair("a.html", "<!DOCTYPE html>")}) {
+          std::pair("a.txt", "===="), std::pair("a.md", "# "), std::pair("a.html", "<!doctype html>")}) {
         const auto file = folder / name;
         CAPTURE(file);
         CHECK(run("compare_architectures resnet18 --quiet --output " + file.string()).output.empty());
@@ -95,4 +96,16 @@ TEST_CASE("the extension of the output file chooses its format", "[architectures
         CHECK(text.str().starts_with(start));
     }
     std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("compare_models judges the same limits", "[architectures][tool]") {
+    const Outcome met = run("compare_models resnet18 --hardware H100 Xeon-8490H --precision fp16 "
+                            "--max-latency 1s --pareto energy latency");
+    CHECK(met.status == 0);
+    CHECK(met.output.find("Recommended: ") != std::string::npos);
+    CHECK(met.output.find("on it") != std::string::npos);
+    const Outcome none = run("compare_models resnet18 --hardware H100 --max-power 1mW");
+    CHECK(none.status == 0);
+    CHECK(none.output.find("None qualifies; nearest is H100") != std::string::npos);
+    CHECK(run("compare_models resnet18 --hardware H100 --max-power 1ms").status == 1);
 }

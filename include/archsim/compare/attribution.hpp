@@ -97,7 +97,8 @@ struct Attribution {
     /// Largest first; factors whose part is zero are left out. Their values add up to `difference`.
     std::vector<Contribution> contributions;
     std::vector<CommonRegion> regions;
-    /// Largest first; they add up to `difference`. Empty for memory, power and cost, which are of the whole network.
+    /// Largest first; they add up to `difference`. Empty for memory, power and cost, which are of the whole
+    /// network.
     std::vector<RegionContribution> region_contributions;
     /// What the factored model and the two estimates differ by: rounding only.
     double residual = 0;

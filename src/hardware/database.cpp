@@ -41,7 +41,7 @@ constexpr unsigned kMaxReaders = 4;
                                       [](const Finding& f) { return f.severity == Severity::error; }) -
                         1;
     if (others > 0)
-        message += fmt::format(" (and {} more)", others);
+        message += fmt::format(" (and {} more: see list_hardware_mappers --check)", others);
     throw InputError(message, std::move(findings));
 }
 

@@ -44,6 +44,22 @@ bool is_echo(const std::string& description) {
            description.starts_with("Cannot validate");
 }
 
+/// Keys that a violation of "additionalProperties" lists at its end: "...: 'a', 'b'". Empty for any other.
+std::vector<std::string> unknown_keys(std::string_view description) {
+    std::vector<std::string> keys;
+    if (!description.starts_with("Object contains a property that could not be validated"))
+        return keys;
+    std::string_view list =
+        description.substr(std::min(description.rfind("constraints:"), description.size()));
+    for (auto open = list.find('\''); open != std::string_view::npos; open = list.find('\'')) {
+        list.remove_prefix(open + 1);
+        const auto close = std::min(list.find('\''), list.size());
+        keys.emplace_back(list.substr(0, close));
+        list.remove_prefix(std::min(close + 1, list.size()));
+    }
+    return keys;
+}
+
 } // namespace
 
 struct SchemaCheck::Schema {
@@ -83,6 +99,19 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
         return findings;
     for (const auto& error : results) {
         if (is_echo(error.description))
+            continue;
+        for (const std::string& key : unknown_keys(error.description)) {
+            std::vector<std::string> place = error.context;
+            place.push_back('[' + key + ']');
+            Finding finding;
+            finding.kind = FindingKind::unknown_key;
+            finding.file = file;
+            finding.where = pointer_of(place);
+            finding.message = fmt::format("the schema does not know the field \"{}\"", key);
+            finding.mend = "remove it, or see the schema for the known fields";
+            findings.push_back(std::move(finding));
+        }
+        if (!unknown_keys(error.description).empty())
             continue;
         Finding finding;
         finding.kind = error.description.starts_with("Missing required") ? FindingKind::missing_field

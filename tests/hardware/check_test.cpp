@@ -312,6 +312,29 @@ TEST_CASE("the schema adds what the reader does not ask for, once", "[hardware][
     CHECK(at(findings, "/power/tdp/unit") != nullptr);
 }
 
+TEST_CASE("an unknown key that reader and schema both see is one finding", "[hardware][check]") {
+    json schema = json::parse(kOpenSchema);
+    json device = small_device("Acme-1");
+    for (const auto& [key, value] : device.items())
+        schema["properties"][key] = json::object();
+    schema["additionalProperties"] = false;
+    device["powr"] = json::object();
+    device["comment"] = "known to the reader only";
+    TemporaryDatabase files;
+    files.write("schema.json", schema.dump());
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    files.add_device(device);
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    CHECK(findings.size() == 2);
+    REQUIRE(at(findings, "/powr") != nullptr);
+    CHECK_THAT(at(findings, "/powr")->mend, Catch::Contains("\"power\" meant"));
+    REQUIRE(at(findings, "/comment") != nullptr);
+    CHECK(at(findings, "/comment")->kind == FindingKind::unknown_key);
+}
+
 TEST_CASE("a file inside a database and an overlay are checked alone", "[hardware][check]") {
     TemporaryDatabase files;
     files.write("schema.json", kOpenSchema);

@@ -53,7 +53,7 @@ class Checker {
 
     void runtime(const DatabaseEntry& entry) {
         std::vector<Finding> own;
-        const auto document = parse_json_file(entry.file, own);
+        const auto document = files_.runtime_document(entry, own);
         if (document) {
             const auto read = read_runtime(*document, entry.file, own);
             append_schema_findings(runtime_schema_.validate(*document, entry.file), own);

@@ -81,7 +81,7 @@ struct HardwareDatabase::State {
         const std::lock_guard lock(mutex);
         if (const auto found = runtimes.find(entry.file); found != runtimes.end())
             return found->second;
-        const auto document = parse_json_file(entry.file, findings);
+        const auto document = files.runtime_document(entry, findings);
         auto read = document ? read_runtime(*document, entry.file, findings) : nullptr;
         if (read != nullptr)
             runtimes.emplace(entry.file, read);
@@ -246,7 +246,8 @@ std::vector<StatedFact> HardwareDatabase::device_facts(std::string_view name) co
 
 std::vector<StatedFact> HardwareDatabase::runtime_facts(std::string_view name) const {
     std::vector<Finding> findings;
-    const auto document = parse_json_file(runtime(name)->file, findings);
+    const std::shared_ptr<const Runtime> read = runtime(name);
+    const auto document = state_->files.runtime_document({read->id, read->file}, findings);
     if (!document)
         unusable("software stack", name, std::move(findings));
     return stated_facts(*document);

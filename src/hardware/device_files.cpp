@@ -69,7 +69,20 @@ std::optional<DatabaseEntry> DeviceFiles::base_of(const std::string& name,
     return found == nullptr ? std::nullopt : std::optional(*found);
 }
 
-std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vector<std::string>& chain,
+std::optional<DatabaseEntry> DeviceFiles::runtime_base_of(const std::string& name,
+                                                          const DatabaseEntry& derived) const {
+    const auto found = index_.runtimes.find(name_key(name));
+    if (found == index_.runtimes.end())
+        return std::nullopt;
+    // An overlay may refine the entry of the same id in a layer below; anything else means the last one.
+    for (auto entry = found->second.rbegin(); entry != found->second.rend(); ++entry)
+        if (name_key(derived.id) != found->first || entry->layer < derived.layer)
+            return *entry;
+    return derived;
+}
+
+std::optional<json> DeviceFiles::document(const Kind& kind, const DatabaseEntry& entry,
+                                          std::vector<std::string>& chain,
                                           std::vector<Finding>& findings) const {
     std::optional<json> own = parse_json_file(entry.file, findings);
     if (!own)
@@ -78,21 +91,22 @@ std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vecto
     if (extends == own->end())
         return own;
     if (!extends->is_string()) {
-        findings.push_back(extends_finding(FindingKind::malformed_file, entry,
-                                           "this must be the id of a device", R"(write "extends": "H100")"));
+        findings.push_back(extends_finding(
+            FindingKind::malformed_file, entry, fmt::format("this must be the id of a {}", kind.title),
+            fmt::format(R"(write "extends": "{}")", kind.entries.begin()->second.back().id)));
         return std::nullopt;
     }
     const std::string name = extends->get<std::string>();
-    const std::optional<DatabaseEntry> base = base_of(name, entry);
+    const std::optional<DatabaseEntry> base = (this->*kind.base_of)(name, entry);
     if (!base) {
         std::vector<std::string> known;
-        for (const auto& [key, entries] : index_.devices)
+        for (const auto& [key, entries] : kind.entries)
             known.push_back(entries.back().id);
         const auto nearest = nearest_names(name, known);
-        findings.push_back(
-            extends_finding(FindingKind::unknown_name, entry, fmt::format("no device is called \"{}\"", name),
-                            nearest.empty() ? std::string("name a device of the database")
-                                            : fmt::format("is {} meant?", either_of(nearest))));
+        findings.push_back(extends_finding(
+            FindingKind::unknown_name, entry, fmt::format("no {} is called \"{}\"", kind.title, name),
+            nearest.empty() ? fmt::format("name a {} of the database", kind.title)
+                            : fmt::format("is {} meant?", either_of(nearest))));
         return std::nullopt;
     }
     chain.push_back(entry.file);
@@ -106,7 +120,7 @@ std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vecto
                                            "let one of them state all of its fields"));
         return std::nullopt;
     }
-    std::optional<json> below = document(*base, chain, findings);
+    std::optional<json> below = document(kind, *base, chain, findings);
     if (!below)
         return std::nullopt;
     return extend_device(std::move(*below), *own, base->id);
@@ -114,7 +128,14 @@ std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vecto
 
 std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vector<Finding>& findings) const {
     std::vector<std::string> chain;
-    return document(entry, chain, findings);
+    return document({"device", index_.devices, &DeviceFiles::base_of}, entry, chain, findings);
+}
+
+std::optional<json> DeviceFiles::runtime_document(const DatabaseEntry& entry,
+                                                  std::vector<Finding>& findings) const {
+    std::vector<std::string> chain;
+    return document({"software stack", index_.runtimes, &DeviceFiles::runtime_base_of}, entry, chain,
+                    findings);
 }
 
 std::shared_ptr<const Device> DeviceFiles::load(const DatabaseEntry& entry,

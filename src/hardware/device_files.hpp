@@ -1,5 +1,5 @@
 #pragma once
-// Finds device files by id or alias and reads them, following "extends".
+// Finds device files by id or alias and reads them, following "extends"; the same for software stacks.
 
 #include "hardware/database_index.hpp"
 #include "hardware/json_reader.hpp"
@@ -20,10 +20,25 @@ class DeviceFiles {
     /// The document with every "extends" merged.
     std::optional<nlohmann::json> document(const DatabaseEntry& entry, std::vector<Finding>& findings) const;
 
+    /// The document of a software stack, with "extends" merged. A base states all of its fields or extends
+    /// another one in turn.
+    std::optional<nlohmann::json> runtime_document(const DatabaseEntry& entry,
+                                                   std::vector<Finding>& findings) const;
+
   private:
-    std::optional<nlohmann::json> document(const DatabaseEntry& entry, std::vector<std::string>& chain,
+    /// Finds the entry that `name` means for a file that extends it.
+    using FindBase = std::optional<DatabaseEntry> (DeviceFiles::*)(const std::string& name,
+                                                                   const DatabaseEntry& derived) const;
+    struct Kind {
+        std::string_view title; ///< for messages
+        const EntryTable& entries;
+        FindBase base_of;
+    };
+    std::optional<nlohmann::json> document(const Kind& kind, const DatabaseEntry& entry,
+                                           std::vector<std::string>& chain,
                                            std::vector<Finding>& findings) const;
     std::optional<DatabaseEntry> base_of(const std::string& name, const DatabaseEntry& derived) const;
+    std::optional<DatabaseEntry> runtime_base_of(const std::string& name, const DatabaseEntry& derived) const;
     void read_aliases() const;
 
     DatabaseIndex index_;

@@ -74,7 +74,7 @@ json extend_device(json base, const json& derived, const std::string& base_id) {
     }
     qualify_sources(base, prefix);
     base["sources"] = std::move(sources);
-    for (const char* key : {"id", "name", "aliases", "notes", "extends", "$schema"})
+    for (const char* key : {"id", "name", "aliases", "notes", "extends", "measured_as", "$schema"})
         base.erase(key);
     if (derived.contains("engines") || derived.contains("clocks"))
         base.erase("peaks");

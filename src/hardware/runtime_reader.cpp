@@ -3,6 +3,7 @@
 #include "hardware/text.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <utility>
@@ -24,6 +25,7 @@ void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     fusion.attention = block.flag("attention", fusion.attention);
     fusion.concat_in_place = block.flag("concat_in_place", fusion.concat_in_place);
     fusion.normalization = block.flag("normalization", fusion.normalization);
+    fusion.strided_views = block.flag("strided_views", fusion.strided_views);
     fusion.reduction_prologue = block.flag("reduction_prologue", fusion.reduction_prologue);
 }
 
@@ -111,8 +113,20 @@ Fact read_exponent(ObjectReader& document) {
     return document.quantity("combine_exponent", D::one, {1, 1e9});
 }
 
+MeasuredAs read_measured_as(ObjectReader& block) {
+    MeasuredAs rule;
+    rule.stack = block.text("stack", Need::required);
+    const double until = block.number("until", {1990, 2100});
+    rule.until = std::isnan(until) ? 0 : static_cast<int>(until);
+    rule.note = block.text("note");
+    return rule;
+}
+
 void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.text("$schema");
+    document.text("extends");
+    document.each("measured_as",
+                  [&](ObjectReader& rule) { runtime.measured_as.push_back(read_measured_as(rule)); });
     runtime.id = document.text("id", Need::required);
     runtime.name = document.text("name");
     if (runtime.name.empty())

@@ -18,6 +18,9 @@ constexpr double kRowKernelRows = 8;
 // notes).
 constexpr std::array kGroupWidths = {4.0, 8.0, 16.0, 32.0};
 constexpr double kGroupBlock = 32;
+// Groups of other widths run one after the other through the library's ordinary kernels, whose tiles have at
+// least this many columns (analytical pilot study on published measurements).
+constexpr double kUngroupedColumns = 64;
 // Products of one tensor follow each other in the graph at most this far apart.
 constexpr std::size_t kMergeReach = 3;
 // Few input channels are padded to this number (image input in the NHWC4 and NC/4HW4 layouts).
@@ -70,6 +73,7 @@ void merge_groups(const View& view, const Window& w, GemmShape& shape, GemmEngin
     const double width = w.in_channels / w.groups;
     if (std::find(kGroupWidths.begin(), kGroupWidths.end(), width) == kGroupWidths.end()) {
         engine.efficiency *= view.param(Parameter::grouped_efficiency, 1);
+        engine.smallest_n = kUngroupedColumns;
         return;
     }
     const double merged = std::min(shape.groups, kGroupBlock / width);

@@ -21,6 +21,20 @@ bool is_piece(const ShapedGraph& graph, const Operator& op) {
            graph.tensors[op.inputs[1]].elements() == 1;
 }
 
+/// Tensors whose elements a reshape takes in memory order: a strided view of one must be copied for it.
+std::vector<char> find_reshaped(const ShapedGraph& graph) {
+    std::vector<char> reshaped(graph.tensors.size(), 0);
+    for (const Operator& op : graph.operators)
+        if ((op.type == "Reshape" || op.type == "Flatten") && !op.inputs.empty() && op.inputs[0] != kNoTensor)
+            reshaped[op.inputs[0]] = 1;
+    return reshaped;
+}
+
+/// A piece, or a transposition that no reshape follows: the readers only need other strides.
+bool is_strided_view(const ShapedGraph& graph, const Operator& op, const std::vector<char>& reshaped) {
+    return is_piece(graph, op) || (op.type == "Transpose" && !op.outputs.empty() && !reshaped[op.outputs[0]]);
+}
+
 } // namespace
 
 FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
@@ -28,11 +42,13 @@ FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
       pinned_(graph.tensors.size(), 0), root_(graph.tensors.size()),
       producer_(graph.tensors.size(), kNoOperator), readers_(graph.tensors.size()) {
     std::iota(root_.begin(), root_.end(), TensorId{0});
+    const std::vector<char> reshaped = policy.strided_views ? find_reshaped(graph) : std::vector<char>{};
     for (std::uint32_t i = 0; i < graph.operators.size(); ++i) {
         const Operator& op = graph.operators[i];
-        const bool view =
-            op.folded || op.work.kind == OpKind::free ||
-            (policy.concat_in_place && op.work.kind == OpKind::data_movement && is_piece(graph, op));
+        const bool moves = op.work.kind == OpKind::data_movement;
+        const bool view = op.folded || op.work.kind == OpKind::free ||
+                          (moves && policy.concat_in_place && is_piece(graph, op)) ||
+                          (moves && policy.strided_views && is_strided_view(graph, op, reshaped));
         join_[i] = !view && policy.concat_in_place && op.type == "Concat";
         view_[i] = view || join_[i];
         if (view) {

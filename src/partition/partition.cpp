@@ -215,10 +215,27 @@ class Partitioner {
             return reason = FusionReason::residual_fused, true;
         }
         if (!is_epilogue_anchor(g.kind)) {
+            if (policy_.gated_activation && inside_gate(i, g))
+                return reason = FusionReason::gated_activation_fused, true;
             reason = policy_.elementwise_chain ? FusionReason::elementwise_chained : FusionReason::cut_policy;
             return policy_.elementwise_chain && g.kind != OpKind::sorting;
         }
         return may_join_epilogue(i, in, inputs, reason);
+    }
+
+    /// Whether operator `i` lies between the input of kernel `g` and the place where all its uses meet, as
+    /// the parts of x * gate(x) do: a framework has these as one operator. A constant factor after that place
+    /// belongs to it (the half of a GELU).
+    bool inside_gate(std::uint32_t i, const Group& g) const {
+        if (g.kind != OpKind::elementwise || g.reads.size() != 1 ||
+            fusion_.readers(g.reads.front()).size() < 2)
+            return false;
+        const auto end = fusion_.closing_operator(g.reads.front(), false);
+        if (!end)
+            return false;
+        const bool scales = g.members.back().op == *end && fusion_.activation_inputs(i).size() == 1 &&
+                            fusion_.op(i).inputs.size() > 1 && fusion_.op(i).type == "Mul";
+        return i <= *end || scales;
     }
 
     bool may_join_epilogue(std::uint32_t i, TensorId in, const std::vector<TensorId>& inputs,
@@ -229,9 +246,9 @@ class Partitioner {
         }
         const bool gate = inputs.size() > 1 || fusion_.readers(in).size() > 1;
         if (gate) { // x * g(x): both uses of the producer's result meet here
-            reason =
-                policy_.gated_activation ? FusionReason::gated_activation_fused : FusionReason::cut_policy;
-            return policy_.gated_activation;
+            const bool joins = policy_.gated_activation && policy_.activation;
+            reason = joins ? FusionReason::gated_activation_fused : FusionReason::cut_policy;
+            return joins;
         }
         const bool constant_operand = fusion_.op(i).inputs.size() > 1 && fusion_.op(i).work.special_ops == 0;
         reason = constant_operand ? FusionReason::bias_added : FusionReason::activation_fused;
@@ -409,7 +426,8 @@ Partition partition(const ShapedGraph& graph, const FusionPolicy& policy) {
                              .attention = false,
                              .concat_in_place = false,
                              .normalization = false,
-                             .reduction_prologue = false};
+                             .reduction_prologue = false,
+                             .strided_views = false};
         result = Partitioner(graph, unfused).run();
     }
     return result;

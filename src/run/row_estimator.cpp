@@ -2,6 +2,7 @@
 
 #include "archsim/run/generation.hpp"
 #include "estimate/wall_power.hpp"
+#include "run/measured_stack.hpp"
 #include "run/measured_workload.hpp"
 
 #include <algorithm>
@@ -78,9 +79,10 @@ std::string hardware_name(const MeasuredRow& row) {
 } // namespace
 
 struct RowEstimator::State {
-    explicit State(const Session& opened) : session(opened) {}
+    explicit State(const Session& opened) : session(opened), stacks(opened.hardware()) {}
 
     const Session& session;
+    const MeasuredStacks stacks;
     std::mutex mutex;
     std::map<std::string, Model> models;
     std::map<std::string, std::shared_ptr<const BoundModel>> bound;
@@ -111,7 +113,7 @@ struct RowEstimator::State {
 
     std::optional<RunOptions> options(const MeasuredRow& row) const {
         RunOptions run;
-        run.runtime = row.runtime;
+        run.runtime = stacks.of(row);
         const auto precision = PrecisionConfig::parse(row.precision);
         if (!precision)
             return std::nullopt;

@@ -95,3 +95,36 @@ TEST_CASE("deployments are listed and looked up", "[hardware]") {
     CHECK_THROWS_WITH(database.deployment("egde"), Catch::Contains("is edge meant?"));
     CHECK(database.device_ids() == std::vector<std::string>{"Acme-1"});
 }
+
+TEST_CASE("a stack states how it differs from another", "[hardware]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-1"));
+    files.add_runtime(small_runtime("stack"));
+    files.write("runtimes/stack-1.json", R"({
+      "id": "stack-1", "name": "An older release", "extends": "stack",
+      "measured_as": [{"stack": "stack", "until": 2022, "note": "old"}],
+      "fusion": {"activation": false},
+      "parameters": {"matrix_efficiency": {"value": 0.6, "unit": "1", "source": "S1"}},
+      "sources": {"S1": {"kind": "measured", "cite": "own runs"}}
+    })");
+    files.write("runtimes/lost.json", R"({"id": "lost", "name": "x", "extends": "stak"})");
+    const HardwareDatabase database(files.root());
+    const auto device = database.device("Acme-1").device;
+    const auto older = database.runtime_for(*device, "stack-1");
+    CHECK(older->findings.empty());
+    CHECK_FALSE(older->fusion.activation);
+    CHECK_FALSE(older->fusion.attention); // of the base
+    CHECK(older->graph_capture);
+    const ParameterSet set = resolve_parameters(*device, *older);
+    CHECK(set.get(Parameter::matrix_efficiency, 1) == 0.6);
+    CHECK(set.fact(Parameter::matrix_efficiency).source->cite == "own runs");
+    CHECK(set.get(Parameter::kernel_overhead, 1) == Approx(3e-6));
+    CHECK(set.fact(Parameter::kernel_overhead).source->cite == "a study"); // the base's source of that key
+    REQUIRE(older->measured_as.size() == 1);
+    CHECK(older->measured_as[0].stack == "stack");
+    CHECK(older->measured_as[0].until == 2022);
+    CHECK(older->measured_as[0].note == "old");
+    CHECK(database.runtime("stack")->measured_as.empty());
+    CHECK_THROWS_WITH(database.runtime("lost"),
+                      Catch::Contains("/extends") && Catch::Contains("no software stack is called \"stak\""));
+}

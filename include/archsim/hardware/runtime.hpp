@@ -22,9 +22,18 @@ struct ParameterEntry {
     std::vector<std::pair<std::string, Fact>> by_generation;
 };
 
+/// Published measurements name a stack, not its release nor how it was called. A stack that describes an
+/// older release or another way of calling says which of them are its own.
+struct MeasuredAs {
+    std::string stack; ///< as the measurements name it
+    int until = 0;     ///< published in this year or before; 0: any year
+    std::string note;  ///< words of the measurement's note; empty: any
+};
+
 struct ARCHSIM_API Runtime {
     std::string id, name, description;
     std::vector<std::string> aliases;
+    std::vector<MeasuredAs> measured_as;
     std::vector<Family> families;
     std::vector<std::string> vendors, generations; ///< empty = any
     FusionPolicy fusion;

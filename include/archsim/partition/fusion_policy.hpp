@@ -14,6 +14,7 @@ struct FusionPolicy {
     bool concat_in_place = true;    ///< concatenation and split are address arithmetic
     bool normalization = true;      ///< the parts of a decomposed LayerNorm/GELU/softmax become one kernel
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
+    bool strided_views = false;     ///< kernels read transposed tensors and pieces of tensors in place
     bool operator==(const FusionPolicy&) const = default;
 };
 

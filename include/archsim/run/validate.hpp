@@ -15,8 +15,9 @@ namespace archsim {
 ///
 /// What a row means: `kernel` is device time of one stream; `end_to_end` adds transfers and host work;
 /// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several.
-/// Power and energy are those of the board, or those at the wall, host and supply included, where the row's
-/// note says so ("wall power of the whole system").
+/// The software stack is that of the row's time and way of calling where the database tells them apart
+/// (`Runtime::measured_as`). Power and energy are those of the board, or those at the wall, host and supply
+/// included, where the row's note says so ("wall power of the whole system").
 class ARCHSIM_API RowEstimator {
   public:
     /// `session` must outlive the estimator.

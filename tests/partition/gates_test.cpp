@@ -1,0 +1,87 @@
+// Activations made of several operators (SiLU, GELU) and views, under the policies of different stacks.
+
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace archsim;
+
+namespace {
+
+std::vector<const Subgraph*> holding(const Partition& partition, const ShapedGraph& graph,
+                                     std::string_view type) {
+    std::vector<const Subgraph*> found;
+    for (const Subgraph& s : partition.subgraphs)
+        if (std::any_of(s.members.begin(), s.members.end(),
+                        [&](const SubgraphMember& m) { return graph.operators[m.op].type == type; }))
+            found.push_back(&s);
+    return found;
+}
+
+std::size_t count(const Partition& partition, OpKind kind) {
+    return static_cast<std::size_t>(std::count_if(partition.subgraphs.begin(), partition.subgraphs.end(),
+                                                  [kind](const Subgraph& s) { return s.kind == kind; }));
+}
+
+FusionPolicy one_kernel_per_operator() {
+    FusionPolicy policy;
+    policy.batch_norm = policy.activation = policy.residual_add = policy.elementwise_chain = false;
+    policy.concat_in_place = policy.reduction_prologue = false;
+    return policy;
+}
+
+} // namespace
+
+TEST_CASE("a GELU of a framework is one kernel that reads the product once", "[partition]") {
+    const auto model = laws::bound("vit_b_16", 1);
+    for (bool chains : {false, true}) {
+        FusionPolicy policy = one_kernel_per_operator();
+        policy.elementwise_chain = chains;
+        const auto partition = model->partition(policy);
+        const auto gelus = holding(*partition, model->graph(), "Erf");
+        CHECK(gelus.size() == 12);
+        for (const Subgraph* gelu : gelus) {
+            INFO(gelu->name);
+            CHECK(gelu->kind == OpKind::elementwise);
+            CHECK(gelu->inputs.size() == 1);
+            CHECK(gelu->outputs.size() == 1);
+        }
+        for (const Subgraph& s : partition->subgraphs)
+            if (s.kind == OpKind::matmul)
+                CHECK(s.outputs.size() == 1); // no part of the gate is computed ahead
+    }
+}
+
+TEST_CASE("where gates do not join products, each SiLU is a kernel of its own", "[partition]") {
+    const auto model = laws::bound("efficientnet_b0", 1);
+    const auto fused = model->partition({});
+    FusionPolicy older;
+    older.gated_activation = false;
+    const auto apart = model->partition(older);
+    // One SiLU in the stem and the head, one after the expansion (15 of 16 blocks have one) and one after the
+    // depthwise convolution of every block; 16 more in the squeeze-and-excitation branches.
+    CHECK(count(*apart, OpKind::elementwise) - count(*fused, OpKind::elementwise) == 49);
+    CHECK(count(*apart, OpKind::convolution) == count(*fused, OpKind::convolution));
+}
+
+TEST_CASE("a residual connection is no gate", "[partition]") {
+    const auto model = laws::bound("resnet50", 1);
+    const auto partition = model->partition(one_kernel_per_operator());
+    // 16 additions and 49 activations
+    CHECK(count(*partition, OpKind::elementwise) >= 16 + 49);
+}
+
+TEST_CASE("stacks that read strided views copy only what a reshape asks for", "[partition]") {
+    const auto model = laws::bound("vit_b_16", 1);
+    FusionPolicy policy;
+    const std::size_t copied = count(*model->partition(policy), OpKind::data_movement);
+    policy.strided_views = true;
+    const auto partition = model->partition(policy);
+    CHECK(count(*partition, OpKind::data_movement) < copied);
+    CHECK(count(*partition, OpKind::attention) == 12);
+    // The permutation of window attention is followed by a reshape: a copy remains.
+    const auto windows = laws::bound("swin_t", 1)->partition(policy);
+    CHECK(count(*windows, OpKind::data_movement) >= 12);
+}

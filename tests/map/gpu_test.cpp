@@ -179,3 +179,28 @@ TEST_CASE("fused attention keeps scores on the chip, wide formats may not have i
     CHECK(demand_on(loose, Resource::dram_bytes)->amount ==
           Approx(4 * elements * 2 + 4 * 16 * 384.0 * 384 * 2));
 }
+
+TEST_CASE("groups of a width without kernels use the columns of an ordinary tile", "[gpu]") {
+    // 10 groups of 24 channels at 56 x 56, 3x3: M = 3136, N = 24, K = 216 = 7 steps of 32. Tile 64 x 64: 10 x
+    // 49 blocks on 100 units are 5 waves of 2 x 64 x 64 x 224 / 1024 = 1792 cycles.
+    Machine m = gpu_machine();
+    set(m, Parameter::grouped_efficiency, 0.5);
+    auto one = convolution(1, 240, 240, 56, 3, 10, Precision::fp16);
+    const Mapping out = map(gpu(), *one, m);
+    CHECK(out.allocation.tile_n == 64);
+    const Demand* cycles = demand_on(out, Resource::matrix_cycles);
+    REQUIRE(cycles);
+    CHECK(cycles->amount == Approx(5 * 1792));
+    CHECK(cycles->efficiency == Approx(0.5));
+    CHECK(out.allocation.useful_fraction == Approx(3136.0 * 24 * 216 / (49 * 64 * 64 * 224)));
+}
+
+TEST_CASE("groups of 8 channels lie side by side in blocks of 32", "[gpu]") {
+    // 32 groups of 8 become 8 of 32 x 32 x (9 x 32): 4 times the products, in one tile instead of four.
+    Machine m = gpu_machine();
+    set(m, Parameter::grouped_efficiency, 0.5);
+    auto one = convolution(1, 256, 256, 28, 3, 32, Precision::fp16);
+    const Mapping out = map(gpu(), *one, m);
+    CHECK(demand_on(out, Resource::matrix_cycles)->efficiency == Approx(1)); // a kernel is made for it
+    CHECK(out.allocation.useful_fraction <= Approx(0.25));
+}

@@ -17,8 +17,9 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
 
 bool Runtime::serves(const Device& device) const {
     // The device knows best: DirectML runs on GPUs, yet not on one without a display driver.
+    // What it says of a stack holds for that stack's releases and ways of calling.
     if (!device.runtimes.empty())
-        return listed(device.runtimes, id);
+        return listed(device.runtimes, id) || (!base.empty() && listed(device.runtimes, base));
     const bool family_fits = std::find(families.begin(), families.end(), device.family) != families.end();
     return family_fits && (vendors.empty() || listed(vendors, device.vendor)) &&
            (generations.empty() || listed(generations, device.generation));
@@ -33,12 +34,17 @@ ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
             if (same_ignoring_case(generation, device.generation))
                 at(entry.parameter) = fact;
     }
-    // First the fits that hold for every stack, then those of this one.
-    for (const bool own : {false, true})
+    // First the fits that hold for every stack, then those of the stack it extends and of this one.
+    const auto apply = [&](std::string_view stack) {
         for (const FittedParameter& fit : device.fitted)
-            if (own ? same_ignoring_case(fit.runtime, runtime.id) : fit.runtime.empty())
+            if (same_ignoring_case(fit.runtime, stack))
                 if (const auto parameter = parse_parameter(fit.name))
                     at(*parameter) = fit.fact;
+    };
+    apply("");
+    if (!runtime.base.empty())
+        apply(runtime.base);
+    apply(runtime.id);
     return set;
 }
 

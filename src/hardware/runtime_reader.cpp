@@ -124,7 +124,7 @@ MeasuredAs read_measured_as(ObjectReader& block) {
 
 void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.text("$schema");
-    document.text("extends");
+    runtime.base = document.text("extends");
     document.each("measured_as",
                   [&](ObjectReader& rule) { runtime.measured_as.push_back(read_measured_as(rule)); });
     runtime.id = document.text("id", Need::required);

@@ -114,6 +114,8 @@ TEST_CASE("a stack states how it differs from another", "[hardware]") {
     CHECK(older->findings.empty());
     CHECK_FALSE(older->fusion.activation);
     CHECK_FALSE(older->fusion.attention); // of the base
+    CHECK(older->base == "stack");
+    CHECK(older->serves(*device)); // which names the base only
     CHECK(older->graph_capture);
     const ParameterSet set = resolve_parameters(*device, *older);
     CHECK(set.get(Parameter::matrix_efficiency, 1) == 0.6);

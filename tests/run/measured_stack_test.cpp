@@ -59,6 +59,8 @@ TEST_CASE("published TensorRT rows are told apart", "[run]") {
     CHECK(stacks.of(r) == "tensorrt-8.4");
     CHECK_FALSE(database.runtime("tensorrt-8.4")->fusion.gated_activation);
     CHECK(database.runtime("tensorrt")->fusion.gated_activation);
+    for (const char* name : {"A100", "V100-32GB", "Jetson-AGX-Xavier"})
+        CHECK(database.runtime("tensorrt-8.4")->serves(*database.device(name).device));
     r.note = "TensorRT 7.2.3 through MMDeploy, synchronised after each inference";
     CHECK(stacks.of(r) == "tensorrt-synchronous");
 }

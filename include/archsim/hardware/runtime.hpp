@@ -33,6 +33,7 @@ struct MeasuredAs {
 struct ARCHSIM_API Runtime {
     std::string id, name, description;
     std::vector<std::string> aliases;
+    std::string base; ///< id of the stack that this one states its differences from; empty: none
     std::vector<MeasuredAs> measured_as;
     std::vector<Family> families;
     std::vector<std::string> vendors, generations; ///< empty = any

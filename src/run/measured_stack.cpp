@@ -42,9 +42,14 @@ int last_year(std::string_view date) {
 }
 
 MeasuredStacks::MeasuredStacks(const HardwareDatabase& database) {
-    for (const std::string& id : database.runtime_ids())
-        if (auto runtime = database.runtime(id); !runtime->measured_as.empty())
-            claimants_.push_back(std::move(runtime));
+    for (const std::string& id : database.runtime_ids()) {
+        try {
+            if (auto runtime = database.runtime(id); !runtime->measured_as.empty())
+                claimants_.push_back(std::move(runtime));
+        } catch (const InputError&) { // a file that cannot be used is told where a row asks for it
+            continue;
+        }
+    }
 }
 
 std::string MeasuredStacks::of(const MeasuredRow& row) const {

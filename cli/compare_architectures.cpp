@@ -25,15 +25,15 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
     cli::DecisionOptions decisions;
-    std::string sweep, positional, level = "summary", metric = "energy";
+    std::string sweep, positional, level, metric = "energy";
     const auto setup = [&](CLI::App& app) {
         app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
         app.add_option("--model", request.model, "the same as a flag");
         app.add_option("--architectures", request.architectures,
                        "families (cpu gpu tpu kpu dsp dpu cgra npu, or all), FAMILY=DEVICE, or devices");
-        app.add_option("--level", level, "summary, detailed or subgraph")
-            ->check(CLI::IsMember({"summary", "detailed", "subgraph"}))
-            ->capture_default_str();
+        app.add_option("--level", level,
+                       "summary (default), detailed (default with --architecture) or subgraph")
+            ->check(CLI::IsMember({"summary", "detailed", "subgraph"}));
         app.add_option("--architecture", request.architecture, "show only this one at the detailed level");
         app.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
             ->expected(2);
@@ -63,6 +63,8 @@ int main(int argc, char** argv) {
         if (workload.runtimes.size() > 1)
             throw UsageError("--runtime: give one software stack, each architecture runs on one");
         request.runtime = workload.runtimes.empty() ? std::string() : workload.runtimes.front();
+        if (level.empty())
+            level = request.architecture.empty() ? "summary" : "detailed";
         request.level = *parse_comparison_level(level);
         request.metric = *parse_objective(metric);
         request.precision = workload.precision;

@@ -33,13 +33,15 @@ std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
 /// The winner is no better than any other.
 bool all_equal(const ArchitectureComparison& c, Objective objective) {
     std::optional<double> first;
+    int values = 0;
     for (const Result& result : c.results)
         if (const auto value = value_of(result, objective, c.request.cost)) {
             if (first && *value != *first)
                 return false;
             first = value;
+            ++values;
         }
-    return true;
+    return values > 1;
 }
 
 Facts recommendations(const ArchitectureComparison& c) {
@@ -53,7 +55,7 @@ Facts recommendations(const ArchitectureComparison& c) {
         const std::string name = objective == Objective::balance
                                      ? std::string("Best Balance")
                                      : fmt::format("Best for {}", info_of(objective).title);
-        if (all_equal(c, objective) && !winner->tied.empty()) {
+        if (all_equal(c, objective)) {
             facts.items.push_back({name, "all equal, " + format_value(objective, value)});
             continue;
         }

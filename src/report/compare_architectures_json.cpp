@@ -146,7 +146,9 @@ Json explanation_json(const ArchitectureComparison& c, const Explanation& e) {
             {"intervals_overlap", e.overlapping},
             {"contributions", contributions_json(x, c.labels[e.a], c.labels[e.b])},
             {"subgraphs", region_contributions_json(x)},
-            {"flips", flips_json(e)}};
+            {"flips", flips_json(e)},
+            {"no_flip", e.no_flip},
+            {"flip_limit", number(e.flip_limit)}};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 #include "report/explanation.hpp"
 
 #include "report/number_format.hpp"
+#include "report/result_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -174,6 +175,23 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
     report.blocks.push_back(std::move(bullets));
 }
 
+/// Where a cause is a whole of its own, the command that takes it apart.
+void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+    const Objective shown = e.attribution.objective;
+    if (shown == Objective::latency || shown == Objective::memory)
+        return;
+    report.blocks.push_back(Heading{3, "Next steps:"});
+    const auto step = [&](Objective objective) {
+        report.blocks.push_back(
+            Command{tool_command(c, fmt::format("--explain-difference {} {} --metric {}", c.labels[e.a],
+                                                c.labels[e.b], info_of(objective).name))});
+    };
+    if (shown != Objective::throughput)
+        step(Objective::latency);
+    if (shown != Objective::energy)
+        step(Objective::energy);
+}
+
 } // namespace
 
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Report& report) {
@@ -181,6 +199,11 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Repo
     report.blocks.push_back(Heading{2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a],
                                                    c.labels[e.b], info_of(x.objective).noun)});
     report.blocks.push_back(headline(c, e));
+    for (std::size_t i : {e.a, e.b})
+        if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
+            report.blocks.push_back(Paragraph{
+                fmt::format("{} was asked for {} and runs {}: {}.", c.labels[i], precision_name(r.requested),
+                            precision_name(r.estimate.executed), r.estimate.precision_note)});
     if (x.contributions.empty())
         return;
     report.blocks.push_back(sentences(c, e));
@@ -197,6 +220,7 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Repo
         report.blocks.push_back(Heading{3, "Sources of the inputs:"});
         report.blocks.push_back(std::move(list));
     }
+    add_next_steps(c, e, report);
 }
 
 } // namespace archsim

@@ -36,11 +36,11 @@ Outcome run(const std::string& command) {
 
 } // namespace
 
-TEST_CASE("the next steps of the summary work when pasted", "[architectures][tool]") {
-    const Outcome summary = run("compare_architectures resnet18 --precision fp16 --batch-size 2 "
-                                "--architectures GPU CPU=Xeon-8490H KPU-T64@6W --width 200");
-    REQUIRE(summary.status == 0);
-    std::istringstream lines(summary.output);
+namespace {
+
+/// Runs every command that a report shows; returns how many there were.
+int run_shown_commands(const std::string& report) {
+    std::istringstream lines(report);
     std::string line;
     int commands = 0;
     while (std::getline(lines, line))
@@ -51,7 +51,20 @@ TEST_CASE("the next steps of the summary work when pasted", "[architectures][too
             CHECK(next.output.find("Batch Size: 2, Precision: fp16") != std::string::npos);
             ++commands;
         }
-    CHECK(commands == 3);
+    return commands;
+}
+
+} // namespace
+
+TEST_CASE("the next steps of summary and explanation work when pasted", "[architectures][tool]") {
+    const Outcome summary = run("compare_architectures resnet18 --precision fp16 --batch-size 2 "
+                                "--architectures GPU CPU=Xeon-8490H KPU-T64@6W --width 200");
+    REQUIRE(summary.status == 0);
+    CHECK(run_shown_commands(summary.output) == 3);
+    const Outcome power = run("compare_architectures resnet18 --precision fp16 --batch-size 2 "
+                              "--explain-difference GPU CPU --metric power --width 200");
+    REQUIRE(power.status == 0);
+    CHECK(run_shown_commands(power.output) == 2);
 }
 
 TEST_CASE("bad usage ends with 1, bad input with 2, both in one line", "[architectures][tool]") {

@@ -55,6 +55,8 @@ std::string input_text(Factor factor, double value) {
     const std::string_view unit = info_of(factor).unit;
     if (unit == "1")
         return format_percent(value);
+    if (value == 0)
+        return "none";
     if (unit == "s")
         return format_time(value);
     if (unit == "B")

@@ -1,5 +1,6 @@
 #include "archsim/estimate/estimate.hpp"
 
+#include "estimate/batch_pieces.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
 #include "estimate/several_chips.hpp"
@@ -87,8 +88,9 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
     return true;
 }
 
-void price_subgraphs(const std::vector<Mapping>& mappings, const NetworkWork& work, const Machine& machine,
+void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
                      double clock_ratio, const EstimateOptions& options, Estimate& e) {
+    const std::vector<Mapping>& mappings = schedule.mappings;
     const bool prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
     const double cycle_rate = machine.rate(Resource::matrix_cycles) * clock_ratio;
     double ideal_s = 0, busy_s = 0;
@@ -100,6 +102,8 @@ void price_subgraphs(const std::vector<Mapping>& mappings, const NetworkWork& wo
         const LaneTimes times = price_time(mappings[i], machine, clock_ratio, prefetch);
         SubgraphEstimate s;
         s.index = static_cast<std::uint32_t>(i);
+        s.pieces = schedule.pieces[i];
+        e.pieces = std::max(e.pieces, s.pieces);
         s.latency_s = times.total * repeat;
         for (std::size_t l = 0; l < kLaneCount; ++l)
             s.lane_s[l] = times.lanes[l] * repeat;
@@ -175,24 +179,24 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate e;
     if (!admit(work, machine, options, e))
         return e;
-    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
-    std::vector<Mapping> mappings(work.subgraphs.size());
-    for (std::size_t i = 0; i < work.subgraphs.size(); ++i) {
-        mapper.map(work.subgraphs[i], work, machine, mappings[i]);
-        add_collectives(work.subgraphs[i], machine, mappings[i]);
-    }
-    e.network = mapper.map_network(work, machine);
-    if (auto missing = missing_resource(mappings, e.network, machine); !missing.empty()) {
+    const BatchScheduler scheduler(work, machine, options);
+    if (auto missing = missing_resource(scheduler.whole(), scheduler.network(), machine); !missing.empty()) {
         e.status = Status::unsupported;
         e.reason = missing;
         return e;
     }
-    const OperatingPoint point = settle_clock(mappings, e.network, work, machine);
+    BatchSchedule schedule = scheduler.at(1);
+    OperatingPoint point = settle_clock(schedule.mappings, schedule.network, work, machine);
+    if (scheduler.has_pieces() && point.clock_ratio < 1) { // what is best may be another schedule there
+        schedule = scheduler.at(point.clock_ratio);
+        point = settle_clock(schedule.mappings, schedule.network, work, machine);
+    }
+    e.network = schedule.network;
     e.clock_ratio = point.clock_ratio;
     e.power_limited = point.limited;
     e.latency_s = point.latency_s;
     e.throughput_per_s = work.batch / point.interval_s;
-    price_subgraphs(mappings, work, machine, point.clock_ratio, options, e);
+    price_subgraphs(schedule, work, machine, point.clock_ratio, options, e);
     // Energy of one batch: counted events plus static power over the batch's share of busy time.
     e.energy = price_energy(e.events, machine, point.clock_ratio);
     e.energy.static_joules = machine.static_power_w * point.interval_s;

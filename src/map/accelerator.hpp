@@ -58,6 +58,9 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine);
 /// Bytes that the chip can keep near its engines: its largest on-chip level over all units.
 double on_chip_bytes(const Machine& machine);
 
+/// Bytes of on-chip memory in which the compiler places activations; 0 where caches decide.
+double managed_memory_bytes(const Machine& machine);
+
 /// Whether the tensors alive at this subgraph (divided over `shares` independent parts) stay within
 /// `capacity`.
 bool activations_stay(const NetworkWork& network, const SubgraphWork& work, double capacity, double shares);

@@ -20,7 +20,7 @@ struct Fabric {
         units = std::max(1.0, facts.compute_units.value_or(machine.units) * machine.active_fraction);
         stages = std::max(1.0, facts.stages.value_or(1));
         lanes = std::max(1.0, facts.lanes.value_or(1));
-        memory = on_chip_bytes(machine);
+        memory = managed_memory_bytes(machine);
         // Weights stay in place; activations need room twice, for the producer and the consumer of each
         // buffer.
         const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;

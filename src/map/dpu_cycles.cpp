@@ -15,8 +15,10 @@ double convolution_cycles(const Window& w, const Parallelism& p) {
 }
 
 double product_cycles(const Contraction& c, double images, const Parallelism& p) {
-    return c.groups * std::ceil(c.m / images / p.pixels) * std::ceil(c.k / p.inputs) *
-           std::ceil(c.n / p.outputs);
+    // Images share the rows of a product with weights; products of activations come per image.
+    const double rows = c.weights_constant ? c.m / images : c.m;
+    const double groups = c.weights_constant ? c.groups : c.groups / images;
+    return groups * std::ceil(rows / p.pixels) * std::ceil(c.k / p.inputs) * std::ceil(c.n / p.outputs);
 }
 
 double window_cycles(const Window& w, const Parallelism& p) {

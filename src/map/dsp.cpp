@@ -25,7 +25,7 @@ struct Core {
         block = machine.param(Parameter::channel_block, 1);
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
         vector_rate = vector_ops_per_cycle(machine) * share;
-        scratchpad = facts.scratchpad_bytes.known() ? facts.scratchpad_bytes.value : on_chip_bytes(machine);
+        scratchpad = managed_memory_bytes(machine);
     }
     double padded_macs(const OperatorUse& use, const Contraction& c) const {
         return rows > 0 ? flat_padded_macs(c, rows, cols)

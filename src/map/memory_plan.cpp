@@ -54,7 +54,7 @@ double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> s
 MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps) {
     MemoryPlan plan;
     plan.timeline.assign(std::max<std::size_t>(steps, 1), 0.0);
-    std::vector<double> change(plan.timeline.size() + 1, 0.0);
+    std::vector<double> change(plan.timeline.size() + 1, 0.0), crossing(plan.timeline.size() + 2, 0.0);
     for (std::size_t i = 0; i < buffers.size(); ++i) {
         if (buffers[i].kv_cache) {
             plan.kv_cache_bytes += sizes[i];
@@ -62,8 +62,13 @@ MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> 
         }
         change[buffers[i].first] += sizes[i];
         change[buffers[i].last + 1] -= sizes[i];
+        crossing[buffers[i].first + 1] += sizes[i];
+        crossing[buffers[i].last + 1] -= sizes[i];
     }
     std::partial_sum(change.begin(), change.end() - 1, plan.timeline.begin());
+    plan.crossing.resize(plan.timeline.size());
+    std::partial_sum(crossing.begin(), crossing.begin() + static_cast<std::ptrdiff_t>(plan.crossing.size()),
+                     plan.crossing.begin());
     const auto peak = std::max_element(plan.timeline.begin(), plan.timeline.end());
     plan.peak_step = static_cast<std::uint32_t>(peak - plan.timeline.begin());
     plan.peak_live_bytes = *peak;
@@ -73,8 +78,10 @@ MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> 
             alive.push_back(i);
     std::stable_sort(alive.begin(), alive.end(),
                      [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
-    for (std::size_t i : alive)
+    for (std::size_t i : alive) {
         plan.peak_tensors.push_back(buffers[i].tensor);
+        plan.peak_tensor_bytes.push_back(sizes[i]);
+    }
     plan.arena_bytes = buffers.size() <= kLargestPlan ? best_fit_arena(buffers, sizes) : plan.peak_live_bytes;
     return plan;
 }

@@ -27,7 +27,7 @@ struct Array {
         const double block = machine.param(Parameter::channel_block, 1);
         rows = facts.array_rows.value_or(block);
         cols = facts.array_cols.value_or(block);
-        buffer = facts.sram_bytes.known() ? facts.sram_bytes.value : on_chip_bytes(machine);
+        buffer = managed_memory_bytes(machine);
         weights_held = facts.on_chip_weight_bytes.value_or(0);
         if (machine.param(Parameter::weight_residency, 0) > 0 && weights_held <= 0)
             weights_held = std::max(0.0, buffer - network.memory.peak_live_bytes);

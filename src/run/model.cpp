@@ -22,11 +22,19 @@ ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGrap
     return facts;
 }
 
+std::int64_t largest_divisor(std::int64_t n) {
+    for (std::int64_t factor = 2; factor * factor <= n; ++factor)
+        if (n % factor == 0)
+            return n / factor;
+    return 1;
+}
+
 } // namespace
 
 BoundModel::BoundModel(Model model, const Bindings& bindings, const OperatorRegistry& operators)
-    : model_(std::move(model)), graph_(std::make_shared<const ShapedGraph>(
-                                    archsim::bind(*model_.graph, bindings, model_.info.dims, operators))),
+    : model_(std::move(model)), bindings_(bindings), operators_(&operators),
+      graph_(std::make_shared<const ShapedGraph>(
+          archsim::bind(*model_.graph, bindings, model_.info.dims, operators))),
       facts_(std::make_shared<const ModelFacts>(describe(model_.info, graph_))) {}
 
 std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
@@ -52,6 +60,19 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         *graph_, *fused, precision, unsupported, chips > 1 ? shard(*graph_, chips) : nullptr));
     works_.push_back({policy, precision, unsupported, work});
     return work;
+}
+
+std::shared_ptr<const BoundModel> BoundModel::smaller() const {
+    const auto batch = graph_->dims.find("batch");
+    if (batch == graph_->dims.end() || batch->second <= 1)
+        return nullptr;
+    const std::lock_guard lock(mutex_);
+    if (!smaller_) {
+        Bindings fewer = bindings_;
+        fewer.dims["batch"] = largest_divisor(batch->second);
+        smaller_ = std::make_shared<const BoundModel>(model_, fewer, *operators_);
+    }
+    return smaller_;
 }
 
 } // namespace archsim

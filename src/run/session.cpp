@@ -140,10 +140,18 @@ Result Session::run_on(const std::shared_ptr<const BoundModel>& model, std::stri
             return result;
         }
         const FusionPolicy& fusion = options.fusion ? *options.fusion : machine.runtime->fusion;
+        const auto work_of = [&](const BoundModel& bound) {
+            return bound.work(fusion, executed.config, machine.runtime->unsupported_operators, options.chips);
+        };
         result.partition = model->partition(fusion);
-        result.work =
-            model->work(fusion, executed.config, machine.runtime->unsupported_operators, options.chips);
-        result.estimate = estimate(*result.work, machine, {options.allow_unknown, options.keep_subgraphs});
+        result.work = work_of(*model);
+        EstimateOptions how{options.allow_unknown, options.keep_subgraphs};
+        auto smaller = model;
+        how.smaller_batch = [&](std::size_t) -> std::shared_ptr<const NetworkWork> {
+            smaller = smaller->smaller();
+            return smaller ? work_of(*smaller) : nullptr;
+        };
+        result.estimate = estimate(*result.work, machine, how);
         result.estimate.precision_note = executed.note;
     } catch (const Error& problem) {
         result.estimate.status = Status::unsupported;

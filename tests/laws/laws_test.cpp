@@ -1,6 +1,7 @@
 // Properties that hold for every device, power mode and model, whatever the numbers are.
 
 #include "laws/laws.hpp"
+#include "map/accelerator.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -106,15 +107,15 @@ template <class Check>
 void for_every_doubling(Check check) {
     for (const std::string& hardware : laws::hardware())
         for (const std::string& model : laws::models()) {
-            std::optional<Estimate> previous;
+            std::optional<Result> previous;
             for (std::int64_t batch : {1, 2, 4, 8, 16, 32}) {
-                const Result r = laws::run(model, hardware, Precision::int8, batch);
+                Result r = laws::run(model, hardware, Precision::int8, batch);
                 if (!r.ok())
                     break;
                 INFO(model << " on " << hardware << " at batch " << batch);
                 if (previous)
-                    check(*previous, r.estimate);
-                previous = r.estimate;
+                    check(*previous, r);
+                previous = std::move(r);
             }
         }
 }
@@ -122,16 +123,35 @@ void for_every_doubling(Check check) {
 } // namespace
 
 TEST_CASE("doubling the batch never lowers latency", "[laws]") {
-    for_every_doubling([](const Estimate& previous, const Estimate& current) {
-        CHECK(current.latency_s >= previous.latency_s * (1 - kRounding));
+    for_every_doubling([](const Result& previous, const Result& current) {
+        CHECK(current.estimate.latency_s >= previous.estimate.latency_s * (1 - kRounding));
     });
 }
 
-// Known defect: where activations leave the on-chip memory at a larger batch, a stack would run the batch in
-// pieces; that split is not modelled, so energy per inference rises there.
-TEST_CASE("doubling the batch never raises energy per inference", "[laws][!shouldfail]") {
-    for_every_doubling([](const Estimate& previous, const Estimate& current) {
-        CHECK(current.energy_per_inference_j <= previous.energy_per_inference_j * 1.01);
+TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
+    for_every_doubling([](const Result& previous, const Result& current) {
+        const Machine& m = *current.machine;
+        double allowed = previous.estimate.energy_per_inference_j * 1.01;
+        // Libraries for processors with caches run a batch whole (measured GPUs do: on RTX-4090 rows, pieces
+        // that fit the L2 would be 55 % faster than measured). The lines that a larger batch evicts, and
+        // nothing else, may cost: the way through the last cache to DRAM, and static power meanwhile.
+        if (m.device->family == Family::cpu || m.device->family == Family::gpu) {
+            const auto per_item = [](const Result& r) {
+                return r.estimate.events[Event::dram_byte] / r.estimate.batch;
+            };
+            const EnergyTable& prices = *m.energy;
+            const double evicted = std::max(0.0, per_item(current) - per_item(previous));
+            allowed += evicted * (prices[Event::dram_byte].value + prices[Event::llc_byte].value_or(0) +
+                                  m.static_power_w / m.rate(Resource::dram_bytes));
+        }
+        CHECK(current.estimate.energy_per_inference_j <= allowed);
+    });
+}
+
+TEST_CASE("doubling the batch never lowers throughput where software manages the memory", "[laws]") {
+    for_every_doubling([](const Result& previous, const Result& current) {
+        if (accelerator::managed_memory_bytes(*current.machine) > 0)
+            CHECK(current.estimate.throughput_per_s >= previous.estimate.throughput_per_s * 0.998);
     });
 }
 

@@ -7,6 +7,8 @@
 #include "archsim/map/mapper.hpp"
 
 #include <array>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,6 +47,7 @@ struct SubgraphEstimate {
     std::array<double, kLaneCount> lane_s{}; ///< time each lane would need alone
     Bound bound = Bound::compute;
     Resource binding = Resource::seconds; ///< resource with the largest time
+    double pieces = 1;                    ///< parts of the batch that it runs one after another
     double utilization = 0;               ///< useful operations / (peak x time), 0..1
     double dram_bytes = 0;
     EnergyBreakdown energy;
@@ -66,6 +69,7 @@ struct Estimate {
     std::string precision_note; ///< what the device does instead of the requested format
     PrecisionConfig executed;
     double batch = 1;
+    double pieces = 1;           ///< most parts of the batch that any subgraph runs one after another
     double latency_s = 0;        ///< whole batch
     double throughput_per_s = 0; ///< items; in throughput scenario saturated over all instances
     double power_w = 0;          ///< average
@@ -89,6 +93,10 @@ struct Estimate {
 struct EstimateOptions {
     bool allow_unknown = false;
     bool keep_subgraphs = true; ///< false: totals only, for sweeps
+    /// The same network at a smaller batch that divides the one before: level 0 below the batch asked for,
+    /// and so on; null when there is none. Called only where activations leave the chip. Empty: the batch is
+    /// never cut.
+    std::function<std::shared_ptr<const NetworkWork>(std::size_t level)> smaller_batch;
 };
 
 /// Estimates a model on a machine. Never throws for a device that cannot run the model: see Estimate::status.

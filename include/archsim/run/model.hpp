@@ -35,6 +35,9 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
                                             const std::vector<std::string>& unsupported,
                                             double chips = 1) const;
+    /// The same model at the largest batch that divides its own; null at batch 1 and where the graph fixes
+    /// the batch. Made on first use and kept.
+    std::shared_ptr<const BoundModel> smaller() const;
 
   private:
     struct WorkEntry {
@@ -45,11 +48,14 @@ class ARCHSIM_API BoundModel {
     };
 
     Model model_;
+    Bindings bindings_;
+    const OperatorRegistry* operators_; ///< of the session, which outlives its models
     std::shared_ptr<const ShapedGraph> graph_;
     std::shared_ptr<const ModelFacts> facts_;
     mutable std::mutex mutex_;
     mutable std::vector<std::shared_ptr<const Partition>> partitions_;
     mutable std::vector<WorkEntry> works_;
+    mutable std::shared_ptr<const BoundModel> smaller_;
 };
 
 } // namespace archsim

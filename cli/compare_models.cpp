@@ -3,6 +3,7 @@
 #include "archsim/report/compare_models.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/study.hpp"
+#include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
 #include <array>
@@ -15,22 +16,46 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models llama-3-8b --hardware H100 L4 --precision fp16 --prompt-tokens 512 --generate-tokens 128
   compare_models ./my_model.onnx --hardware H100 --dim sequence=384 --format json
   compare_models resnet50 --hardware RTX-4090 --runtime tensorrt cuda-eager directml --cold-start
+  compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
 /// Flags that a study file decides instead.
-constexpr std::array kDecidedByStudy = {
-    "model",         "--deployment", "--hardware", "--precision",       "--batch-size",    "--runtime",
-    "--dim",         "--input",      "--scenario", "--scope",           "--prompt-tokens", "--weights",
-    "--activations", "--kv-cache",   "--devices",  "--generate-tokens", "--verbose",       "--cold-start"};
+constexpr std::array kDecidedByStudy = {"model",
+                                        "--deployment",
+                                        "--hardware",
+                                        "--precision",
+                                        "--batch-size",
+                                        "--runtime",
+                                        "--dim",
+                                        "--input",
+                                        "--scenario",
+                                        "--scope",
+                                        "--prompt-tokens",
+                                        "--weights",
+                                        "--activations",
+                                        "--kv-cache",
+                                        "--devices",
+                                        "--generate-tokens",
+                                        "--verbose",
+                                        "--cold-start",
+                                        "--explain-energy",
+                                        "--show-memory",
+                                        "--cost",
+                                        "--kwh-price",
+                                        "--years",
+                                        "--utilization",
+                                        "--pue",
+                                        "--grid-intensity"};
 
-/// The answer in the format asked for: a flat table for spreadsheets, blocks for people.
-template <class Answer, class Describe>
-std::string rendered(const Answer& answer, const archsim::cli::OutputOptions& output, Describe&& described) {
+/// The answer in the format asked for: a document, a flat table for spreadsheets, or blocks for people.
+template <class Document, class Tabulate, class Describe>
+std::string rendered(const archsim::cli::OutputOptions& output, Document&& document, Tabulate&& tabulated,
+                     Describe&& described) {
     using namespace archsim;
     const Format format = output.chosen();
     if (format == Format::json)
-        return to_json(answer);
-    return render(format == Format::csv ? tabulate(answer) : described(), format, output.render_options());
+        return document();
+    return render(format == Format::csv ? tabulated() : described(), format, output.render_options());
 }
 
 } // namespace
@@ -41,6 +66,7 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
     cli::DecisionOptions decisions;
+    cli::ExplainOptions explain;
     cli::OutputOptions output;
     CompareModelsView view;
     std::string study_file;
@@ -52,6 +78,7 @@ int main(int argc, char** argv) {
         workload.add_to(app);
         text.add_to(app);
         decisions.add_to(app);
+        explain.add_to(app);
         app.add_flag("--cold-start", view.cold_start,
                      "the first inference too: building the network and loading its weights");
         app.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
@@ -65,7 +92,9 @@ int main(int argc, char** argv) {
         if (!study_file.empty()) {
             const Session session = workload.open();
             const Study study = run_study(session, read_study(session, study_file), workload.allow_unknown);
-            output.emit(rendered(study, output, [&] { return describe(study); }));
+            output.emit(rendered(
+                output, [&] { return to_json(study); }, [&] { return tabulate(study); },
+                [&] { return describe(study); }));
             return exit_code(study);
         }
         if (request.models.empty())
@@ -89,9 +118,12 @@ int main(int argc, char** argv) {
                                                                                       : Objective::latency);
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
+        view.explanations = explain.chosen(view.verbose);
         const Session session = workload.open();
         const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
-        output.emit(rendered(comparison, output, [&] { return describe(comparison, view); }));
+        output.emit(rendered(
+            output, [&] { return to_json(comparison, view); }, [&] { return tabulate(comparison, view); },
+            [&] { return describe(comparison, view); }));
         return exit_code(comparison);
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",

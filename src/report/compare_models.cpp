@@ -142,6 +142,10 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
             if (r.device && (view.verbose || (&rank == &ranks.front() && r.ok())))
                 add_details(r, view.verbose, report);
         }
+        Explanations asked = view.explanations;
+        asked.memory = asked.memory || view.verbose;
+        for (Block& block : explanation_blocks(results, asked))
+            report.blocks.push_back(std::move(block));
     }
     if (c.models.size() > 1) {
         report.blocks.push_back(Heading{1, "ALL MODELS"});
@@ -150,13 +154,15 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
     return report;
 }
 
-Report tabulate(const ModelComparison& c) {
+Report tabulate(const ModelComparison& c, const CompareModelsView& view) {
     std::vector<RankedGroup> groups;
     for (std::size_t m = 0; m < c.models.size(); ++m)
         groups.push_back({results_of(c, m), static_cast<double>(c.request.batch_size), c.request.scenario});
     Report report;
     report.title = "Model comparison";
     report.blocks.push_back(results_table(groups));
+    for (Block& block : explanation_blocks(c.results, view.explanations))
+        report.blocks.push_back(std::move(block));
     return report;
 }
 

@@ -2,12 +2,13 @@
 
 #include "archsim/core/version.hpp"
 #include "report/decision_json.hpp"
+#include "report/explanations_json.hpp"
 #include "report/result_text.hpp"
 #include "report/results_json.hpp"
 
 namespace archsim {
 
-std::string to_json(const ModelComparison& c) {
+std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
     using Json = nlohmann::ordered_json;
     Json document = {{"schema", "archsim.compare_models/1"}, {"version", version()}};
     const CompareModelsRequest& q = c.request;
@@ -45,6 +46,7 @@ std::string to_json(const ModelComparison& c) {
             document["results"].push_back(
                 result_json(results[rank.result], static_cast<double>(q.batch_size), rank.place));
     }
+    add_explanations(document, c.results, view.explanations);
     return document.dump(2) + "\n";
 }
 

@@ -1,12 +1,12 @@
 #include "archsim/report/cost_report.hpp"
 
+#include "report/explanations_json.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace archsim {
 
@@ -88,7 +88,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     check_cost_options(options);
     Table table;
     table.title = "Cost per million inferences, carbon per thousand";
-    table.columns = {{"Hardware", "", "hardware"},
+    table.columns = {{"", "", "model"},
+                     {"Hardware", "", "hardware"},
                      {"Rented", "USD", "cloud_usd_per_million", Align::right},
                      {"Owned", "USD", "owned_usd_per_million", Align::right},
                      {"purchase", "USD", "capital_usd_per_million", Align::right, 1},
@@ -103,11 +104,9 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [best, i] : order) {
         const Cost cost = cost_of(results[i], options);
-        std::vector<Cell> row{{hardware_label(results[i])},
-                              money(cost.cloud),
-                              money(cost.owned()),
-                              money(cost.capital),
-                              money(cost.electricity)};
+        std::vector<Cell> row{{results[i].model->name}, {hardware_label(results[i])},
+                              money(cost.cloud),        money(cost.owned()),
+                              money(cost.capital),      money(cost.electricity)};
         row.push_back(cost.carbon_g ? Cell{format_number(*cost.carbon_g * 1e3), *cost.carbon_g * 1e3}
                                     : Cell{"-"});
         row.push_back({price_text(results[i])});
@@ -125,7 +124,21 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     return blocks;
 }
 
-std::string cost_to_json(std::span<const Result> results, const CostOptions& options) {
+std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOptions& options) {
+    check_cost_options(options);
+    std::string line;
+    for (const Result& result : results)
+        if (const Cost cost = cost_of(result, options); cost.carbon_g)
+            line += fmt::format("{}{} {} g", line.empty() ? "" : ", ", hardware_label(result),
+                                format_number(*cost.carbon_g * 1e3));
+    if (line.empty())
+        return {};
+    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, PUE {:g}, at work {:g} % "
+                                  "of the time: {}.",
+                                  options.grid_intensity, options.pue, 100 * options.utilization, line)}};
+}
+
+nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOptions& options) {
     check_cost_options(options);
     using json = nlohmann::ordered_json;
     const auto number = [](const std::optional<double>& value, double factor) {
@@ -161,7 +174,11 @@ std::string cost_to_json(std::span<const Result> results, const CostOptions& opt
                           {"inferences", c.point.inferences},
                           {"years", c.point.years},
                           {"within_life", c.point.within_life}});
-    return document.dump(2);
+    return document;
+}
+
+std::string cost_to_json(std::span<const Result> results, const CostOptions& options) {
+    return cost_json(results, options).dump(2);
 }
 
 } // namespace archsim

@@ -2,13 +2,13 @@
 
 #include "estimate/wall_power.hpp"
 #include "report/energy_items.hpp"
+#include "report/explanations_json.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace archsim {
 
@@ -92,26 +92,41 @@ Table account(const Result& result) {
     Table table;
     table.title = fmt::format("Energy of {} on {}: {} per inference", result.model->name,
                               hardware_label(result), format_energy(result.estimate.energy_per_inference_j));
-    table.columns = {{"Event", "", "event"},
+    table.columns = {{"", "", "model"},
+                     {"", "", "hardware"},
+                     {"Event", "", "event"},
                      {"Count", "", "count", Align::right},
                      {"Each", "", "each_j", Align::right},
                      {"Energy", "mJ", "energy_j", Align::right},
                      {"Share", "%", "share", Align::right},
-                     {"Source", "", "source", Align::left, 1}};
+                     {"Source", "", "source_kind"},
+                     {"", "", "source"}};
     const double total = result.estimate.energy.total();
-    for (const EnergyItem& item : energy_items(result))
-        table.rows.push_back({{item.title},
+    std::vector<std::string> cited;
+    for (const EnergyItem& item : energy_items(result)) {
+        if (std::find(cited.begin(), cited.end(), item.source) == cited.end()) {
+            cited.push_back(item.source);
+            table.notes.push_back(fmt::format("{}: {}", item.title, item.source));
+        }
+        table.rows.push_back({{result.model->name},
+                              {hardware_label(result)},
+                              {item.title},
                               {count_text(item), item.count},
                               {price_text(item), item.each_j},
                               {format_number(item.joules * 1e3), item.joules},
                               {fmt::format("{:.1f}", 100 * item.joules / total), item.joules / total},
+                              {item.source.substr(0, item.source.find(':'))},
                               {item.source}});
+    }
     table.rows.push_back(
-        {{"sum", {}, Tone::strong},
+        {{result.model->name},
+         {hardware_label(result)},
+         {"sum", {}, Tone::strong},
          {""},
          {""},
          {format_number(total * 1e3), total, Tone::strong},
          {"100.0", 1.0},
+         {""},
          {result.estimate.batch > 1 ? fmt::format("batch of {:g}", result.estimate.batch) : ""}});
     return table;
 }
@@ -175,7 +190,8 @@ EnergyBreakdown outside_of_subgraphs(const Estimate& e) {
 Table by_subgraph(const Result& result) {
     Table table;
     table.title = "Energy by subgraph";
-    table.columns = {{"Subgraph", "", "subgraph"},
+    table.columns = {{"", "", "hardware"},
+                     {"Subgraph", "", "subgraph"},
                      {"Energy", "uJ", "energy_j", Align::right},
                      {"Share", "%", "share", Align::right},
                      {"Power", "W", "power_w", Align::right, 1}};
@@ -186,7 +202,8 @@ Table by_subgraph(const Result& result) {
     const double total = result.estimate.energy.total();
     const auto add = [&](std::string name, const EnergyBreakdown& energy, double seconds) {
         const double joules = energy.total();
-        std::vector<Cell> row{{std::move(name)},
+        std::vector<Cell> row{{hardware_label(result)},
+                              {std::move(name)},
                               {format_number(joules * 1e6), joules},
                               {fmt::format("{:.1f}", 100 * joules / total), joules / total},
                               seconds > 0 ? Cell{format_number(joules / seconds), joules / seconds}
@@ -292,13 +309,17 @@ Report describe_energy(std::span<const Result> results, const EnergyView& view) 
     return report;
 }
 
-std::string energy_to_json(std::span<const Result> results, const EnergyView& view) {
+nlohmann::ordered_json energy_json(std::span<const Result> results, const EnergyView& view) {
     nlohmann::ordered_json document;
     document["schema"] = "archsim.explain_energy/1";
     auto& list = document["results"] = nlohmann::ordered_json::array();
     for (const Result& result : results)
         list.push_back(to_document(result, view));
-    return document.dump(2) + "\n";
+    return document;
+}
+
+std::string energy_to_json(std::span<const Result> results, const EnergyView& view) {
+    return energy_json(results, view).dump(2) + "\n";
 }
 
 } // namespace archsim

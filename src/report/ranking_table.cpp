@@ -65,6 +65,10 @@ Table ranking_table(std::span<const Result> results, Scenario scenario) {
             row.push_back({fmt::format("{:.1f}", e.utilization * 100), e.utilization});
             row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes});
             row.push_back({runtime_label(r)});
+            if (e.pieces > 1)
+                notes.insert(fmt::format("{}: runs the batch in up to {:g} pieces, whose activations stay on "
+                                         "the chip longer",
+                                         hardware_label(r), e.pieces));
             if (!e.precision_note.empty())
                 notes.insert(fmt::format("* {}: asked {}, {}", hardware_label(r), precision_name(r.requested),
                                          e.precision_note));

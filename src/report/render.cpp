@@ -48,16 +48,35 @@ std::optional<Format> format_of_file(std::string_view file) {
     return std::nullopt;
 }
 
+namespace {
+
+/// Tables without their columns for CSV.
+Report for_people(Report report) {
+    for (Block& block : report.blocks)
+        if (Table* table = std::get_if<Table>(&block))
+            for (std::size_t c = table->columns.size(); c-- > 0;) {
+                if (!table->columns[c].heading.empty())
+                    continue;
+                const auto at = static_cast<std::ptrdiff_t>(c);
+                table->columns.erase(table->columns.begin() + at);
+                for (auto& row : table->rows)
+                    row.erase(row.begin() + at);
+            }
+    return report;
+}
+
+} // namespace
+
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
     case Format::text:
-        return render_text(report, options);
+        return render_text(for_people(report), options);
     case Format::markdown:
-        return render_markdown(report);
+        return render_markdown(for_people(report));
     case Format::csv:
         return render_csv(report);
     case Format::html:
-        return render_html(report);
+        return render_html(for_people(report));
     case Format::json:
         break;
     }

@@ -90,6 +90,9 @@ Facts performance_facts(const Result& result) {
          format_power(e.power_w) +
              (e.power_limited ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio)) : ""),
          1});
+    facts.items.push_back({"Peak power", format_power(e.peak_power_w) + " in the hungriest subgraph", 1});
+    if (e.pieces > 1)
+        facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
     facts.items.push_back({"Efficiency", format_number(e.throughput_per_s / e.power_w) + " FPS/W", 1});
     facts.items.push_back({"Energy/inf", format_energy(e.energy_per_inference_j, false), 1});
     facts.items.push_back({"Utilization", ""});
@@ -107,7 +110,11 @@ Facts performance_facts(const Result& result) {
     facts.items.push_back({"Memory", ""});
     facts.items.push_back({"Peak", format_bytes(e.memory.peak_bytes), 1});
     facts.items.push_back({"Weights", format_bytes(e.memory.weight_bytes), 1});
-    facts.items.push_back({"Activations", format_bytes(e.memory.activation_bytes), 1});
+    facts.items.push_back(
+        {"Activations",
+         fmt::format("{} planned, {} alive at most", format_bytes(e.memory.activation_bytes),
+                     format_bytes(e.memory.live_bytes)),
+         1});
     return facts;
 }
 

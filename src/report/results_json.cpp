@@ -80,6 +80,7 @@ Json result_json(const Result& r, double batch_size, int place) {
                 {"throughput_high_per_s", number(ok, e.throughput_interval.high)},
                 {"power_w", number(ok, e.power_w)},
                 {"peak_power_w", number(ok, e.peak_power_w)},
+                {"batch_pieces", number(ok, e.pieces)},
                 {"power_limited", ok ? Json(e.power_limited) : Json(nullptr)},
                 {"energy_per_inference_j", number(ok, e.energy_per_inference_j)},
                 {"energy_low_j", number(ok, e.energy_interval.low)},

@@ -53,7 +53,9 @@ Table subgraph_table(const Result& result) {
                               lane(Lane::overhead),
                               {fmt::format("{:.1f}", s.utilization * 100), s.utilization},
                               {format_number(s.energy.total() * 1e6), s.energy.total()},
-                              {allocation_text(s.mapping.allocation, unit)}});
+                              {s.pieces > 1 ? fmt::format("{} pieces of the batch: {}", s.pieces,
+                                                          allocation_text(s.mapping.allocation, unit))
+                                            : allocation_text(s.mapping.allocation, unit)}});
     }
     return table;
 }

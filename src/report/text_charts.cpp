@@ -12,6 +12,20 @@ namespace {
 
 constexpr std::size_t kLabelWidth = 28;
 
+/// A label that leaves room for its bar.
+std::string shortened(const std::string& label, bool unicode) {
+    const std::string mark = unicode ? "…" : "...";
+    std::string text;
+    for (const char c : label) {
+        const bool starts = (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; // not within a character
+        if (starts && display_width(text) + display_width(mark) >= kLabelWidth &&
+            display_width(label) > kLabelWidth)
+            return text + mark;
+        text += c;
+    }
+    return text;
+}
+
 /// One horizontal bar per point, scaled to the largest value.
 std::string draw_bars(const Chart& chart, const RenderOptions& options) {
     double largest = 0;
@@ -32,7 +46,8 @@ std::string draw_bars(const Chart& chart, const RenderOptions& options) {
             std::string bar;
             for (std::size_t i = 0; i < length; ++i)
                 bar += options.unicode ? "█" : "#";
-            out += "  " + pad(point.label, label, false) + " " + bar + " " + format_number(point.y) + "\n";
+            out += "  " + pad(shortened(point.label, options.unicode), label, false) + " " + bar + " " +
+                   format_number(point.y) + "\n";
         }
     }
     return out;

@@ -3,6 +3,7 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/ranking.hpp"
+#include "archsim/report/explanations.hpp"
 #include "archsim/report/report.hpp"
 
 #include <map>
@@ -35,12 +36,13 @@ struct ModelComparison {
 struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false; ///< the first inference too
+    Explanations explanations;
 };
 
 ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view);
-/// One flat table, a row per result, for spreadsheets.
-ARCHSIM_API Report tabulate(const ModelComparison& comparison);
+/// One flat table, a row per result, for spreadsheets; explanations follow as tables of their own.
+ARCHSIM_API Report tabulate(const ModelComparison& comparison, const CompareModelsView& view = {});
 /// {"schema": "archsim.compare_models/1", ...}; unknown values are null.
-ARCHSIM_API std::string to_json(const ModelComparison& comparison);
+ARCHSIM_API std::string to_json(const ModelComparison& comparison, const CompareModelsView& view = {});
 
 } // namespace archsim

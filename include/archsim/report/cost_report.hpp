@@ -15,6 +15,8 @@ namespace archsim {
 /// prices with their dates, the break-even volumes between the devices, and the assumptions with their
 /// sources.
 ARCHSIM_API std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options);
+/// One line: g CO2e per thousand inferences on every device.
+ARCHSIM_API std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOptions& options);
 /// The same numbers as a JSON object: {"assumptions": {...}, "results": [...], "break_even": [...]}.
 ARCHSIM_API std::string cost_to_json(std::span<const Result> results, const CostOptions& options);
 

@@ -24,7 +24,7 @@ struct Cell {
 };
 
 struct Column {
-    std::string heading; ///< "Latency"
+    std::string heading; ///< "Latency"; empty: the column is for CSV only, where tables have no titles
     std::string unit;    ///< "ms", second heading line
     std::string key;     ///< machine name with unit suffix for CSV, "latency_s"
     Align align = Align::left;

@@ -1,0 +1,20 @@
+#pragma once
+// Memory of estimates: `--show-memory`. One row per device (weights, activations planned and alive, does it
+// fit the device and the chip, what would), then for each way the network was fused and stored the tensors
+// alive at the peak and how much is alive at every step.
+
+#include "archsim/compare/memory_fit.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/report/report.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+ARCHSIM_API std::vector<Block> memory_blocks(std::span<const Result> results);
+/// The same as a JSON object: {"results": [{"hardware", "fit", "timeline", "peak_tensors", ...}]}.
+ARCHSIM_API std::string memory_to_json(std::span<const Result> results);
+
+} // namespace archsim

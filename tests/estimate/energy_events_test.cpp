@@ -1,0 +1,179 @@
+// Every event that a mapper counts has a price with a source, on every device; published fits come back from
+// whole estimates.
+
+#include "estimate/price.hpp"
+#include "laws/laws.hpp"
+#include "ops/graph_maker.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <sstream>
+
+using namespace archsim;
+
+TEST_CASE("every counted event has a price and a source on every device", "[energy][laws]") {
+    std::size_t priced = 0;
+    std::set<std::size_t> seen;
+    for (const Precision precision : {Precision::fp32, Precision::fp16, Precision::int8})
+        for (const std::string& hardware : laws::hardware())
+            for (const std::string& model : laws::models()) {
+                RunOptions options;
+                options.precision = PrecisionConfig::uniform(precision);
+                options.scope = Scope::end_to_end; // transfers and host work are events too
+                const Result r = laws::session().run(laws::bound(model, 1), hardware, options);
+                if (!r.ok())
+                    continue;
+                INFO(model << " on " << hardware << " at " << name_of(precision));
+                // Three chips publish no power at all: that their static power is missing is said.
+                const bool stated = r.device->tdp.known() || r.device->active_idle.known();
+                CHECK(unpriced_events(r.estimate.events, *r.machine).size() == (stated ? 0U : 1U));
+                const EnergyTable& table = *r.machine->energy;
+                for (std::size_t e = 0; e < kEventCount; ++e)
+                    if (r.estimate.events.counts[e] > 0) {
+                        INFO(name_of(static_cast<Event>(e)));
+                        CHECK(table.event[e].value > 0);
+                        CHECK(table.event[e].source);
+                        seen.insert(e);
+                        ++priced;
+                    }
+                for (Precision p : kPrecisions)
+                    if (const auto i = static_cast<std::size_t>(p); r.estimate.events.macs[i] > 0) {
+                        INFO(name_of(p));
+                        CHECK(table.mac[i].value > 0);
+                        CHECK(table.mac[i].source);
+                    }
+            }
+    CHECK(priced > 5000);
+    CHECK(seen.size() >= kEventCount - 2); // all but mac (counted by format), and at most one rare event
+}
+
+TEST_CASE("in every power mode power lies between idle and limit", "[energy][laws]") {
+    for (const std::string& hardware : laws::hardware())
+        for (const std::int64_t batch : {1, 16}) {
+            const Result r = laws::run("resnet50", hardware, Precision::int8, batch);
+            if (!r.ok())
+                continue;
+            INFO(hardware << " at batch " << batch);
+            const Machine& m = *r.machine;
+            CHECK((m.static_power_w > 0 || !m.device->tdp.known()));
+            CHECK(r.estimate.power_w >= m.static_power_w * (1 - 1e-9));
+            if (m.power_limit_w > 0) {
+                CHECK(m.static_power_w < m.power_limit_w);
+                CHECK(r.estimate.power_w <= m.power_limit_w * (1 + 1e-6));
+            }
+            CHECK(r.estimate.power_w * r.estimate.batch / r.estimate.throughput_per_s ==
+                  Approx(r.estimate.energy.total()).epsilon(1e-9));
+        }
+}
+
+TEST_CASE("between modes, a lower clock never costs more per event", "[energy][laws]") {
+    std::size_t pairs = 0;
+    for (const std::string& hardware : laws::hardware()) {
+        const auto at = hardware.find('@');
+        if (at == std::string::npos)
+            continue;
+        const auto mode = laws::session().machine(hardware, {});
+        const auto device = laws::session().machine(hardware.substr(0, at), {});
+        const auto clock = [](const Machine& m) { return m.rate(Resource::overhead_cycles); };
+        const auto factor = [&](const Machine& m) { return m.energy->voltage_factor(clock(m)); };
+        if (clock(*mode) >= clock(*device) || device->energy->clock_exponent.value <= 1)
+            continue;
+        INFO(hardware);
+        CHECK(factor(*mode) <= factor(*device));
+        pairs += factor(*mode) < factor(*device);
+    }
+    CHECK(pairs > 10);
+}
+
+namespace {
+
+/// Power of a device that streams or multiplies without pause, and dynamic joules per byte and operation.
+struct Probe {
+    double static_w, per_byte, per_operation;
+};
+
+Probe probe(const std::string& hardware, const Graph& graph, Precision precision) {
+    Model model{{}, std::make_shared<const Graph>(graph)};
+    model.info.name = "probe";
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(precision);
+    const Result r =
+        laws::session().run(std::make_shared<const BoundModel>(model, Bindings{}), hardware, options);
+    INFO(hardware << ": " << r.estimate.reason);
+    REQUIRE(r.ok());
+    const Estimate& e = r.estimate;
+    const double dynamic = e.energy.total() - e.energy.static_joules;
+    const double macs = e.events.macs[static_cast<std::size_t>(precision)];
+    return {r.machine->static_power_w, dynamic / e.events[Event::dram_byte], dynamic / (2 * macs)};
+}
+
+Graph stream() {
+    test::GraphMaker maker;
+    const Shape shape{1 << 14, 1 << 14}; // 1 GiB in fp32: beyond every cache
+    const TensorId x = maker.input("x", shape), y = maker.input("y", shape);
+    maker.node("Add", {x, y}, {maker.output("z")});
+    return maker.graph;
+}
+
+Graph product() {
+    test::GraphMaker maker;
+    const TensorId x = maker.input("x", {8192, 8192});
+    maker.node("MatMul", {x, maker.weight("w", {8192, 8192})}, {maker.output("z")});
+    return maker.graph;
+}
+
+} // namespace
+
+TEST_CASE("the fitted constants of measured GPUs come back from whole estimates", "[energy]") {
+    // Static power and all-in DRAM energy from power logs: 65.7 W and 14.7 pJ/bit, 105.4 W and 15.3 pJ/bit,
+    // 68.9 W and 24.75 pJ/bit.
+    for (const auto& [name, watts, picojoules] :
+         {std::tuple{"A100-40GB", 65.7, 14.7}, {"H200", 105.4, 15.3}, {"A40", 68.9, 24.75}}) {
+        INFO(name);
+        const Probe p = probe(name, stream(), Precision::fp32);
+        CHECK(p.static_w == Approx(watts).epsilon(0.01));
+        CHECK(p.per_byte / 8 == Approx(picojoules * 1e-12).epsilon(0.1));
+    }
+    // Upper bound (TDP - static) / best measured rate of tensor cores, with some DRAM traffic on top.
+    const Probe a100 = probe("A100", product(), Precision::bf16);
+    CHECK(a100.static_w == Approx(66).epsilon(0.02));
+    CHECK(a100.per_operation == Approx(1.2e-12).epsilon(0.1));
+}
+
+TEST_CASE("the scaling table of the document is that of the database", "[energy][docs]") {
+    const std::string root = ARCHSIM_SOURCE_DIR;
+    std::ifstream json(root + "/hardware_db/energy.json"), text(root + "/docs/energy.md");
+    const auto scaling = nlohmann::json::parse(json)["scaling"];
+    std::map<std::string, std::vector<std::string>> rows;
+    for (std::string line; std::getline(text, line);) {
+        std::vector<std::string> cells;
+        std::istringstream in(line);
+        for (std::string cell; std::getline(in, cell, '|');) {
+            const auto begin = cell.find_first_not_of(' ');
+            cells.push_back(
+                begin == std::string::npos ? "" : cell.substr(begin, cell.find_last_not_of(' ') - begin + 1));
+        }
+        if (cells.size() > 10)
+            rows.try_emplace(cells[1], cells);
+    }
+    REQUIRE(rows.contains("nm"));
+    for (const char* kind : {"logic", "sram", "wire"}) {
+        const std::string heading = kind == std::string("sram") ? "SRAM" : kind;
+        REQUIRE(rows.contains(heading));
+        std::size_t entries = 0;
+        for (std::size_t c = 2; c < rows["nm"].size(); ++c) {
+            const std::string& node = rows["nm"][c];
+            const std::string cell = c < rows[heading].size() ? rows[heading][c] : "";
+            INFO(heading << " at " << node << " nm");
+            CHECK(cell.empty() != scaling[kind].contains(node));
+            if (!cell.empty() && scaling[kind].contains(node))
+                CHECK(std::stod(cell) == Approx(scaling[kind][node].get<double>()));
+            entries += !cell.empty();
+        }
+        CHECK(entries + 1 == scaling[kind].size()); // and its source
+    }
+}

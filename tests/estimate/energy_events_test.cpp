@@ -70,6 +70,32 @@ TEST_CASE("in every power mode power lies between idle and limit", "[energy][law
         }
 }
 
+TEST_CASE("DRAM takes no more energy for a fused graph than for an unfused one, on every device",
+          "[energy][laws]") {
+    const FusionPolicy nothing{false, false, false, false, false, false, false, false, false};
+    std::size_t less = 0, devices = 0;
+    for (const std::string& hardware : laws::hardware()) {
+        if (hardware.find('@') != std::string::npos)
+            continue;
+        const Result fused = laws::run("resnet50", hardware, Precision::int8);
+        if (!fused.ok())
+            continue;
+        RunOptions options;
+        options.precision = PrecisionConfig::uniform(Precision::int8);
+        options.fusion = nothing;
+        const Result plain = laws::session().run(laws::bound("resnet50", 1), hardware, options);
+        INFO(hardware);
+        REQUIRE(plain.ok());
+        const double with = fused.estimate.energy[Event::dram_byte],
+                     without = plain.estimate.energy[Event::dram_byte];
+        CHECK(with <= without * (1 + 2e-3));
+        less += with < without * 0.999;
+        ++devices;
+    }
+    CHECK(devices > 80);
+    CHECK(less > devices / 3); // on the others all activations stay on the chip
+}
+
 TEST_CASE("between modes, a lower clock never costs more per event", "[energy][laws]") {
     std::size_t pairs = 0;
     for (const std::string& hardware : laws::hardware()) {

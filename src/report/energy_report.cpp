@@ -90,8 +90,11 @@ std::string count_text(const EnergyItem& item) {
 
 Table account(const Result& result) {
     Table table;
-    table.title = fmt::format("Energy of {} on {}: {} per inference", result.model->name,
-                              hardware_label(result), format_energy(result.estimate.energy_per_inference_j));
+    const double batch = result.estimate.batch;
+    table.title =
+        fmt::format("Energy of {} on {}: {} per inference{}", result.model->name, hardware_label(result),
+                    format_energy(result.estimate.energy_per_inference_j),
+                    batch > 1 ? fmt::format(", below that of the batch of {:g}", batch) : std::string());
     table.columns = {{"", "", "model"},
                      {"", "", "hardware"},
                      {"Event", "", "event"},
@@ -118,16 +121,15 @@ Table account(const Result& result) {
                               {item.source.substr(0, item.source.find(':'))},
                               {item.source}});
     }
-    table.rows.push_back(
-        {{result.model->name},
-         {hardware_label(result)},
-         {"sum", {}, Tone::strong},
-         {""},
-         {""},
-         {format_number(total * 1e3), total, Tone::strong},
-         {"100.0", 1.0},
-         {""},
-         {result.estimate.batch > 1 ? fmt::format("batch of {:g}", result.estimate.batch) : ""}});
+    table.rows.push_back({{result.model->name},
+                          {hardware_label(result)},
+                          {"sum", {}, Tone::strong},
+                          {""},
+                          {""},
+                          {format_number(total * 1e3), total, Tone::strong},
+                          {"100.0", 1.0},
+                          {""},
+                          {batch > 1 ? fmt::format("batch of {:g}", batch) : ""}});
     return table;
 }
 

@@ -114,6 +114,27 @@ std::string shape_text(const ShapedTensor& tensor) {
     return text.empty() ? "scalar" : text;
 }
 
+/// The last two parts of a path.
+std::string tail_of(const std::string& name) {
+    const auto last = name.rfind('/');
+    if (last == std::string::npos || last == 0)
+        return name;
+    const auto before = name.rfind('/', last - 1);
+    return before == std::string::npos ? name : name.substr(before + 1);
+}
+
+/// Where a tensor is made and last read, by the names of subgraphs.
+std::pair<std::string, std::string> life_of(const Result& r, TensorId tensor) {
+    const auto& buffers = r.partition->buffers;
+    const auto at =
+        std::find_if(buffers.begin(), buffers.end(), [&](const Buffer& b) { return b.tensor == tensor; });
+    if (at == buffers.end())
+        return {};
+    const bool input = r.work->graph->tensors[tensor].role == TensorRole::input;
+    return {input ? "input" : tail_of(r.partition->subgraphs[at->first].name),
+            tail_of(r.partition->subgraphs[at->last].name)};
+}
+
 Table top_tensors(const Result& r, const std::string& who) {
     const MemoryPlan& plan = r.work->memory;
     Table table;
@@ -122,29 +143,25 @@ Table top_tensors(const Result& r, const std::string& who) {
     table.columns = {{"", "", "hardware"},
                      {"Tensor", "", "tensor"},
                      {"Shape", "", "shape", Align::left, 1},
+                     {"Made by", "", "made_by"},
+                     {"Read until", "", "read_until", Align::left, 2},
                      {"Bytes", "MB", "bytes", Align::right},
                      {"Share", "%", "share", Align::right}};
     for (std::size_t i = 0; i < std::min(kTopTensors, plan.peak_tensors.size()); ++i) {
         const ShapedTensor& tensor = r.work->graph->tensors[plan.peak_tensors[i]];
         const double bytes = plan.peak_tensor_bytes[i], share = bytes / plan.peak_live_bytes;
+        const auto [made, read] = life_of(r, plan.peak_tensors[i]);
         table.rows.push_back({{hardware_label(r)},
                               {tensor.name},
                               {shape_text(tensor)},
+                              {made},
+                              {read},
                               {format_number(bytes / 1e6), bytes},
                               {fmt::format("{:.1f}", 100 * share), share}});
     }
     if (plan.peak_tensors.size() > kTopTensors)
         table.notes.push_back(fmt::format("and {} smaller ones", plan.peak_tensors.size() - kTopTensors));
     return table;
-}
-
-/// The last two parts of a path.
-std::string tail_of(const std::string& name) {
-    const auto last = name.rfind('/');
-    if (last == std::string::npos || last == 0)
-        return name;
-    const auto before = name.rfind('/', last - 1);
-    return before == std::string::npos ? name : name.substr(before + 1);
 }
 
 /// Neighbouring steps share a bar, which shows the largest of them.
@@ -264,6 +281,7 @@ nlohmann::ordered_json one_json(const Result& r) {
     Json tensors = Json::array(), timeline = Json::array();
     for (std::size_t i = 0; i < plan.peak_tensors.size(); ++i)
         tensors.push_back({{"tensor", r.work->graph->tensors[plan.peak_tensors[i]].name},
+                           {"made_by", life_of(r, plan.peak_tensors[i]).first},
                            {"bytes", plan.peak_tensor_bytes[i]}});
     for (std::size_t i = 0; i < plan.timeline.size() && i < r.partition->subgraphs.size(); ++i)
         timeline.push_back({{"subgraph", r.partition->subgraphs[i].name}, {"bytes", plan.timeline[i]}});

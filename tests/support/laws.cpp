@@ -48,12 +48,11 @@ Result run(const std::string& model, const std::string& hardware, Precision prec
 }
 
 Estimate run_on(const std::string& model, const Machine& machine, Precision precision, std::int64_t batch) {
-    const auto executed =
-        resolve_precision(*machine.device, *machine.runtime, PrecisionConfig::uniform(precision));
-    const auto work =
-        bound(model, batch)
-            ->work(machine.runtime->fusion, executed.config, machine.runtime->unsupported_operators);
-    return estimate(*work, machine, {});
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(precision);
+    return Session::run_on(bound(model, batch), machine.device->id, std::make_shared<const Machine>(machine),
+                           options)
+        .estimate;
 }
 
 } // namespace archsim::laws

@@ -135,10 +135,10 @@ TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
         // Libraries for processors with caches run a batch whole (measured GPUs do: on RTX-4090 rows, pieces
         // that fit the L2 would be 55 % faster than measured). Lines that a larger batch evicts may cost: the
         // way through the last cache to DRAM, and static power meanwhile. A GPU may take another tile, which
-        // is chosen by its cycles and not by its L2 traffic: up to 6 %.
+        // is chosen by its cycles and not by its L2 traffic: up to 10 %.
         if (m.device->family == Family::cpu || m.device->family == Family::gpu) {
             if (m.device->family == Family::gpu)
-                allowed *= 1.06 / 1.01;
+                allowed *= 1.10 / 1.01;
             const auto per_item = [](const Result& r) {
                 return r.estimate.events[Event::dram_byte] / r.estimate.batch;
             };

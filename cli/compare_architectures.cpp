@@ -1,6 +1,7 @@
 // compare_architectures: one model on several architectures: which, and why.
 
 #include "archsim/report/compare_architectures.hpp"
+#include "archsim/report/comparison_charts.hpp"
 #include "archsim/run/compare_architectures.hpp"
 #include "common/tool.hpp"
 
@@ -55,11 +56,7 @@ int main(int argc, char** argv) {
         output.add_to(app, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        if (request.model.empty() == positional.empty())
-            throw UsageError(positional.empty() ? "name a model: compare_architectures MODEL"
-                                                : "name the model once, as MODEL or with --model");
-        if (request.model.empty())
-            request.model = positional;
+        cli::take_model(request.model, positional, "compare_architectures");
         if (workload.runtimes.size() > 1)
             throw UsageError("--runtime: give one software stack, each architecture runs on one");
         request.runtime = workload.runtimes.empty() ? std::string() : workload.runtimes.front();
@@ -80,8 +77,12 @@ int main(int argc, char** argv) {
         const Format format = output.chosen();
         const Session session = workload.open();
         const ArchitectureComparison comparison = compare_architectures(session, request, bindings, options);
+        Report report = describe(comparison);
+        if (format == Format::html)
+            for (Block& chart : comparison_charts(comparison.results))
+                report.blocks.push_back(std::move(chart));
         output.emit(format == Format::json ? to_json(comparison)
-                                           : render(describe(comparison), format, output.render_options()));
+                                           : render(report, format, output.render_options()));
         return exit_code(comparison);
     };
     return cli::run_tool(

@@ -45,7 +45,9 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--years",
                                         "--utilization",
                                         "--pue",
-                                        "--grid-intensity"};
+                                        "--grid-intensity",
+                                        "--top",
+                                        "--subgraphs"};
 
 /// The answer in the format asked for: a document, a flat table for spreadsheets, or blocks for people.
 template <class Document, class Tabulate, class Describe>
@@ -69,7 +71,7 @@ int main(int argc, char** argv) {
     cli::ExplainOptions explain;
     cli::OutputOptions output;
     CompareModelsView view;
-    std::string study_file;
+    std::string study_file, subgraphs;
     const auto setup = [&](CLI::App& app) {
         app.add_option("model", request.models, "catalogue name(s), or path(s) of .onnx files");
         app.add_option("--deployment", request.deployment,
@@ -81,6 +83,10 @@ int main(int argc, char** argv) {
         explain.add_to(app);
         app.add_flag("--cold-start", view.cold_start,
                      "the first inference too: building the network and loading its weights");
+        app.add_option("--top", view.top, "rows of the ranking; 0: all")
+            ->check(CLI::Range(0, 1 << 20))
+            ->capture_default_str();
+        app.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
         app.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
         CLI::Option* study = app.add_option(
             "--study", study_file, "run every combination that a study file names (docs/studies.md)");
@@ -121,6 +127,9 @@ int main(int argc, char** argv) {
         view.explanations = explain.chosen(view.verbose);
         const Session session = workload.open();
         const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
+        if (!subgraphs.empty())
+            write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
+        view.charts = output.chosen() == Format::html;
         output.emit(rendered(
             output, [&] { return to_json(comparison, view); }, [&] { return tabulate(comparison, view); },
             [&] { return describe(comparison, view); }));

@@ -22,11 +22,27 @@ archsim::HardwareListLayout layout_of(archsim::Format format) {
     return format == Format::text ? HardwareListLayout::grouped : HardwareListLayout::document;
 }
 
+/// One name per line.
+std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
+    std::vector<std::string> names;
+    if (kind == "devices")
+        names = database.device_ids();
+    else if (kind == "runtimes")
+        names = database.runtime_ids();
+    else
+        for (const archsim::Deployment& deployment : database.deployments())
+            names.push_back(deployment.id);
+    std::string lines;
+    for (const std::string& name : names)
+        lines += name + "\n";
+    return lines;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string category, deployment, show, show_runtime;
+    std::string category, deployment, show, show_runtime, names;
     std::vector<std::string> overlays;
     std::optional<std::string> check;
     cli::OutputOptions output;
@@ -45,6 +61,8 @@ int main(int argc, char** argv) {
                "check a database folder or one file (default: the installed database)")
             ->expected(0, 1)
             ->trigger_on_parse();
+        app.add_option("--names", names, "names only, one per line")
+            ->check(CLI::IsMember({"devices", "runtimes", "deployments"}));
         app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(app, "text, markdown, json, csv, html");
     };
@@ -63,6 +81,10 @@ int main(int argc, char** argv) {
             return outcome.findings.empty() ? 0 : 2;
         }
         const HardwareDatabase database(data_dir() / "hardware_db", {overlays.begin(), overlays.end()});
+        if (!names.empty()) {
+            output.emit(names_of(database, names));
+            return 0;
+        }
         if (!show_runtime.empty()) {
             answer(runtime_sheet(database, show_runtime), plain);
             return 0;

@@ -15,6 +15,10 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/models DESTINATION ${CMAKE_INSTALL_DATAD
         PATTERN export EXCLUDE)
 if(ARCHSIM_TOOLS)
     install(TARGETS ${ARCHSIM_TOOLS})
+    install(DIRECTORY ${ARCHSIM_SHELL_DIR}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(DIRECTORY ${ARCHSIM_SHELL_DIR}/bash/ DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+    install(DIRECTORY ${ARCHSIM_SHELL_DIR}/zsh/ DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+    install(DIRECTORY ${ARCHSIM_SHELL_DIR}/fish/ DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 install(EXPORT archsim_targets NAMESPACE archsim:: DESTINATION ${archsim_cmake_dir} FILE archsimTargets.cmake)

@@ -9,7 +9,8 @@ endif()
 
 set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads::Threads)
 
-add_library(archsim_objects OBJECT ${archsim_sources})
+include(cmake/Assets.cmake)
+add_library(archsim_objects OBJECT ${archsim_sources} ${archsim_asset_source})
 target_compile_features(archsim_objects PUBLIC cxx_std_20)
 set_target_properties(archsim_objects PROPERTIES
     POSITION_INDEPENDENT_CODE ON

@@ -1,6 +1,7 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
+#include "common/manual.hpp"
 
 #include <fmt/format.h>
 
@@ -104,13 +105,14 @@ void OutputOptions::emit(const std::string& content) const {
         throw InputError("standard output: could not be written");
 }
 
-void WorkloadOptions::add_to(CLI::App& app) {
+void WorkloadOptions::add_to(CLI::App& app, BatchFlag batch) {
     app.add_option("--precision", precision,
                    "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
         ->capture_default_str();
-    app.add_option("--batch-size", batch_size, "items per inference")
-        ->check(CLI::Range(1, 1 << 20))
-        ->capture_default_str();
+    if (batch == BatchFlag::present)
+        app.add_option("--batch-size", batch_size, "items per inference")
+            ->check(CLI::Range(1, 1 << 20))
+            ->capture_default_str();
     app.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
     app.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
     app.add_option("--input", inputs,
@@ -157,6 +159,12 @@ RunOptions WorkloadOptions::run_options(const std::string& runtime) const {
     options.scope = scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
     options.allow_unknown = allow_unknown;
     return options;
+}
+
+std::string WorkloadOptions::single_runtime() const {
+    if (runtimes.size() > 1)
+        throw UsageError("--runtime: give one software stack");
+    return runtimes.empty() ? std::string() : runtimes.front();
 }
 
 Session WorkloadOptions::open() const {
@@ -221,6 +229,18 @@ std::optional<GenerationRequest> GenerationOptions::request(std::int64_t batch_s
     return request;
 }
 
+void take_model(std::string& model, const std::string& positional, const std::string& tool) {
+    if (model.empty() == positional.empty())
+        throw UsageError(positional.empty() ? fmt::format("name a model: {} MODEL", tool)
+                                            : std::string("name the model once, as MODEL or with --model"));
+    if (model.empty())
+        model = positional;
+}
+
+int exit_code_of(const Result& result) {
+    return result.ok() ? 0 : 3;
+}
+
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(CLI::App&)>& setup,
              const std::function<int()>& body) {
@@ -231,6 +251,16 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     app.set_version_flag("--version", std::string(name) + " " + std::string(version()));
     app.get_formatter()->column_width(30);
     setup(app);
+    if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
+        const std::string text = formatted_help(app, argv[2], examples);
+        if (text.empty()) {
+            fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish\n", name,
+                       argv[2]);
+            return 1;
+        }
+        fmt::print("{}", text);
+        return 0;
+    }
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {

@@ -31,6 +31,9 @@ struct OutputOptions {
     void emit(const std::string& content) const;
 };
 
+/// Whether a tool has --batch-size.
+enum class BatchFlag : std::uint8_t { present, absent };
+
 /// What decides an estimate.
 struct WorkloadOptions {
     std::string precision = "fp32";
@@ -39,10 +42,12 @@ struct WorkloadOptions {
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
 
-    void add_to(CLI::App& app);
+    void add_to(CLI::App& app, BatchFlag batch = BatchFlag::present);
     PrecisionConfig parsed_precision() const;
     Bindings bindings() const;
     RunOptions run_options(const std::string& runtime = {}) const;
+    /// The one software stack asked for, or empty; throws UsageError when several were.
+    std::string single_runtime() const;
     Session open() const;
 };
 
@@ -74,6 +79,13 @@ std::vector<std::int64_t> parse_batches(const std::string& text, const std::stri
 
 /// Parses "NAME=VALUE"; throws UsageError that shows the form.
 std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);
+
+/// For tools that take the model as MODEL or with --model: fills `model`, throws UsageError unless it was
+/// named exactly once.
+void take_model(std::string& model, const std::string& positional, const std::string& tool);
+
+/// 0, or 3 when there is no estimate.
+int exit_code_of(const Result& result);
 
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
 /// code: 0 ok, 1 usage, 2 input, 3 incomplete.

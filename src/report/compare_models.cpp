@@ -1,10 +1,11 @@
 #include "archsim/report/compare_models.hpp"
 
+#include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "archsim/report/generation.hpp"
+#include "report/all_subgraphs_table.hpp"
 #include "report/cold_start_table.hpp"
 #include "report/number_format.hpp"
-#include "report/precision_text.hpp"
 #include "report/ranking_table.hpp"
 #include "report/result_text.hpp"
 #include "report/subgraph_table.hpp"
@@ -21,36 +22,6 @@ namespace {
 std::span<const Result> results_of(const ModelComparison& c, std::size_t model) {
     const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
     return std::span(c.results).subspan(model * per_model, per_model);
-}
-
-Facts characteristics(const ModelFacts& model, std::span<const Result> results) {
-    Facts facts;
-    facts.items.push_back({"Parameters", format_count(model.parameters)});
-    facts.items.push_back({"Multiply-accumulates", fmt::format("{} ({} operations)", format_count(model.macs),
-                                                               format_count(model.operations))});
-    std::string dims;
-    for (const auto& [name, size] : model.dims)
-        dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
-    if (!dims.empty())
-        facts.items.push_back({"Sizes", dims});
-    if (is_quantized(*model.graph))
-        facts.items.push_back(
-            {"Quantised", fmt::format("{}; weights {}; what the file leaves open runs as asked",
-                                      precision_text(precision_mix(*model.graph)),
-                                      weight_text(weight_mix(*model.graph)))});
-    std::set<std::size_t> counts;
-    for (const Result& r : results)
-        if (r.partition)
-            counts.insert(r.partition->subgraphs.size());
-    if (!counts.empty())
-        facts.items.push_back({"Total Subgraphs", *counts.begin() == *counts.rbegin()
-                                                      ? fmt::format("{}", *counts.begin())
-                                                      : fmt::format("{} to {}, as the software stack fuses",
-                                                                    *counts.begin(), *counts.rbegin())});
-    const double total = std::max(1.0, model.operators);
-    for (const auto& [kind, count] : operator_mix(model))
-        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operators)", 100 * count / total, count), 1});
-    return facts;
 }
 
 void add_details(const Result& r, bool verbose, Report& report) {
@@ -124,11 +95,11 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(Paragraph{fmt::format("Batch size {}, precision {}; {}.",
                                                       c.request.batch_size, c.request.precision, scope)});
         report.blocks.push_back(Heading{3, "Model Characteristics:"});
-        report.blocks.push_back(characteristics(model, results));
+        report.blocks.push_back(model_facts(model, results));
         for (const Finding& finding : model.findings)
             report.blocks.push_back(
                 Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
-        report.blocks.push_back(ranking_table(results, c.request.scenario));
+        report.blocks.push_back(ranking_table(results, c.request.scenario, view.top));
         if (c.request.decision.active())
             for (Block& block :
                  decision_blocks(decide(results, c.request.decision), results, hardware_labels(results)))
@@ -136,6 +107,11 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         if (view.cold_start)
             report.blocks.push_back(cold_start_table(results));
         add_generation_and_parts(results, report);
+        if (view.charts) {
+            report.blocks.push_back(Heading{2, "Charts"});
+            for (Block& chart : comparison_charts(results))
+                report.blocks.push_back(std::move(chart));
+        }
         const auto ranks = rank_results(results, RankBy::latency);
         for (const Rank& rank : ranks) {
             const Result& r = results[rank.result];
@@ -164,6 +140,10 @@ Report tabulate(const ModelComparison& c, const CompareModelsView& view) {
     for (Block& block : explanation_blocks(c.results, view.explanations))
         report.blocks.push_back(std::move(block));
     return report;
+}
+
+Report tabulate_subgraphs(const ModelComparison& comparison) {
+    return {"Subgraphs", {all_subgraphs_table(comparison.results)}};
 }
 
 } // namespace archsim

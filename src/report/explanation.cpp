@@ -1,5 +1,6 @@
 #include "report/explanation.hpp"
 
+#include "report/explanation_chart.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
@@ -208,6 +209,7 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Repo
         return;
     report.blocks.push_back(sentences(c, e));
     report.blocks.push_back(contribution_table(c, e));
+    report.blocks.push_back(explanation_chart(c, e));
     if (const auto list = carrying(x, kCarried); !list.empty())
         report.blocks.push_back(region_table(c, e, list));
     if (Bullets changes = bottleneck_changes(c, e); !changes.items.empty()) {

@@ -3,6 +3,7 @@
 #include "archsim/report/graph_profile.hpp"
 #include "report/number_format.hpp"
 #include "report/precision_text.hpp"
+#include "report/shape_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,30 +13,6 @@
 namespace archsim {
 
 namespace {
-
-std::string shape_text(const ShapedTensor& tensor) {
-    if (!tensor.known)
-        return "?";
-    return tensor.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(tensor.shape, "x"));
-}
-
-std::string shapes_text(const ShapedGraph& graph, const std::vector<TensorId>& ids) {
-    std::string text;
-    for (const TensorId id : ids)
-        if (id != kNoTensor)
-            text += (text.empty() ? "" : ", ") + shape_text(graph.tensors[id]);
-    return text;
-}
-
-/// Shapes of the inputs that are computed; weights follow from the operator.
-std::string activations_text(const ShapedGraph& graph, const Operator& op) {
-    std::vector<TensorId> ids;
-    for (const TensorId id : op.inputs)
-        if (id != kNoTensor && !graph.tensors[id].constant &&
-            graph.tensors[id].role != TensorRole::initializer)
-            ids.push_back(id);
-    return shapes_text(graph, ids);
-}
 
 std::vector<Column> sum_columns() {
     return {{"MACs", "", "macs", Align::right},
@@ -149,7 +126,7 @@ Table operator_table(const GraphProfile& profile, const GraphProfileView& view) 
         const OperatorProfile& item = profile.operators[index];
         std::vector<Cell> row{{item.op->name},
                               {item.op->type},
-                              {activations_text(*profile.graph, *item.op)},
+                              {shapes_text(*profile.graph, activations_of(*profile.graph, *item.op))},
                               {shapes_text(*profile.graph, item.op->outputs)}};
         append_sums(row, item.sums);
         table.rows.push_back(std::move(row));

@@ -2,6 +2,7 @@
 
 #include "report/cold_start_table.hpp"
 #include "report/number_format.hpp"
+#include "report/result_sources.hpp"
 #include "report/result_text.hpp"
 
 #include <cmath>
@@ -22,7 +23,7 @@ bool several_stacks(std::span<const Result> results) {
 
 } // namespace
 
-Table ranking_table(std::span<const Result> results, Scenario scenario) {
+Table ranking_table(std::span<const Result> results, Scenario scenario, int top) {
     const bool throughput = scenario == Scenario::throughput;
     Table table;
     table.title =
@@ -42,6 +43,10 @@ Table ranking_table(std::span<const Result> results, Scenario scenario) {
                      {"Runtime", "", "runtime", Align::left, several_stacks(results) ? 0 : 3}};
     std::set<std::string> notes;
     for (const Rank& rank : rank_results(results, throughput ? RankBy::throughput : RankBy::latency)) {
+        if (top > 0 && table.rows.size() == static_cast<std::size_t>(top)) {
+            notes.insert(fmt::format("and {} more: --top 0 shows all", results.size() - table.rows.size()));
+            break;
+        }
         const Result& r = results[rank.result];
         const Estimate& e = r.estimate;
         std::vector<Cell> row{{hardware_label(r)}, {family_label(r)}};
@@ -52,18 +57,20 @@ Table ranking_table(std::span<const Result> results, Scenario scenario) {
             row.back() = {runtime_label(r)};
             notes.insert(fmt::format("{}: {}", hardware_label(r), e.reason));
         } else {
-            row.push_back({format_number(e.latency_s * 1e3), e.latency_s});
+            row.push_back({format_number(e.latency_s * 1e3), e.latency_s, Tone::plain, latency_detail(r)});
             row.push_back({fmt::format("{}-{}", format_number(e.latency_interval.low * 1e3),
                                        format_number(e.latency_interval.high * 1e3))});
             row.push_back({format_number(e.throughput_per_s), e.throughput_per_s});
             row.push_back({format_number(e.power_w), e.power_w});
             row.push_back({format_number(e.throughput_per_s / e.power_w), e.throughput_per_s / e.power_w});
-            row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j});
+            row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j,
+                           Tone::plain, energy_detail(r)});
             row.push_back({fmt::format("{}{}", rank.place, rank.tied ? "=" : ""), rank.place,
                            rank.place == 1 ? Tone::good : Tone::plain});
             row.push_back({precision_label(r)});
             row.push_back({fmt::format("{:.1f}", e.utilization * 100), e.utilization});
-            row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes});
+            row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes, Tone::plain,
+                           memory_detail(r)});
             row.push_back({runtime_label(r)});
             if (e.pieces > 1)
                 notes.insert(fmt::format("{}: runs the batch in up to {:g} pieces, whose activations stay on "

@@ -6,8 +6,8 @@
 
 namespace archsim {
 
-/// One row per result, best first, for people: results of one model at one batch size.
-Table ranking_table(std::span<const Result> results, Scenario scenario);
+/// One row per result, best first, for people: results of one model at one batch size. `top` rows; 0: all.
+Table ranking_table(std::span<const Result> results, Scenario scenario, int top = 0);
 
 /// Results that rank among each other: one model, one batch size, one format.
 struct RankedGroup {

@@ -1,8 +1,12 @@
 #include "report/result_text.hpp"
 
 #include "report/number_format.hpp"
+#include "report/precision_text.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
 
 namespace archsim {
 
@@ -58,6 +62,36 @@ std::map<std::string, int> operator_mix(const ModelFacts& model) {
         if (!op.folded && op.work.kind != OpKind::free)
             ++mix[std::string(name_of(op.work.kind))];
     return mix;
+}
+
+Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
+    Facts facts;
+    facts.items.push_back({"Parameters", format_count(model.parameters)});
+    facts.items.push_back({"Multiply-accumulates", fmt::format("{} ({} operations)", format_count(model.macs),
+                                                               format_count(model.operations))});
+    std::string dims;
+    for (const auto& [name, size] : model.dims)
+        dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
+    if (!dims.empty())
+        facts.items.push_back({"Sizes", dims});
+    if (is_quantized(*model.graph))
+        facts.items.push_back(
+            {"Quantised", fmt::format("{}; weights {}; what the file leaves open runs as asked",
+                                      precision_text(precision_mix(*model.graph)),
+                                      weight_text(weight_mix(*model.graph)))});
+    std::set<std::size_t> counts;
+    for (const Result& r : results)
+        if (r.partition)
+            counts.insert(r.partition->subgraphs.size());
+    if (!counts.empty())
+        facts.items.push_back({"Total Subgraphs", *counts.begin() == *counts.rbegin()
+                                                      ? fmt::format("{}", *counts.begin())
+                                                      : fmt::format("{} to {}, as the software stack fuses",
+                                                                    *counts.begin(), *counts.rbegin())});
+    const double total = std::max(1.0, model.operators);
+    for (const auto& [kind, count] : operator_mix(model))
+        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operators)", 100 * count / total, count), 1});
+    return facts;
 }
 
 Facts device_facts(const Result& result) {

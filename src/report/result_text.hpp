@@ -25,6 +25,8 @@ std::string precision_name(const PrecisionConfig& config);
 std::string with_interval(double value, const Interval& interval, double unit);
 /// Share of contraction, vector and data-movement operators, for the characteristics block.
 std::map<std::string, int> operator_mix(const ModelFacts& model);
+/// Parameters, work, sizes, subgraphs and operator mix; subgraphs as the stacks of `results` fuse.
+Facts model_facts(const ModelFacts& model, std::span<const Result> results);
 /// Memory, clocks, units and power limit of the device as run.
 Facts device_facts(const Result& result);
 /// Latency, throughput, power, energy, utilisation, bottlenecks of one estimate.

@@ -20,6 +20,10 @@ std::string allocation_text(const Allocation& a, std::string_view unit) {
     return text;
 }
 
+std::string_view unit_name(const Device& device) {
+    return device.engines.empty() ? std::string_view("units") : std::string_view(device.engines.front().unit);
+}
+
 Table subgraph_table(const Result& result) {
     Table table;
     table.title = "Subgraphs";
@@ -34,9 +38,7 @@ Table subgraph_table(const Result& result) {
                      {"Util", "%", "utilization", Align::right, 1},
                      {"Energy", "uJ", "energy_j", Align::right, 1},
                      {"Allocation", "", "allocation", Align::left, 4}};
-    const std::string_view unit = result.device->engines.empty()
-                                      ? std::string_view("units")
-                                      : std::string_view(result.device->engines.front().unit);
+    const std::string_view unit = unit_name(*result.device);
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
         const Subgraph& subgraph = result.partition->subgraphs[s.index];
         const auto lane = [&](Lane l) {

@@ -7,6 +7,9 @@ namespace archsim {
 /// One row per fused subgraph: allocation, time of each lane, what binds, utilisation, energy.
 Table subgraph_table(const Result& result);
 
+/// What the device's first engine counts: "SM", "core", "tile".
+std::string_view unit_name(const Device& device);
+
 /// "54 of 108 SM, 0.50 waves, tile 128x64, implicit GEMM".
 std::string allocation_text(const Allocation& allocation, std::string_view unit);
 

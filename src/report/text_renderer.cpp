@@ -193,7 +193,8 @@ class TextRenderer {
 } // namespace
 
 std::string render_text(const Report& report, const RenderOptions& options) {
-    return TextRenderer(options).run(report);
+    std::string text = TextRenderer(options).run(report);
+    return options.unicode ? text : to_ascii(text);
 }
 
 } // namespace archsim

@@ -1,5 +1,9 @@
 #include "report/text_width.hpp"
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 namespace archsim {
 
 std::size_t display_width(std::string_view text) {
@@ -7,6 +11,34 @@ std::size_t display_width(std::string_view text) {
     for (const char c : text)
         width += (static_cast<unsigned char>(c) & 0xC0) != 0x80; // continuation bytes take no column
     return width;
+}
+
+std::string to_ascii(std::string_view text) {
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSigns = {{{"µ", "u"},
+                                                                                             {"μ", "u"},
+                                                                                             {"×", "x"},
+                                                                                             {"·", "."},
+                                                                                             {"–", "-"},
+                                                                                             {"—", "-"},
+                                                                                             {"…", "."},
+                                                                                             {"•", "*"},
+                                                                                             {"→", ">"}}};
+    std::string out;
+    for (std::size_t i = 0; i < text.size();) {
+        if ((static_cast<unsigned char>(text[i]) & 0x80) == 0) {
+            out += text[i++];
+            continue;
+        }
+        std::size_t end = i + 1;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+            ++end;
+        const auto sign = std::find_if(kSigns.begin(), kSigns.end(), [&](const auto& known) {
+            return known.first == text.substr(i, end - i);
+        });
+        out += sign != kSigns.end() ? sign->second : std::string_view("?");
+        i = end;
+    }
+    return out;
 }
 
 std::string pad(std::string_view text, std::size_t width, bool right) {

@@ -37,11 +37,15 @@ struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false; ///< the first inference too
     Explanations explanations;
+    bool charts = false; ///< for renderers that draw
+    int top = 0;         ///< rows of the ranking; 0: all
 };
 
 ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view);
 /// One flat table, a row per result, for spreadsheets; explanations follow as tables of their own.
 ARCHSIM_API Report tabulate(const ModelComparison& comparison, const CompareModelsView& view = {});
+/// One flat table with a row per subgraph of every estimate.
+ARCHSIM_API Report tabulate_subgraphs(const ModelComparison& comparison);
 /// {"schema": "archsim.compare_models/1", ...}; unknown values are null.
 ARCHSIM_API std::string to_json(const ModelComparison& comparison, const CompareModelsView& view = {});
 

@@ -21,6 +21,7 @@ struct Cell {
     std::string text;
     std::optional<double> value = std::nullopt; ///< SI number behind the text, for sorting and CSV
     Tone tone = Tone::plain;
+    std::string detail = {}; ///< formula, inputs and sources; shown on request where the format allows it
 };
 
 struct Column {
@@ -47,6 +48,7 @@ struct Heading {
 struct NamedValue {
     std::string name, value;
     int indent = 0;
+    std::string detail = {}; ///< as Cell::detail
 };
 struct Facts {
     std::vector<NamedValue> items;
@@ -66,21 +68,35 @@ struct Command {
     std::string line;
 };
 
-enum class ChartKind : std::uint8_t { scatter, line, bar, stacked_bar, waterfall, heat_map, roofline };
+/// What a chart shows. Values are in the unit that the axis title names.
+enum class ChartKind : std::uint8_t {
+    scatter,     ///< x and y with intervals; joined series are lines (a Pareto front)
+    line,        ///< y over x
+    step,        ///< y holds from its x to the next one
+    bar,         ///< y by label
+    stacked_bar, ///< one bar per label, a series per layer
+    waterfall,   ///< changes (and `total` points, which stand on the axis) from left to right
+    heat_map,    ///< a row per series, a column per point label, y as colour
+    roofline     ///< points under joined series (the roofs)
+};
 struct ChartPoint {
-    std::string label;
+    std::string label = {};
     double x = 0, y = 0;
-    std::optional<double> y_low, y_high;
-    std::string hover;
+    std::optional<double> y_low = std::nullopt, y_high = std::nullopt;
+    std::string hover = {};
+    std::optional<double> x_low = std::nullopt, x_high = std::nullopt;
+    bool total = false; ///< waterfall: a level, not a change
 };
 struct ChartSeries {
     std::string name;
     std::vector<ChartPoint> points;
+    bool joined = false;    ///< a line through the points, without marks
+    std::string group = {}; ///< series of one group share a colour; empty: a colour of its own
 };
 struct Chart {
     ChartKind kind = ChartKind::bar;
     std::string title, x_title, y_title;
-    bool x_log = false, y_log = false;
+    bool x_log = false, y_log = false; ///< heat map: y_log colours by the logarithm
     std::vector<ChartSeries> series;
 };
 

@@ -1,0 +1,55 @@
+// analyze_batch: throughput, latency, energy and memory against batch, and the best batch under budgets.
+
+#include "archsim/run/analyze_batch.hpp"
+#include "archsim/report/batch_report.hpp"
+#include "common/progress.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --precision fp16
+  analyze_batch --model resnet50 --hardware H100 L4 --batch-sizes 1,2,4,8,16,32,64,128
+  analyze_batch mobilenet_v2 --hardware Jetson-Orin-Nano@15W --max-latency 20ms --min-throughput 200
+  analyze_batch bert-base --hardware T4 --dim sequence=128 --output batches.html)";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    BatchRequest request;
+    std::string positional, batches = "1,2,4,...,64";
+    cli::WorkloadOptions workload;
+    cli::DecisionOptions decisions;
+    cli::OutputOptions output;
+    const auto setup = [&](CLI::App& app) {
+        app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
+        app.add_option("--model", request.model, "the same as a flag");
+        app.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            ->required();
+        app.add_option("--batch-sizes", batches, "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256")
+            ->capture_default_str();
+        workload.add_to(app, cli::BatchFlag::absent);
+        decisions.add_to(app);
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        cli::take_model(request.model, positional, "analyze_batch");
+        request.batches = cli::parse_batches(batches, "--batch-sizes");
+        request.limits = decisions.request(Objective::throughput);
+        const Format format = output.chosen();
+        const Session session = workload.open();
+        const BatchAnalysis sweep = [&] {
+            cli::Progress progress("estimating", output.quiet);
+            request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
+            return analyze_batches(session, request, workload.bindings(),
+                                   workload.run_options(workload.single_runtime()));
+        }();
+        output.emit(format == Format::json
+                        ? to_json(sweep)
+                        : render(describe(sweep, {format == Format::csv}), format, output.render_options()));
+        return 0;
+    };
+    return cli::run_tool(argc, argv, "analyze_batch",
+                         "Shows how throughput, latency, energy and memory grow with batch.", kExamples,
+                         setup, body);
+}

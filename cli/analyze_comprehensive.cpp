@@ -1,0 +1,57 @@
+// analyze_comprehensive: everything about one model on one device, with verdicts against budgets.
+
+#include "archsim/report/comprehensive.hpp"
+#include "archsim/run/comprehensive.hpp"
+#include "common/progress.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware A100 --precision fp16
+  analyze_comprehensive mobilenet_v2 --hardware Jetson-Orin-Nano@7W --max-latency 20ms --max-power 7W
+  analyze_comprehensive vit_b_16 --hardware H100 --batch-sizes 1,8,64 --output vit.html
+  analyze_comprehensive ./my_model.onnx --hardware KPU-T256 --format json)";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    BatchRequest request;
+    std::string hardware, batches;
+    cli::WorkloadOptions workload;
+    cli::DecisionOptions decisions;
+    cli::OutputOptions output;
+    ComprehensiveView view;
+    const auto setup = [&](CLI::App& app) {
+        app.add_option("model", request.model, "catalogue name, or path of an .onnx file")->required();
+        app.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")->required();
+        workload.add_to(app);
+        app.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
+        app.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
+            ->check(CLI::Range(0, 1 << 20))
+            ->capture_default_str();
+        decisions.add_to(app);
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        request.hardware = {hardware};
+        if (!batches.empty())
+            request.batches = cli::parse_batches(batches, "--batch-sizes");
+        request.limits = decisions.request(Objective::latency);
+        const Format format = output.chosen();
+        const Session session = workload.open();
+        const ComprehensiveAnalysis analysis = [&] {
+            cli::Progress progress("estimating", output.quiet);
+            request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
+            return analyze_comprehensive(session, request, workload.batch_size, workload.bindings(),
+                                         workload.run_options(workload.single_runtime()));
+        }();
+        view.table_only = format == Format::csv;
+        output.emit(format == Format::json
+                        ? to_json(analysis)
+                        : render(describe(analysis, view), format, output.render_options()));
+        return cli::exit_code_of(analysis.result);
+    };
+    return cli::run_tool(argc, argv, "analyze_comprehensive",
+                         "Reports everything about a neural network on one device.", kExamples, setup, body);
+}

@@ -1,0 +1,59 @@
+// analyze_graph_mapping: how a network sits on one device, subgraph by subgraph.
+
+#include "archsim/report/graph_mapping.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware A100 --precision fp16
+  analyze_graph_mapping mobilenet_v2 --hardware KPU-T64@6W --top 0
+  analyze_graph_mapping vit_b_16 --hardware H100 --show-roofline --show-memory --show-partition
+  analyze_graph_mapping resnet18 --hardware TPU-v4 --output resnet18.html
+  analyze_graph_mapping resnet18 --hardware TPU-v4 --dot resnet18.dot --mermaid resnet18.mmd)";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    std::string name, hardware, dot, mermaid;
+    cli::WorkloadOptions workload;
+    cli::OutputOptions output;
+    GraphMappingView view;
+    const auto setup = [&](CLI::App& app) {
+        app.add_option("model", name, "catalogue name, or path of an .onnx file")->required();
+        app.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")->required();
+        workload.add_to(app);
+        app.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
+            ->check(CLI::Range(0, 1 << 20))
+            ->capture_default_str();
+        app.add_flag("--show-roofline", view.roofline,
+                     "intensity and rate of every subgraph under the roofs");
+        app.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
+        app.add_flag("--show-partition", view.partition,
+                     "why every operator joined its subgraph or was cut off");
+        app.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
+        app.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        const Format format = output.chosen();
+        const Session session = workload.open();
+        session.hardware().device(hardware); // an unknown name is an input error, not a failed estimate
+        const auto model = session.bind(session.load(name), workload.batch_size, workload.bindings());
+        const Result result = session.run(model, hardware, workload.run_options(workload.single_runtime()));
+        if (result.partition && !dot.empty())
+            write_file(dot, mapping_to_dot(result));
+        if (result.partition && !mermaid.empty())
+            write_file(mermaid, mapping_to_mermaid(result));
+        view.table_only = format == Format::csv;
+        if (format == Format::html)
+            view.roofline = view.memory = view.partition = true;
+        output.emit(format == Format::json
+                        ? mapping_to_json(result)
+                        : render(describe_mapping(result, view), format, output.render_options()));
+        return cli::exit_code_of(result);
+    };
+    return cli::run_tool(argc, argv, "analyze_graph_mapping",
+                         "Shows how a neural network sits on one device, subgraph by subgraph.", kExamples,
+                         setup, body);
+}

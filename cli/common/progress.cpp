@@ -1,0 +1,57 @@
+#include "common/progress.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <unistd.h>
+
+namespace archsim::cli {
+
+namespace {
+
+constexpr auto kPatience = std::chrono::seconds(1); ///< shorter work needs no bar
+constexpr auto kRefresh = std::chrono::milliseconds(100);
+constexpr std::size_t kBar = 30;
+
+} // namespace
+
+Progress::Progress(std::string what, bool quiet)
+    : what_(std::move(what)), visible_(!quiet && isatty(STDERR_FILENO) != 0) {}
+
+Progress::~Progress() {
+    if (drawn_)
+        fmt::print(stderr, "\r\033[K");
+}
+
+void Progress::show(std::size_t done, std::size_t total) {
+    if (!visible_)
+        return;
+    const std::lock_guard lock(mutex_);
+    draw(done, total);
+}
+
+void Progress::step(std::size_t total) {
+    if (!visible_)
+        return;
+    const std::lock_guard lock(mutex_);
+    draw(done_ + 1, total);
+}
+
+void Progress::draw(std::size_t done, std::size_t total) {
+    done_ = std::max(done_, done);
+    const auto now = Clock::now();
+    if (total == 0 || now - start_ < kPatience || (drawn_ && now - last_ < kRefresh && done_ < total))
+        return;
+    last_ = now;
+    drawn_ = true;
+    const double seconds = std::chrono::duration<double>(now - start_).count();
+    const double rate = static_cast<double>(done_) / seconds;
+    const std::size_t filled = kBar * done_ / total;
+    fmt::print(stderr, "\r\033[K{} [{}{}] {}/{}  {:.3g}/s  {:.0f} s left", what_, std::string(filled, '#'),
+               std::string(kBar - filled, ' '), done_, total, rate,
+               rate > 0 ? static_cast<double>(total - done_) / rate : 0);
+    std::fflush(stderr);
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,66 @@
+// discover_models: the catalogue, or what a folder of ONNX files holds and whether each can be used.
+
+#include "archsim/run/discover_models.hpp"
+#include "common/progress.hpp"
+#include "common/tool.hpp"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+namespace {
+
+constexpr const char* kExamples = R"(  discover_models
+  discover_models --task image-classification --top 10
+  discover_models --family llama --format json
+  discover_models ./my_models
+  discover_models --names)";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    std::string folder;
+    DiscoverOptions options;
+    cli::OutputOptions output;
+    bool names = false;
+    std::size_t top = 0;
+    const auto setup = [&](CLI::App& app) {
+        app.add_option("folder", folder, "folder of .onnx files to scan, instead of the catalogue");
+        app.add_option("--task", options.task, "only catalogue models of this task");
+        app.add_option("--family", options.family, "only catalogue models of this family");
+        app.add_option("--batch-size", options.batch, "items per inference")
+            ->check(CLI::Range(1, 1 << 20))
+            ->capture_default_str();
+        app.add_option("--top", top, "only the N models with the most multiply-accumulates; 0: all")
+            ->capture_default_str();
+        app.add_flag("--names", names, "names of the catalogue only, one per line");
+        output.add_to(app, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        const Format format = output.chosen();
+        const Session session;
+        if (names) {
+            std::string lines;
+            for (const CatalogueEntry& entry : session.catalogue().entries())
+                lines += entry.name + "\n";
+            output.emit(lines);
+            return 0;
+        }
+        ModelList list;
+        {
+            cli::Progress progress("importing", output.quiet);
+            options.threads = std::max(1U, std::thread::hardware_concurrency());
+            options.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
+            list = folder.empty() ? discover_catalogue(session, options)
+                                  : discover_folder(session, folder, options);
+        }
+        keep_largest(list, top);
+        output.emit(format == Format::json ? to_json(list)
+                                           : render(describe(list, {!output.quiet, format == Format::csv}),
+                                                    format, output.render_options()));
+        return 0;
+    };
+    return cli::run_tool(argc, argv, "discover_models", "Lists the models that can be estimated.", kExamples,
+                         setup, body);
+}

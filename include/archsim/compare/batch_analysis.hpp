@@ -1,0 +1,49 @@
+#pragma once
+// One model on some devices at several batch sizes, and which batch is best.
+
+#include "archsim/compare/decisions.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+struct BatchPoint {
+    std::int64_t batch = 1;
+    Result result;
+};
+
+/// One device; points by ascending batch.
+struct BatchSeries {
+    std::string hardware; ///< as asked for
+    std::vector<BatchPoint> points;
+    Decision decision; ///< over the points: which keep the limits, and which to take
+};
+
+struct BatchAnalysis {
+    std::vector<std::int64_t> batches; ///< ascending
+    DecisionRequest limits;
+    std::vector<BatchSeries> series;
+};
+
+/// Share of the best throughput from which a smaller batch counts as good enough.
+inline constexpr double kNearlyBest = 0.9;
+
+/// Results of the points, in order.
+ARCHSIM_API std::vector<Result> results_of(const BatchSeries& series);
+
+/// Indices into BatchSeries::points; absent when no point has an estimate that keeps every limit.
+struct BestBatches {
+    std::optional<std::size_t> throughput; ///< most items per second; the smaller batch among equals
+    std::optional<std::size_t> latency;    ///< least time of a batch
+    std::optional<std::size_t> energy;     ///< least energy per item
+    std::optional<std::size_t> knee;       ///< smallest batch with kNearlyBest of the best throughput
+};
+ARCHSIM_API BestBatches best_batches(const BatchSeries& series);
+
+} // namespace archsim

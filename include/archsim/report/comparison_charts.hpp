@@ -1,0 +1,24 @@
+#pragma once
+// Charts that set devices side by side.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/report/report.hpp"
+
+#include <span>
+#include <vector>
+
+namespace archsim {
+
+/// Energy over latency with their 90 % intervals, one series per family, and the Pareto front of both.
+ARCHSIM_API Chart tradeoff_chart(std::span<const Result> results);
+/// Energy by event of each result, one stacked bar per device.
+ARCHSIM_API Chart energy_chart(std::span<const Result> results);
+/// Latency of every common region of the graph on every device. Results must be estimates of one model.
+ARCHSIM_API Chart region_heat_map(std::span<const Result> results);
+
+/// The three above, the roofline of all devices and the memory timeline of the first estimate; as many as the
+/// results allow.
+ARCHSIM_API std::vector<Block> comparison_charts(std::span<const Result> results);
+
+} // namespace archsim

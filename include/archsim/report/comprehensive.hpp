@@ -1,0 +1,31 @@
+#pragma once
+// Everything about one model on one device in one report: verdicts against budgets, time, roofline, energy,
+// memory, batch, money, and the inputs with their sources.
+
+#include "archsim/compare/batch_analysis.hpp"
+#include "archsim/compare/breakdown.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/report/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+struct ComprehensiveAnalysis {
+    Result result;
+    Decision decision; ///< on the one result
+    std::vector<KindShare> kinds;
+    BatchAnalysis batches; ///< without series where not asked for
+};
+
+struct ComprehensiveView {
+    int top = 5;             ///< slowest subgraphs described one by one; 0: all
+    bool table_only = false; ///< one table of subgraphs, for spreadsheets
+};
+
+ARCHSIM_API Report describe(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view);
+/// {"schema": "archsim.analyze_comprehensive/1", ...}; unknown values are null.
+ARCHSIM_API std::string to_json(const ComprehensiveAnalysis& analysis);
+
+} // namespace archsim

@@ -1,0 +1,27 @@
+#pragma once
+#include "archsim/compare/batch_analysis.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+struct BatchRequest {
+    std::string model;
+    std::vector<std::string> hardware;
+    std::vector<std::int64_t> batches; ///< sorted, doubles removed
+    DecisionRequest limits;
+    /// Called after each estimate.
+    std::function<void(std::size_t done, std::size_t total)> progress = {};
+};
+
+/// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a point with its
+/// reason. Throws InputError for unknown names, UsageError for no batch or one below 1.
+ARCHSIM_API BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request,
+                                          const Bindings& bindings, const RunOptions& options);
+
+} // namespace archsim

@@ -1,0 +1,252 @@
+// Behaviour of a report: sorting, filtering, sources on request, charts. Needs no network.
+'use strict';
+
+// Tables -------------------------------------------------------------------------------------------------------
+
+const cellKey = cell => cell.dataset.value === undefined ? cell.textContent.trim() : Number(cell.dataset.value);
+
+function sortBy(head) {
+  const table = head.closest('table'), index = [...head.parentElement.children].indexOf(head);
+  const down = head.getAttribute('aria-sort') === 'ascending';
+  table.querySelectorAll('thead th').forEach(other => other.removeAttribute('aria-sort'));
+  head.setAttribute('aria-sort', down ? 'descending' : 'ascending');
+  const rows = [...table.tBodies[0].rows].map(row => ({ row, key: cellKey(row.children[index]) }));
+  rows.sort((a, b) => {
+    const numbers = (typeof a.key === 'number') - (typeof b.key === 'number');
+    if (numbers) return -numbers; // rows without a number stay last in either order
+    const order = typeof a.key === 'number' ? a.key - b.key : a.key.localeCompare(b.key);
+    return down ? -order : order;
+  });
+  table.tBodies[0].append(...rows.map(item => item.row));
+}
+
+// One word of a filter: text that a row contains, or COLUMN<NUMBER in the unit that the column shows.
+function wordTest(table, word) {
+  const condition = /^(.+?)(<=|>=|<|>|=)(-?[\d.]+(?:e-?\d+)?)$/i.exec(word);
+  const heads = [...table.tHead.rows[0].cells].map(head => head.textContent.toLowerCase());
+  const column = condition ? heads.findIndex(head => head.startsWith(condition[1])) : -1;
+  if (column < 0) return row => row.textContent.toLowerCase().includes(word);
+  const limit = Number(condition[3]);
+  const holds = { '<': v => v < limit, '>': v => v > limit, '<=': v => v <= limit, '>=': v => v >= limit, '=': v => v === limit };
+  return row => {
+    const value = parseFloat(row.cells[column].textContent);
+    return !Number.isNaN(value) && holds[condition[2]](value);
+  };
+}
+
+function filterRows(input) {
+  const table = document.getElementById(input.getAttribute('aria-controls'));
+  const tests = input.value.toLowerCase().split(/\s+/).filter(Boolean).map(word => wordTest(table, word));
+  let shown = 0;
+  for (const row of table.tBodies[0].rows) {
+    row.hidden = !tests.every(test => test(row));
+    shown += !row.hidden;
+  }
+  input.nextElementSibling.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
+}
+
+document.addEventListener('click', event => {
+  const button = event.target.closest('button');
+  if (!button) return;
+  if (button.parentElement.tagName === 'TH') sortBy(button.parentElement);
+  else if (button.dataset.detail !== undefined) {
+    const dialog = document.getElementById('detail');
+    dialog.querySelector('p').textContent = button.dataset.detail;
+    dialog.querySelector('h3').textContent = button.textContent;
+    dialog.showModal();
+  }
+});
+document.addEventListener('input', event => event.target.matches('.filter') && filterRows(event.target));
+
+// Charts -------------------------------------------------------------------------------------------------------
+
+// Told apart by people with colour blindness (Okabe and Ito, 2008), and by shape.
+const LIGHT = ['#0072b2', '#d55e00', '#009e73', '#e69f00', '#cc79a7', '#56b4e9', '#7f6f00', '#444444'];
+const DARK = ['#56b4e9', '#ff8c42', '#2fd0a2', '#f0b93a', '#e39bc4', '#8fd3ff', '#f0e442', '#cccccc'];
+const SHAPES = ['circle', 'rect', 'triangle', 'rectRot', 'crossRot', 'star', 'cross', 'rectRounded'];
+const darkWanted = matchMedia('(prefers-color-scheme: dark)');
+let printing = false;
+const palette = () => darkWanted.matches && !printing ? DARK : LIGHT;
+const ink = () => darkWanted.matches && !printing ? '#d5d8dc' : '#333';
+
+// Intervals as thin bars behind the marks.
+const intervals = {
+  id: 'intervals',
+  beforeDatasetsDraw(chart) {
+    const { ctx, scales: { x, y } } = chart;
+    if (!x || !y) return;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(chart.chartArea.left, chart.chartArea.top, chart.chartArea.width, chart.chartArea.height);
+    ctx.clip();
+    chart.data.datasets.forEach((set, index) => {
+      if (!chart.isDatasetVisible(index) || !set.spans) return;
+      ctx.strokeStyle = set.borderColor;
+      ctx.globalAlpha = 0.45;
+      for (const p of set.data) {
+        const line = (x0, y0, x1, y1) => { ctx.beginPath(); ctx.moveTo(x0, y0); ctx.lineTo(x1, y1); ctx.stroke(); };
+        if (p.y_low !== undefined && p.y_high > p.y_low)
+          line(x.getPixelForValue(p.x), y.getPixelForValue(p.y_low), x.getPixelForValue(p.x), y.getPixelForValue(p.y_high));
+        if (p.x_low !== undefined && p.x_high > p.x_low)
+          line(x.getPixelForValue(p.x_low), y.getPixelForValue(p.y), x.getPixelForValue(p.x_high), y.getPixelForValue(p.y));
+      }
+    });
+    ctx.restore();
+  },
+};
+
+function compact(value) {
+  const rounded = Number(Number(value).toPrecision(3)), size = Math.abs(rounded);
+  return size >= 1e6 || (size > 0 && size < 1e-4) ? rounded.toExponential() : String(rounded);
+}
+
+// The nearest of ..., 0.5, 1, 2, 5, 10, ... that is not above (or not below) the value.
+function roundStep(value, up) {
+  const decade = 10 ** Math.floor(Math.log10(value) + 1e-9);
+  const steps = [1, 2, 5, 10].map(step => step * decade);
+  return up ? steps.find(step => step >= value * 0.999999) : steps.filter(step => step <= value * 1.000001).at(-1);
+}
+
+// Intervals are inside the axis too. Logarithmic ends are chosen here, for Chart.js goes to whole decades.
+function axis(title, log, series, key) {
+  const values = series.flatMap(one => one.points.flatMap(p => [p[key], p[key + '_low'], p[key + '_high']]))
+    .filter(value => Number.isFinite(value) && (!log || value > 0));
+  const low = Math.min(...values), high = Math.max(...values);
+  const ends = values.length === 0 ? {} : log ? { min: roundStep(low, false), max: roundStep(high, true) }
+                                              : { suggestedMin: low, suggestedMax: high };
+  return {
+    ...ends, type: log ? 'logarithmic' : 'linear', title: { display: !!title, text: title, color: ink() },
+    ticks: { color: ink(), callback: value => !log || /^[125]0*$/.test(value.toPrecision(1).replace(/^[0.]+|e.*$|\.0*$/g, '')) ? compact(value) : '' },
+    grid: { color: '#8883' },
+  };
+}
+
+// Series of one group share a colour.
+function colorsOf(series) {
+  const groups = [...new Set(series.map(s => s.group || s.name))];
+  return series.map(s => palette()[groups.indexOf(s.group || s.name) % palette().length]);
+}
+
+function pointSets(chart) {
+  const colors = colorsOf(chart.series);
+  return chart.series.map((series, i) => ({
+    label: series.name, data: series.points, borderColor: colors[i], backgroundColor: colors[i] + (chart.kind === 'step' ? '44' : ''),
+    showLine: series.joined || chart.kind === 'line' || chart.kind === 'step', stepped: chart.kind === 'step' && !series.joined ? 'before' : false,
+    fill: chart.kind === 'step' && !series.joined, pointRadius: series.joined || chart.kind === 'step' ? 0 : 4.5, pointHoverRadius: 7,
+    pointHitRadius: series.joined ? 0 : 8, pointStyle: series.joined ? 'line' : SHAPES[i % SHAPES.length], borderWidth: 1.5,
+    borderDash: series.joined ? [5, 4] : [], spans: !series.joined,
+  }));
+}
+
+function barSets(chart) {
+  const labels = [...new Set(chart.series.flatMap(series => series.points.map(point => point.label)))];
+  const colors = colorsOf(chart.series);
+  const sets = chart.series.map((series, i) => ({
+    label: series.name, backgroundColor: colors[i], borderColor: palette() === DARK ? '#16181c' : '#fff', borderWidth: 1,
+    data: labels.map(label => series.points.filter(p => p.label === label).reduce((sum, p) => sum + p.y, 0)),
+    hovers: labels.map(label => (series.points.find(p => p.label === label) || {}).hover),
+  }));
+  return { labels, datasets: sets };
+}
+
+function waterfallSets(chart) {
+  let level = 0;
+  const points = chart.series.flatMap(series => series.points);
+  const data = points.map(point => {
+    const from = point.total ? 0 : level;
+    level = point.total ? point.y : level + point.y;
+    return [from, level];
+  });
+  const [blue, orange] = palette();
+  return {
+    labels: points.map(point => point.label),
+    datasets: [{
+      label: chart.y_title, data, hovers: points.map(point => point.hover), borderSkipped: false, minBarLength: 2,
+      backgroundColor: points.map(point => point.total ? '#888' : point.y > 0 ? orange : blue),
+    }],
+  };
+}
+
+function configuration(chart) {
+  const bars = ['bar', 'stacked_bar', 'waterfall'].includes(chart.kind);
+  const stacked = chart.kind === 'stacked_bar';
+  const hover = item => {
+    const text = bars ? (item.dataset.hovers[item.dataIndex] || '') : item.raw.hover;
+    return text || `${item.dataset.label}: ${compact(bars ? item.parsed.x : item.parsed.y)}`;
+  };
+  const wrap = text => text.match(/.{1,80}(\s|$)|\S+/g).map(line => line.trim());
+  const value = axis(chart.y_title, chart.y_log, bars ? [] : chart.series, 'y'), other = axis(chart.x_title, chart.x_log, chart.series, 'x');
+  return {
+    type: bars ? 'bar' : 'scatter',
+    data: bars ? (chart.kind === 'waterfall' ? waterfallSets(chart) : barSets(chart)) : { datasets: pointSets(chart) },
+    options: {
+      animation: false, responsive: true, maintainAspectRatio: false, indexAxis: bars ? 'y' : 'x',
+      interaction: { mode: 'nearest', intersect: true },
+      scales: bars ? { x: { ...value, stacked }, y: { stacked, ticks: { color: ink(), autoSkip: false }, grid: { display: false } } }
+                   : { x: other, y: chart.kind === 'step' ? { ...value, beginAtZero: true } : value },
+      plugins: {
+        legend: { display: chart.series.length > 1, labels: { color: ink(), usePointStyle: !bars, boxHeight: 7, ...(bars ? {} : { boxWidth: 7 }) } },
+        tooltip: { callbacks: { title: () => '', label: item => wrap(hover(item)) } },
+      },
+    },
+    plugins: [intervals],
+  };
+}
+
+const charts = [];
+function drawAll() {
+  for (const item of charts) {
+    if (item.drawn) item.drawn.destroy();
+    item.drawn = new Chart(item.canvas, configuration(item.chart));
+  }
+}
+
+// Arrow keys walk over the marks; a live region says what the tooltip shows.
+function walk(item, step) {
+  const marks = item.drawn.data.datasets.flatMap((set, datasetIndex) =>
+    set.pointRadius === 0 && !(item.chart.kind === 'step' && datasetIndex === 0) ? [] : set.data.map((_, index) => ({ datasetIndex, index })));
+  if (marks.length === 0) return;
+  item.at = ((item.at ?? (step > 0 ? -1 : 0)) + step + marks.length) % marks.length;
+  const mark = marks[item.at];
+  const element = item.drawn.getDatasetMeta(mark.datasetIndex).data[mark.index];
+  item.drawn.setActiveElements([mark]);
+  item.drawn.tooltip.setActiveElements([mark], element.getCenterPoint());
+  item.drawn.update();
+  item.said.textContent = (item.drawn.tooltip.body || []).flatMap(part => part.lines).join(' ');
+}
+
+function dataTable(chart) {
+  const table = document.createElement('table');
+  const add = (row, tag, cells) => cells.forEach(text => row.appendChild(document.createElement(tag)).textContent = text);
+  add(table.createTHead().insertRow(), 'th', ['Series', 'Point', chart.x_title, chart.y_title]);
+  const body = table.createTBody();
+  for (const series of chart.series)
+    for (const point of series.points)
+      add(body.insertRow(), 'td', [series.name, point.label, compact(point.x), compact(point.y)]);
+  return table;
+}
+
+document.querySelectorAll('figure.chart').forEach(figure => {
+  const chart = JSON.parse(figure.querySelector('script').textContent);
+  const item = { chart, canvas: figure.querySelector('canvas'), said: figure.querySelector('.said') };
+  // Bars need room for their names.
+  const rows = Math.max(...chart.series.map(series => series.points.length), 1);
+  if (['bar', 'stacked_bar', 'waterfall'].includes(chart.kind))
+    figure.querySelector('.canvas').style.height = `${Math.max(8, 5 + 1.8 * rows + (chart.series.length > 1 ? 4 : 0))}rem`;
+  item.canvas.addEventListener('keydown', event => {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (!step) return;
+    event.preventDefault();
+    walk(item, step);
+  });
+  figure.querySelector('details').addEventListener('toggle', event => {
+    if (event.target.open && !event.target.querySelector('table')) event.target.append(dataTable(chart));
+  });
+  charts.push(item);
+});
+if (charts.length) {
+  drawAll();
+  darkWanted.addEventListener('change', drawAll);
+  addEventListener('beforeprint', () => { printing = true; drawAll(); });
+  addEventListener('afterprint', () => { printing = false; drawAll(); });
+}

@@ -1,0 +1,21 @@
+#pragma once
+// Parts of the mapping report that other reports show too.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace archsim {
+
+/// A section with the `top` slowest subgraphs one by one; 0: all.
+void add_slowest_subgraphs(const Result& result, int top, Report& report);
+/// Weights, live peak, arena, the tensors at the peak, and the timeline.
+void add_memory_blocks(const Result& result, Report& report);
+
+/// Every subgraph with its terms; empty without an estimate.
+nlohmann::ordered_json subgraphs_json(const Result& result);
+/// The memory plan; null where there is none.
+nlohmann::ordered_json memory_json(const Result& result);
+
+} // namespace archsim

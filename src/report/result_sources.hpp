@@ -1,0 +1,20 @@
+#pragma once
+// What an estimate was computed from, with the source of each number.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/report/report.hpp"
+
+#include <string>
+
+namespace archsim {
+
+/// "datasheet: NVIDIA A100 datasheet 2020"; "fitted: ... (n = 12, error 8.1 %)"; empty when unknown.
+std::string fact_source(const Fact& fact);
+/// Rates of the machine and parameters of its software stack that the estimate used.
+Table sources_table(const Result& result);
+/// The same in one paragraph, behind a number of this result.
+std::string latency_detail(const Result& result);
+std::string energy_detail(const Result& result);
+std::string memory_detail(const Result& result);
+
+} // namespace archsim

@@ -1,0 +1,23 @@
+#pragma once
+#include "archsim/report/report.hpp"
+
+#include <string>
+
+namespace archsim {
+
+/// Points on two axes as a grid of characters; joined series (roofs, fronts) as dotted lines:
+///
+///   10^9 operations per second
+///   309658 |                    ..............
+///          |              ......
+///          |         .....          o o o
+///      144 |    .....           o
+///          +----------------------------------
+///           0.85             30            1048  operations per byte
+///   o A100   . A100 roof, fp16
+std::string draw_plot(const Chart& chart, const RenderOptions& options);
+
+/// The first series as filled columns over its index, the others' level as a dotted line.
+std::string draw_steps(const Chart& chart, const RenderOptions& options);
+
+} // namespace archsim

@@ -1,0 +1,36 @@
+#include "archsim/run/analyze_batch.hpp"
+
+#include "run/subject.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request, const Bindings& bindings,
+                              const RunOptions& options) {
+    BatchAnalysis sweep;
+    sweep.batches = request.batches;
+    sweep.limits = request.limits;
+    std::sort(sweep.batches.begin(), sweep.batches.end());
+    sweep.batches.erase(std::unique(sweep.batches.begin(), sweep.batches.end()), sweep.batches.end());
+    if (sweep.batches.empty() || sweep.batches.front() < 1)
+        throw UsageError("batch sizes: give at least one, each 1 or more");
+    for (const std::string& hardware : request.hardware) {
+        session.hardware().device(hardware); // unknown names stop here, before any work
+        sweep.series.push_back({hardware, {}, {}});
+    }
+    std::size_t done = 0;
+    for (const std::int64_t batch : sweep.batches) {
+        const Subject subject = make_subject(session, request.model, batch, bindings);
+        for (BatchSeries& series : sweep.series) {
+            series.points.push_back({batch, subject.run(series.hardware, options)});
+            if (request.progress)
+                request.progress(++done, sweep.batches.size() * sweep.series.size());
+        }
+    }
+    for (BatchSeries& series : sweep.series)
+        series.decision = decide(results_of(series), sweep.limits);
+    return sweep;
+}
+
+} // namespace archsim

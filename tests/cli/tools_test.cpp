@@ -1,0 +1,241 @@
+// The tools as users run them: help, examples, formats, files, exit statuses, completions.
+
+#include "hardware/schema_check.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Said {
+    std::string output;
+    int status = 0;
+};
+
+/// A folder of its own with what the examples of the tools name; commands run in it.
+class Workplace {
+  public:
+    Workplace() : folder_(fs::temp_directory_path() / ("archsim-tools-" + std::to_string(getpid()))) {
+        const fs::path source = ARCHSIM_SOURCE_DIR;
+        fs::create_directories(folder_ / "my_models");
+        fs::create_directories(folder_ / "docs");
+        fs::create_symlink(source / "tests", folder_ / "tests");
+        fs::create_symlink(source / "docs/examples", folder_ / "docs/examples");
+        fs::copy_file(source / "models/onnx/mobilenet_v2.onnx", folder_ / "my_models/mobilenet.onnx");
+        fs::copy_file(source / "models/onnx/mobilenet_v2.onnx", folder_ / "my_model.onnx");
+        fs::copy_file(source / "hardware_db/gpu/A100.json", folder_ / "mychip.json");
+        std::ifstream rows(source / "tests/measured/calibration.csv");
+        std::ofstream board(folder_ / "my_board.csv");
+        std::string line;
+        for (int i = 0; i < 20 && std::getline(rows, line); ++i)
+            board << line << '\n';
+    }
+    ~Workplace() { fs::remove_all(folder_); }
+
+    Said run(const std::string& command) const {
+        const std::string line = "cd '" + folder_.string() +
+                                 "' && export COLUMNS=100 ARCHSIM_DATA_DIR='" ARCHSIM_SOURCE_DIR
+                                 "' PATH='" ARCHSIM_TOOL_DIR "':\"$PATH\" && " +
+                                 command;
+        Said said;
+        std::FILE* pipe = popen(line.c_str(), "r");
+        REQUIRE(pipe != nullptr);
+        std::array<char, 1 << 14> buffer{};
+        while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+            said.output.append(buffer.data(), count);
+        const int status = pclose(pipe);
+        said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return said;
+    }
+    const fs::path& folder() const { return folder_; }
+
+  private:
+    fs::path folder_;
+};
+
+std::vector<std::string> tools() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(fs::path(ARCHSIM_SOURCE_DIR) / "cli"))
+        if (entry.path().extension() == ".cpp")
+            names.push_back(entry.path().stem().string());
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+/// The commands under "Examples:", continued lines joined.
+std::vector<std::string> examples_of(const std::string& help) {
+    std::vector<std::string> examples;
+    std::istringstream stream(help.substr(help.find("Examples:")));
+    std::string line;
+    std::getline(stream, line);
+    while (std::getline(stream, line) && line.starts_with("  ")) {
+        while (line.ends_with('\\')) {
+            std::string more;
+            std::getline(stream, more);
+            line.replace(line.size() - 1, 1, more);
+        }
+        examples.push_back(line);
+    }
+    return examples;
+}
+
+std::string read(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+} // namespace
+
+TEST_CASE("every tool explains itself, and its examples work", "[cli][examples]") {
+    const Workplace workplace;
+    for (const std::string& tool : tools()) {
+        INFO(tool);
+        const Said help = workplace.run(tool + " --help");
+        CHECK(help.status == 0);
+        const Said version = workplace.run(tool + " --version");
+        CHECK(version.status == 0);
+        CHECK_THAT(version.output, Catch::StartsWith(tool + " "));
+        CHECK(workplace.run(tool + " --no-such-flag 2>/dev/null").status == 1);
+        const auto examples = examples_of(help.output);
+        CHECK(examples.size() >= 2);
+        for (const std::string& example : examples) {
+            INFO(example);
+            const Said said = workplace.run(example + " 2>&1");
+            INFO(said.output.substr(0, 500));
+            // A stand-in for the user's model may leave sizes open; a copied device file has another's name.
+            const bool stands_in = example.find("./my_model.onnx") != std::string::npos;
+            const bool checks = example.find("--check") != std::string::npos;
+            CHECK((said.status == 0 || (said.status == 3 && (stands_in || tool == "validate_estimates")) ||
+                   (said.status == 2 && checks)));
+        }
+    }
+}
+
+TEST_CASE("manual pages and completions come from the parser", "[cli]") {
+    const Workplace workplace;
+    for (const std::string& tool : tools()) {
+        INFO(tool);
+        const Said page = workplace.run(tool + " --help-format man");
+        CHECK(page.status == 0);
+        for (const char* part : {".TH ", ".SH SYNOPSIS", ".SH OPTIONS", ".SH EXAMPLES", "\\-\\-format"})
+            CHECK_THAT(page.output, Catch::Contains(part));
+        CHECK(workplace.run(tool + " --help-format bash | bash -n").status == 0);
+        CHECK_THAT(workplace.run(tool + " --help-format zsh").output, Catch::StartsWith("#compdef " + tool));
+        CHECK_THAT(workplace.run(tool + " --help-format fish").output,
+                   Catch::Contains("complete -c " + tool));
+        CHECK(workplace.run(tool + " --help-format troff 2>/dev/null").status == 1);
+    }
+    const auto completed = [&](const std::string& line) {
+        // What bash does on Tab: the words of the line, the last one incomplete.
+        return workplace
+            .run("bash -c 'source <(compare_models --help-format bash); COMP_WORDS=(" + line +
+                 "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _compare_models; echo \"${COMPREPLY[@]}\"'")
+            .output;
+    };
+    CHECK_THAT(completed("compare_models resnet5"), Catch::Contains("resnet50"));
+    CHECK_THAT(completed("compare_models resnet50 --hardware H10"), Catch::Contains("H100"));
+    CHECK_THAT(completed("compare_models resnet50 --hardware H100 A10"), Catch::Contains("A100"));
+    CHECK_THAT(completed("compare_models resnet50 --deployment ed"), Catch::Contains("edge"));
+    CHECK_THAT(completed("compare_models resnet50 --runtime tensor"), Catch::Contains("tensorrt"));
+    CHECK_THAT(completed("compare_models resnet50 --format mark"), Catch::Contains("markdown"));
+    CHECK_THAT(completed("compare_models --batch"), Catch::Contains("--batch-size"));
+}
+
+TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
+    const Workplace workplace;
+    const std::vector<std::string> commands = {
+        "compare_models resnet18 --deployment edge",
+        "compare_models llama-3-70b --hardware T4 H100 Coral-Edge-TPU --precision fp16",
+        "compare_models tinyllama-1.1b --hardware H100 --precision fp16 --prompt-tokens 64 --generate-tokens "
+        "16",
+        "compare_models whisper-tiny --hardware A100 --precision fp16",
+        "profile_graph mobilenet_v2",
+        "list_hardware_mappers --category kpu",
+        "list_hardware_mappers --show TPU-v4",
+        "list_hardware_mappers --check mychip.json",
+        "validate_estimates --measurements my_board.csv",
+        "analyze_graph_mapping resnet18 --hardware KPU-T256",
+        "analyze_graph_mapping llama-3-70b --hardware T4 --precision fp16",
+        "analyze_batch resnet18 --hardware A100 Hailo-8 --batch-sizes 1,8 --max-latency 1ms",
+        "analyze_comprehensive resnet18 --hardware TPU-v4 --precision int8 --batch-sizes 1,4 --max-power "
+        "100W",
+        "analyze_comprehensive llama-3-70b --hardware T4 --precision fp16",
+        "discover_models --family resnet",
+        "discover_models my_models"};
+    for (const std::string& command : commands) {
+        INFO(command);
+        const std::string tool = command.substr(0, command.find(' '));
+        const Said said = workplace.run(command + " --format json --quiet");
+        const auto document = nlohmann::json::parse(said.output);
+        CHECK(document.at("schema") == "archsim." + tool + "/1");
+        std::vector<archsim::Finding> findings;
+        const archsim::SchemaCheck schema(ARCHSIM_SOURCE_DIR "/docs/schemas/" + tool + ".schema.json",
+                                          findings);
+        REQUIRE(findings.empty());
+        for (const archsim::Finding& finding : schema.validate(document, command)) {
+            INFO(to_string(finding));
+            CHECK(false);
+        }
+        // A schema that accepts anything would prove nothing.
+        auto damaged = document;
+        damaged["surprise"] = 1;
+        CHECK_FALSE(schema.validate(damaged, command).empty());
+    }
+}
+
+TEST_CASE("output goes to files by extension, and a failed write leaves the old file", "[cli]") {
+    const Workplace workplace;
+    const std::string tool = "analyze_batch resnet18 --hardware A100 --batch-sizes 1,2 --quiet";
+    for (const auto& [extension, start] :
+         {std::pair{"md", "# BATCH"}, {"csv", "hardware,"}, {"html", "<!doctype"}, {"json", "{"}}) {
+        const std::string file = std::string("answer.") + extension;
+        CHECK(workplace.run(tool + " --output " + file).status == 0);
+        CHECK_THAT(read(workplace.folder() / file), Catch::StartsWith(start));
+    }
+    CHECK(workplace.run(tool + " --output answer.unknown 2>/dev/null").status == 1);
+    // A file limit of zero blocks makes the write fail after the file was opened.
+    const std::string before = read(workplace.folder() / "answer.md");
+    const Said failed = workplace.run("(trap '' XFSZ; ulimit -f 0; " + tool + " --output answer.md) 2>&1");
+    CHECK(failed.status == 2);
+    CHECK_THAT(failed.output, Catch::Contains("the old file, if any, is unchanged"));
+    CHECK(read(workplace.folder() / "answer.md") == before);
+    for (const auto& entry : fs::directory_iterator(workplace.folder()))
+        CHECK(entry.path().string().find(".tmp-") == std::string::npos);
+    CHECK(workplace.run("compare_models resnet18 --hardware A100 T4 --subgraphs parts.csv --output all.csv")
+              .status == 0);
+    const std::string parts = read(workplace.folder() / "parts.csv"),
+                      all = read(workplace.folder() / "all.csv");
+    CHECK(std::count(all.begin(), all.end(), '\n') == 3);
+    CHECK(std::count(parts.begin(), parts.end(), '\n') > 40);
+    CHECK_THAT(all, Catch::StartsWith("model,batch_size,hardware,"));
+}
+
+TEST_CASE("text keeps to what the terminal can show", "[cli]") {
+    const Workplace workplace;
+    const Said plain =
+        workplace.run("analyze_graph_mapping resnet18 --hardware A100 --show-roofline --show-memory --ascii");
+    CHECK(plain.status == 0);
+    for (const char c : plain.output)
+        REQUIRE((static_cast<unsigned char>(c) & 0x80) == 0);
+    CHECK(plain.output.find('\033') == std::string::npos);
+    CHECK(workplace.run("compare_models resnet18 --hardware A100 --color always").output.find('\033') !=
+          std::string::npos);
+    CHECK(workplace.run("compare_models resnet18 --hardware A100 --color always --no-color")
+              .output.find('\033') == std::string::npos);
+    // No terminal, no progress.
+    CHECK(workplace.run("discover_models --top 1 2>&1 >/dev/null").output.empty());
+    CHECK_THAT(workplace.run("compare_models resnet18 --deployment edge --top 1").output,
+               Catch::Contains("more: --top 0"));
+}

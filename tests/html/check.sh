@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Makes HTML reports with the tools and reads them in headless Chromium: check.sh TOOLS SCRATCH
+# Exit status 77 (skipped) where the browser or its driver is not installed: scripts/setup all
+set -euo pipefail
+tools=$1
+shots=$2/html
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+modules=$here/../../build/packages/browser/node_modules
+chromium=$(command -v chromium || command -v chromium-browser || true)
+for needed in "$chromium" "$(command -v node || true)" "$modules/playwright-core"; do
+    if [ ! -e "$needed" ]; then
+        echo "skipped: scripts/setup all installs the browser and its driver"
+        exit 77
+    fi
+done
+mkdir -p "$shots"
+"$tools/compare_models" resnet50 --deployment edge --output "$shots/compare_models.html"
+"$tools/compare_architectures" resnet18 --output "$shots/compare_architectures.html"
+"$tools/analyze_comprehensive" resnet50 --hardware A100 --precision fp16 --batch-sizes 1,8,32 --max-latency 1ms \
+    --output "$shots/analyze_comprehensive.html"
+"$tools/analyze_batch" mobilenet_v2 --hardware A100 KPU-T64 --output "$shots/analyze_batch.html"
+"$tools/profile_graph" resnet18 --output "$shots/profile_graph.html"
+node "$here/report_page.mjs" "$modules" "$chromium" "$shots" "$shots"/*.html

@@ -1,0 +1,121 @@
+// Opens HTML reports in headless Chromium as a reader would: node report_page.mjs MODULES CHROMIUM SHOTS REPORT...
+// MODULES is the folder node_modules with playwright-core; screenshots are written to SHOTS.
+
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const [modules, chromium, shots, ...reports] = process.argv.slice(2);
+const playwright = createRequire(path.join(path.resolve(modules), 'x.js'))('playwright-core');
+const browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox'] });
+
+async function checkCharts(page) {
+  for (const figure of await page.locator('figure.chart').all()) {
+    const title = await figure.locator('figcaption').textContent();
+    const painted = await figure.locator('canvas').evaluate(canvas => {
+      const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+      let count = 0;
+      for (let i = 3; i < pixels.length; i += 4) count += pixels[i] > 0;
+      return count / (canvas.width * canvas.height);
+    });
+    assert(painted > 0.01, `${title}: an empty picture`);
+
+    // The mark nearest to nothing else: hovering its centre shows its text.
+    const mark = await figure.locator('canvas').evaluate(canvas => {
+      const chart = Chart.getChart(canvas);
+      const set = chart.data.datasets.findIndex(s => s.data.length > 0 && s.pointRadius !== 0 || s.fill);
+      if (set < 0) return null;
+      const { x, y } = chart.getDatasetMeta(set).data.at(-1).getCenterPoint();
+      return { x, y };
+    });
+    assert(mark, `${title}: nothing to hover`);
+    const canvas = figure.locator('canvas');
+    await canvas.scrollIntoViewIfNeeded();
+    await canvas.hover({ position: mark });
+    const tip = await canvas.evaluate(c => {
+      const tooltip = Chart.getChart(c).tooltip;
+      return { shown: tooltip.opacity, text: tooltip.body.flatMap(b => b.lines).join(' ') };
+    });
+    assert(tip.shown > 0 && tip.text.length > 3, `${title}: no tooltip`);
+
+    await canvas.focus();
+    await page.keyboard.press('ArrowRight');
+    const first = await figure.locator('.said').textContent();
+    assert(first.length > 3, `${title}: arrow keys say nothing`);
+
+    await figure.locator('summary').click();
+    await figure.locator('details tbody tr').first().waitFor(); // the event of opening comes later
+    await figure.locator('summary').click();
+  }
+}
+
+async function checkTables(page) {
+  const input = page.locator('.filter').first();
+  if (await input.count() === 0) return;
+  const table = page.locator('#' + await input.getAttribute('aria-controls'));
+  const numeric = await table.locator('thead th').evaluateAll((heads, body) => heads.findIndex((_, i) =>
+    [...heads[0].closest('table').tBodies[0].rows].filter(row => row.cells[i].dataset.value !== undefined).length > 2));
+  assert(numeric >= 0, 'a table without numbers');
+  const values = () => table.locator('tbody tr').evaluateAll((rows, i) =>
+    rows.map(row => row.cells[i].dataset.value).filter(v => v !== undefined).map(Number), numeric);
+  const button = table.locator('thead th').nth(numeric).locator('button');
+  await button.click();
+  const up = await values();
+  assert.deepEqual(up, [...up].sort((a, b) => a - b), 'ascending order');
+  assert.equal(await table.locator('thead th').nth(numeric).getAttribute('aria-sort'), 'ascending');
+  await button.focus();
+  await page.keyboard.press('Enter');
+  const down = await values();
+  assert.deepEqual(down, [...down].sort((a, b) => b - a), 'descending order, by keyboard');
+
+  const visible = () => table.locator('tbody tr').evaluateAll(rows => rows.filter(row => !row.hidden).map(row => row.textContent));
+  const all = (await visible()).length;
+  const word = (await table.locator('tbody tr').first().locator('td').first().textContent()).toLowerCase();
+  await input.fill(word);
+  const left = await visible();
+  assert(left.length > 0 && left.every(text => text.toLowerCase().includes(word.split(/\s+/)[0])), `filter by "${word}"`);
+  const heading = (await table.locator('thead th').nth(numeric).textContent()).toLowerCase().split(' ')[0];
+  await input.fill(`${heading}<-1`);
+  assert.equal((await visible()).length, 0, 'a condition that no row meets');
+  await input.fill('');
+  assert.equal((await visible()).length, all, 'an empty filter');
+}
+
+async function checkDetails(page) {
+  const button = page.locator('td button').first();
+  if (await button.count() === 0) return;
+  await button.click();
+  const dialog = page.locator('#detail');
+  assert(await dialog.isVisible(), 'the sources of a number');
+  assert((await dialog.locator('p').textContent()).length > 10);
+  await page.keyboard.press('Escape');
+  assert(!(await dialog.isVisible()), 'Escape closes');
+}
+
+for (const report of reports) {
+  const name = path.basename(report, '.html');
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  const problems = [], foreign = [];
+  page.on('console', message => message.type() === 'error' && problems.push(message.text()));
+  page.on('pageerror', error => problems.push(String(error)));
+  page.on('request', request => request.url().startsWith('file:') || foreign.push(request.url()));
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.goto(pathToFileURL(report).href);
+  await checkTables(page);
+  await checkDetails(page);
+  await checkCharts(page);
+  await page.mouse.move(0, 0);
+  await page.screenshot({ path: path.join(shots, `${name}-light.png`), fullPage: true });
+  const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light, 'dark mode');
+  await page.screenshot({ path: path.join(shots, `${name}-dark.png`), fullPage: true });
+  const paper = await page.pdf({ path: path.join(shots, `${name}.pdf`) });
+  assert(paper.length > 10000, 'a print of some size');
+  assert.deepEqual(problems, [], 'console errors');
+  assert.deepEqual(foreign, [], 'requests to elsewhere');
+  console.log(`${name}: ${await page.locator('figure.chart').count()} charts, ${await page.locator('table').count()} tables`);
+  await page.close();
+}
+await browser.close();

@@ -1,0 +1,93 @@
+// Batch sweeps: the best batch is the best, limits are kept, failures are rows.
+
+#include "archsim/report/batch_report.hpp"
+#include "archsim/report/comprehensive.hpp"
+#include "archsim/run/analyze_batch.hpp"
+#include "archsim/run/comprehensive.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const Session& session() {
+    static const Session opened(SessionOptions{ARCHSIM_SOURCE_DIR, {}});
+    return opened;
+}
+
+BatchRequest request_for(std::vector<std::string> hardware) {
+    BatchRequest request;
+    request.model = "resnet18";
+    request.hardware = std::move(hardware);
+    request.batches = {16, 1, 4, 4, 64};
+    return request;
+}
+
+} // namespace
+
+TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
+    const BatchAnalysis sweep =
+        analyze_batches(session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}), {}, {});
+    CHECK(sweep.batches == std::vector<std::int64_t>{1, 4, 16, 64});
+    for (const BatchSeries& series : sweep.series) {
+        REQUIRE(series.points.size() == 4);
+        const BestBatches best = best_batches(series);
+        REQUIRE(best.throughput);
+        double most = 0;
+        for (const BatchPoint& point : series.points) {
+            CHECK(point.result.estimate.batch == static_cast<double>(point.batch));
+            most = std::max(most, point.result.estimate.throughput_per_s);
+        }
+        CHECK(series.points[*best.throughput].result.estimate.throughput_per_s == most);
+        CHECK(series.points[*best.knee].result.estimate.throughput_per_s >= kNearlyBest * most);
+        CHECK(*best.knee <= *best.throughput);
+        CHECK(*best.latency == 0); // doubling the batch never lowers latency
+    }
+    CHECK_THROWS_AS(analyze_batches(session(), {"resnet18", {"A100"}, {}, {}, {}}, {}, {}), UsageError);
+    CHECK_THROWS_AS(analyze_batches(session(), {"resnet18", {"A100"}, {0}, {}, {}}, {}, {}), UsageError);
+    CHECK_THROWS_AS(analyze_batches(session(), {"resnet18", {"no such device"}, {1}, {}, {}}, {}, {}),
+                    InputError);
+}
+
+TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
+    auto request = request_for({"A100"});
+    const BatchAnalysis all = analyze_batches(session(), request, {}, {});
+    const double at_4 = all.series[0].points[1].result.estimate.latency_s;
+    request.limits.constraints = {{Objective::latency, at_4 * 1.001}};
+    const BatchAnalysis limited = analyze_batches(session(), request, {}, {});
+    const BestBatches best = best_batches(limited.series[0]);
+    REQUIRE(best.throughput);
+    CHECK(limited.series[0].points[*best.throughput].batch == 4);
+    request.limits.constraints = {{Objective::latency, 1e-9}};
+    const BatchAnalysis none = analyze_batches(session(), request, {}, {});
+    CHECK_FALSE(best_batches(none.series[0]).throughput);
+    const std::string text = render(describe(none, BatchView{}), Format::text, {200});
+    CHECK_THAT(text, Catch::Contains("None qualifies; nearest is A100, batch 1"));
+    const auto document = nlohmann::json::parse(to_json(none));
+    CHECK(document.at("series").at(0).at("best_batch").at("throughput").is_null());
+}
+
+TEST_CASE("a comprehensive analysis adds up", "[report][comprehensive]") {
+    auto request = request_for({"KPU-T64@6W"});
+    request.batches.clear();
+    request.limits.constraints = {{Objective::power, 100.0}};
+    const ComprehensiveAnalysis analysis = analyze_comprehensive(session(), request, 1, {}, {});
+    REQUIRE(analysis.result.ok());
+    double latency = 0, subgraphs = 0;
+    for (const KindShare& share : analysis.kinds) {
+        latency += share.latency_s;
+        subgraphs += share.subgraphs;
+    }
+    CHECK(latency == Approx(analysis.result.estimate.latency_s));
+    CHECK(subgraphs == static_cast<double>(analysis.result.estimate.subgraphs.size()));
+    CHECK(analysis.decision.qualifies.at(0));
+    const auto document = nlohmann::json::parse(to_json(analysis));
+    double energy = 0;
+    for (const auto& event : document.at("energy_events"))
+        energy += event.at("energy_j").get<double>();
+    CHECK(energy / analysis.result.estimate.batch == Approx(analysis.result.estimate.energy_per_inference_j));
+    for (const Format format : {Format::text, Format::markdown, Format::csv, Format::html})
+        CHECK_FALSE(render(describe(analysis, {}), format).empty());
+}

@@ -1,0 +1,138 @@
+// The mapping report: its terms are those the estimate was made of, on every family.
+
+#include "archsim/report/graph_mapping.hpp"
+
+#include "archsim/estimate/resource_times.hpp"
+#include "archsim/run/session.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const Session& session() {
+    static const Session opened(SessionOptions{ARCHSIM_SOURCE_DIR, {}});
+    return opened;
+}
+
+const std::vector<std::string> kOnePerFamily = {"Xeon-8490H", "A100",       "TPU-v4", "KPU-T256",
+                                                "QRB5165",    "DPU-ZCU102", "SN10",   "Hailo-8"};
+
+Result run_on(const std::string& hardware, const std::string& model = "resnet18") {
+    RunOptions options;
+    options.precision = PrecisionConfig::uniform(Precision::int8);
+    Result result = session().run(session().bind(session().load(model), 1), hardware, options);
+    if (!result.ok()) {
+        options.precision = PrecisionConfig::uniform(Precision::fp32);
+        result = session().run(session().bind(session().load(model), 1), hardware, options);
+    }
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("the resources of a subgraph add up to its lanes", "[report][mapping]") {
+    for (const std::string& hardware : kOnePerFamily) {
+        const Result result = run_on(hardware);
+        INFO(hardware << ": " << result.estimate.reason);
+        REQUIRE(result.ok());
+        const bool prefetch = result.runtime->weight_prefetch == WeightPrefetch::network;
+        for (const SubgraphEstimate& s : result.estimate.subgraphs) {
+            const double repeat = result.partition->subgraphs[s.index].repeat;
+            std::array<double, kLaneCount> lanes{};
+            for (const ResourceTime& time :
+                 resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, repeat)) {
+                CHECK(time.seconds == Approx(time.amount / (time.rate * time.efficiency)));
+                if (!(prefetch && time.resource == Resource::weight_bytes))
+                    lanes[static_cast<std::size_t>(time.lane)] += time.seconds;
+            }
+            for (std::size_t l = 0; l < kLaneCount; ++l)
+                CHECK(lanes[l] == Approx(s.lane_s[l]));
+        }
+    }
+}
+
+TEST_CASE("the facts behind the rates outlive the machine they were made for", "[report][mapping]") {
+    for (const std::string& hardware : session().hardware().device_ids()) {
+        INFO(hardware);
+        const auto copy = std::make_unique<Machine>(*session().machine(hardware, {}));
+        for (const Rate& rate : copy->rates)
+            for (const Fact* fact : rate.facts)
+                if (fact)
+                    REQUIRE(fact->known() == static_cast<bool>(fact->source));
+    }
+}
+
+TEST_CASE("the mapping as JSON holds every subgraph and its terms", "[report][mapping]") {
+    const Result result = run_on("A100");
+    const auto document = nlohmann::json::parse(mapping_to_json(result));
+    CHECK(document.at("schema") == "archsim.analyze_graph_mapping/1");
+    REQUIRE(document.at("subgraphs").size() == result.partition->subgraphs.size());
+    double latency = document.at("network_s");
+    double operators = 0;
+    for (const auto& s : document.at("subgraphs")) {
+        latency += s.at("latency_s").get<double>();
+        double energy = 0;
+        for (const auto& [event, joules] : s.at("energy_events_j").items())
+            energy += joules.get<double>();
+        CHECK(energy == Approx(s.at("energy_j").get<double>()));
+        for (const auto& op : s.at("operators"))
+            operators += op.at("kind") != "free";
+    }
+    CHECK(latency == Approx(document.at("result").at("latency_s").get<double>()));
+    CHECK(operators >= document.at("model").at("subgraphs").get<double>());
+    CHECK(document.at("memory").at("live_bytes").size() == result.partition->subgraphs.size());
+}
+
+TEST_CASE("no point of the roofline lies above its roof", "[report][mapping]") {
+    std::vector<Result> results;
+    for (const char* hardware : {"A100", "TPU-v4", "KPU-T256"})
+        results.push_back(run_on(hardware, "resnet50"));
+    const Chart chart = roofline_chart(results);
+    REQUIRE(chart.series.size() == 2 * results.size());
+    for (std::size_t r = 0; r < results.size(); ++r) {
+        const double bandwidth = results[r].machine->rate(Resource::dram_bytes);
+        const double peak = results[r].machine->peak_ops(results[r].estimate.executed.compute);
+        CHECK_FALSE(chart.series[r].points.empty());
+        for (const ChartPoint& point : chart.series[r].points)
+            CHECK(point.y * 1e9 <= std::min(peak, point.x * bandwidth) * 1.001);
+    }
+}
+
+TEST_CASE("diagrams name every subgraph and every dependency, whatever the names", "[report][mapping]") {
+    const Result result = run_on("A100");
+    std::size_t edges = 0;
+    for (const Subgraph& subgraph : result.partition->subgraphs)
+        edges += subgraph.predecessors.size();
+    REQUIRE(edges >= result.partition->subgraphs.size() - 1);
+    const auto count = [](const std::string& text, const std::string& what) {
+        std::size_t found = 0;
+        for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size()))
+            ++found;
+        return found;
+    };
+    const std::string dot = mapping_to_dot(result), mermaid = mapping_to_mermaid(result);
+    CHECK(count(dot, "[label=\"") == result.partition->subgraphs.size());
+    CHECK(count(dot, " -> s") == edges);
+    CHECK(count(mermaid, "[\"") == result.partition->subgraphs.size());
+    CHECK(count(mermaid, " --> ") == edges);
+
+    Result renamed = result;
+    Partition partition = *result.partition;
+    partition.subgraphs.front().name = "a\"b\\<c>";
+    renamed.partition = std::make_shared<const Partition>(std::move(partition));
+    CHECK(count(mapping_to_dot(renamed), "a\\\"b\\\\<c>") == 1);
+    CHECK(count(mapping_to_mermaid(renamed), "a#34;b\\#60;c#62;") == 1);
+}
+
+TEST_CASE("a device that cannot run the model says why", "[report][mapping]") {
+    Result result = run_on("A100");
+    result.estimate.status = Status::does_not_fit;
+    result.estimate.reason = "needs 2 GB, the device has 1 GB";
+    const Report report = describe_mapping(result, {});
+    const std::string text = render(report, Format::text);
+    CHECK_THAT(text, Catch::Contains("No estimate: needs 2 GB"));
+    CHECK(nlohmann::json::parse(mapping_to_json(result)).at("subgraphs").empty());
+}

@@ -1,10 +1,13 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
 #include "archsim/report/validation.hpp"
+#include "archsim/run/leave_out.hpp"
+#include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"
 #include "archsim/run/validate.hpp"
 #include "common/tool.hpp"
 
+#include <optional>
 #include <thread>
 
 namespace {
@@ -12,6 +15,9 @@ namespace {
 constexpr const char* kExamples = R"(  validate_estimates --measurements tests/measured/calibration.csv
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
+  validate_estimates --measurements tests/measured/calibration.csv --leave-out model
+  validate_estimates --measurements tests/measured/calibration.csv --save-left-out tests/measured/left_out.csv \
+                     --uncertainty hardware_db/uncertainty.json
   validate_estimates --measurements tests/measured/calibration.csv --output docs/validation.md \
                      --scatter docs/validation.svg)";
 
@@ -26,7 +32,7 @@ std::string seen_from(const std::string& picture, const std::string& document) {
 int main(int argc, char** argv) {
     using namespace archsim;
     std::vector<std::string> files, hardware, models, overlays;
-    std::string scatter;
+    std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](CLI::App& app) {
@@ -37,39 +43,58 @@ int main(int argc, char** argv) {
         app.add_option("--model", models, "only rows of these models");
         app.add_option("--worst", view.worst, "rows to list, worst first; 0: all")->capture_default_str();
         app.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
+        app.add_option("--leave-out", leave_out,
+                       "predict every row with parameters fitted without its model, or without its device")
+            ->check(CLI::IsMember({"model", "device"}));
+        app.add_option("--save-left-out", save_left_out,
+                       "write the left-out predictions of all rows to FILE (CSV)");
+        app.add_option("--left-out", left_out_file,
+                       "report the left-out predictions of FILE beside the shipped ones");
+        app.add_option("--uncertainty", uncertainty,
+                       "write the interval table that left-out rows support to FILE");
         app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(app, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         const Format format = output.chosen();
-        MeasuredTable table;
-        for (const std::string& file : files) {
-            MeasuredTable more = read_measurements(file);
-            table.rows.insert(table.rows.end(), more.rows.begin(), more.rows.end());
-            table.findings.insert(table.findings.end(), more.findings.begin(), more.findings.end());
-        }
-        const auto left_out = [](const std::vector<std::string>& chosen, const std::string& name) {
+        MeasuredTable table = read_measurements(files);
+        const auto unwanted = [](const std::vector<std::string>& chosen, const std::string& name) {
             return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
         };
         std::erase_if(table.rows, [&](const MeasuredRow& row) {
-            return left_out(hardware, row.hardware) || left_out(models, row.model);
+            return unwanted(hardware, row.hardware) || unwanted(models, row.model);
         });
         SessionOptions options;
         options.hardware_overlays.assign(overlays.begin(), overlays.end());
         const Session session(options);
         const RowEstimator estimator(session);
-        const Validation validation = validate(
-            std::move(table.rows), [&](const MeasuredRow& row) { return estimator(row); },
-            std::max(1U, std::thread::hardware_concurrency()));
+        const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+        Validation validation = validate(
+            table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads);
+        std::optional<LeftOutValidation> left_out;
+        if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
+            const std::vector<LeftOutRow> rows = left_out_file.empty()
+                                                     ? make_left_out(estimator, table.rows, threads)
+                                                     : read_left_out(left_out_file);
+            if (!save_left_out.empty())
+                write_file(save_left_out, to_csv(rows));
+            left_out = left_out_validation(validation, rows);
+        }
+        if (!uncertainty.empty())
+            write_file(uncertainty, uncertainty_json(residual_classes(*left_out)));
+        if (!leave_out.empty())
+            validation = summarize(leave_out_rows(
+                estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));
         if (!scatter.empty())
             write_file(scatter, scatter_svg(validation));
         view.rows_only = format == Format::csv;
         view.chart = format == Format::html;
         if (!scatter.empty() && format == Format::markdown)
             view.chart_file = seen_from(scatter, output.file);
-        output.emit(format == Format::json ? to_json(validation, table.findings)
-                                           : render(describe(validation, table.findings, view), format,
-                                                    output.render_options()));
+        output.emit(format == Format::json
+                        ? to_json(validation, table.findings)
+                        : render(describe(validation, table.findings, view, left_out ? &*left_out : nullptr),
+                                 format, output.render_options()));
         return table.findings.empty() ? 0 : 3;
     };
     return cli::run_tool(argc, argv, "validate_estimates",

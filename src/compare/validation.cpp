@@ -1,5 +1,6 @@
 #include "archsim/compare/validation.hpp"
 
+#include "compare/quantile.hpp"
 #include "compare/rank_agreement.hpp"
 
 #include <algorithm>
@@ -22,14 +23,6 @@ constexpr std::array<std::pair<MeasuredMetric, std::string_view>, 4> kMetricName
     {MeasuredMetric::energy_mj, "energy_mj"},
 }};
 
-/// Percentile of sorted values, linear between ranks.
-double percentile(const std::vector<double>& sorted, double share) {
-    const double position = share * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(position);
-    const std::size_t above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
-}
-
 using Key = std::string (*)(const ValidatedRow&);
 
 constexpr std::array<std::pair<std::string_view, Key>, 8> kGroupings = {{
@@ -47,7 +40,7 @@ ValidationGroup group_of(std::string name, const std::vector<const ValidatedRow*
     return {std::move(name), error_statistics(rows), tau_of_devices(rows), tau_of_models(rows)};
 }
 
-ValidationSummary summarize(std::string selection, const std::vector<const ValidatedRow*>& rows) {
+ValidationSummary summary_of(std::string selection, const std::vector<const ValidatedRow*>& rows) {
     ValidationSummary summary;
     summary.selection = std::move(selection);
     summary.all = group_of("all", rows);
@@ -97,9 +90,9 @@ ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows) {
         return static_cast<double>(std::upper_bound(errors.begin(), errors.end(), limit) - errors.begin()) /
                n;
     };
-    statistics.median_ape = percentile(errors, 0.5);
+    statistics.median_ape = quantile(errors, 0.5);
     statistics.mean_ape = sum / n;
-    statistics.p90_ape = percentile(errors, 0.9);
+    statistics.p90_ape = quantile(errors, 0.9);
     statistics.bias = std::exp(log_sum / n) - 1;
     statistics.within_10 = share_within(0.10);
     statistics.within_25 = share_within(0.25);
@@ -108,28 +101,9 @@ ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows) {
     return statistics;
 }
 
-Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads) {
+Validation summarize(std::vector<ValidatedRow> rows) {
     Validation validation;
-    validation.rows.resize(rows.size());
-    std::atomic<std::size_t> next = 0;
-    const auto work = [&] {
-        for (std::size_t i = next++; i < rows.size(); i = next++) {
-            try {
-                validation.rows[i].prediction = predict(rows[i]);
-            } catch (const std::exception& problem) {
-                // One row that cannot be estimated must not end the run.
-                validation.rows[i].prediction.status = "failed";
-                validation.rows[i].prediction.reason = problem.what();
-            }
-            validation.rows[i].measured = std::move(rows[i]);
-        }
-    };
-    {
-        std::vector<std::jthread> workers;
-        for (unsigned i = 1; i < threads; ++i)
-            workers.emplace_back(work);
-        work();
-    }
+    validation.rows = std::move(rows);
     std::vector<const ValidatedRow*> every, trusted;
     for (const ValidatedRow& row : validation.rows) {
         if (!row.prediction.ok())
@@ -138,9 +112,33 @@ Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsig
         if (row.measured.weight >= kTrustedWeight)
             trusted.push_back(&row);
     }
-    validation.trusted = summarize("weight >= 0.7", trusted);
-    validation.every = summarize("all rows", every);
+    validation.trusted = summary_of("weight >= 0.7", trusted);
+    validation.every = summary_of("all rows", every);
     return validation;
+}
+
+Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads) {
+    std::vector<ValidatedRow> validated(rows.size());
+    std::atomic<std::size_t> next = 0;
+    const auto work = [&] {
+        for (std::size_t i = next++; i < rows.size(); i = next++) {
+            try {
+                validated[i].prediction = predict(rows[i]);
+            } catch (const std::exception& problem) {
+                // One row that cannot be estimated must not end the run.
+                validated[i].prediction.status = "failed";
+                validated[i].prediction.reason = problem.what();
+            }
+            validated[i].measured = std::move(rows[i]);
+        }
+    };
+    {
+        std::vector<std::jthread> workers;
+        for (unsigned i = 1; i < threads; ++i)
+            workers.emplace_back(work);
+        work();
+    }
+    return summarize(std::move(validated));
 }
 
 } // namespace archsim

@@ -54,12 +54,11 @@ struct Product {
 Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& use, const Contraction& c,
                  const MultiplyUnit& unit, double input_bytes, double weight_bytes) {
     Product p;
-    const double m = round_up(c.m, unit.m_step), n = round_up(c.n, unit.n_step),
-                 k = round_up(c.k, unit.k_step);
+    const double k = round_up(c.k, unit.k_step);
     p.efficiency = unit.efficiency;
     p.reason = unit.reason;
-    double macs = c.groups * m * n * k;
     p.macs = c.macs();
+    double saved = 1;
     const Window* w =
         use.op->work.kind == OpKind::convolution && use.op->work.window ? &*use.op->work.window : nullptr;
     const Parameter fast =
@@ -68,7 +67,7 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
         w && !unit.matrix && efficiency > 0 && winograd_shape(*w)) {
         const double saving = winograd_saving(*w, is_integer(work.precision));
         if (saving * efficiency > unit.efficiency) {
-            macs /= saving;
+            saved = saving;
             p.macs /= saving;
             p.efficiency = efficiency;
             p.reason = fast;
@@ -78,7 +77,13 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
     const double block_m = unit.matrix ? kMatrixBlock : kVectorBlockM;
     const double block_n = unit.matrix ? kMatrixBlock : kVectorBlockN;
     const bool per_head = !c.weights_constant && view.param(Parameter::head_parallel_attention, 0) > 0;
-    p.blocks = per_head ? c.groups : std::ceil(c.m / block_m) * std::ceil(c.n / block_n) * c.groups;
+    // Equal blocks, each padded to whole instructions; one core or one head takes all of its product.
+    const bool split = view.used > 1 && !per_head;
+    const double blocks_m = split ? std::ceil(c.m / block_m) : 1,
+                 blocks_n = split ? std::ceil(c.n / block_n) : 1;
+    const double block = round_up(c.m / blocks_m, unit.m_step) * round_up(c.n / blocks_n, unit.n_step) * k;
+    p.blocks = blocks_m * blocks_n * c.groups;
+    const double macs = p.blocks * block / saved;
     p.cycles = 2 * macs * view.imbalance(p.blocks) / (unit.ops_per_cycle * view.used);
     p.useful_fraction = p.macs / macs;
     // Cores along M and N in the ratio that moves the fewest bytes.

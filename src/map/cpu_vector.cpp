@@ -30,6 +30,9 @@ double head_count(const View& view, const OperatorUse& use) {
 double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
     const double simple = view.param(Parameter::element_cycles, 1);
     const double heavy = view.param(Parameter::transcendental_cycles, simple);
+    // Native half precision doubles the elements of a vector; softmax and normalisation accumulate in fp32.
+    const bool half = use.compute == Precision::fp16 && view.machine.vector_ops(Precision::fp16) > 0;
+    double lanes = view.lanes * (half ? 2 : 1);
     double cycles = 0;
     switch (use.op->work.kind) {
     case OpKind::pooling:
@@ -38,15 +41,17 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
         break;
     case OpKind::softmax:
         cycles = use.output_elements * heavy * kSoftmaxFactor;
+        lanes = view.lanes;
         break;
     case OpKind::normalization:
         cycles = use.output_elements * heavy;
+        lanes = view.lanes;
         break;
     default:
         cycles = use.output_elements * (use.op->work.special_ops > 0 ? heavy : simple);
         break;
     }
-    return cycles / (view.lanes * view.used) * view.imbalance(blocks);
+    return cycles / (lanes * view.used) * view.imbalance(blocks);
 }
 
 void map_vector(const View& view, const SubgraphWork& work, Mapping& out) {

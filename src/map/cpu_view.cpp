@@ -118,8 +118,10 @@ void View::add_traffic(Mapping& out, const Traffic& t) const {
         (1 / used) * (1 - miss_share(kUsablePrivate * l2_bytes * used, activations, kPrivateSharpness));
     const double from_caches = (t.input * t.input_share + t.output * t.output_share) * used;
     const double near_bytes = from_caches * near;
-    const double far_bytes = from_caches * (1 - near) + t.weights * t.weight_share * used;
     const double dram = dram_bytes(activations, t.weights);
+    const double crossing = from_caches * (1 - near) + t.weights * t.weight_share * used;
+    // Every byte is served by the level that holds it: what misses the shared cache waits for DRAM only.
+    const double far_bytes = std::max(0.0, crossing - dram);
     const double share = used / cores;
     out.add(Resource::l2_bytes, Lane::on_chip, near_bytes, share, Parameter::l2_bytes_per_clock);
     out.add(Resource::llc_bytes, Lane::on_chip, far_bytes, share, Parameter::llc_bytes_per_clock);
@@ -132,9 +134,9 @@ void View::add_traffic(Mapping& out, const Traffic& t) const {
     out.add(Resource::dram_bytes, Lane::memory, dram, 1, Parameter::dram_efficiency);
     out.events[Event::l1_byte] += from_caches + t.weights * t.weight_share * used;
     out.events[Event::l2_byte] += from_caches + t.weights * t.weight_share * used;
-    out.events[Event::llc_byte] += far_bytes;
+    out.events[Event::llc_byte] += crossing;
     out.events[Event::dram_byte] += dram;
-    out.events[Event::coherence] += far_bytes / kCacheLine;
+    out.events[Event::coherence] += crossing / kCacheLine;
 }
 
 void View::add_fork_join(Mapping& out, double kernels) const {

@@ -8,7 +8,9 @@
 // measured, minus 1. Tau: Kendall's rank agreement.
 
 #include "archsim/report/validation.hpp"
+#include "report/left_out_report.hpp"
 #include "report/number_format.hpp"
+#include "report/statistic_cells.hpp"
 #include "report/validation_scatter.hpp"
 
 #include <algorithm>
@@ -20,51 +22,6 @@
 namespace archsim {
 
 namespace {
-
-std::string percent(double share) {
-    return fmt::format("{:.1f} %", 100 * share);
-}
-
-std::string signed_percent(double share) {
-    return fmt::format("{:+.1f} %", 100 * share);
-}
-
-Cell tau_cell(const RankAgreement& agreement) {
-    if (agreement.pairs == 0)
-        return {"-", std::nullopt, Tone::muted};
-    return {fmt::format("{:.2f}", agreement.tau), agreement.tau};
-}
-
-std::vector<Column> statistic_columns(std::string heading, std::string key) {
-    return {{std::move(heading), "", std::move(key)},
-            {"Rows", "", "n", Align::right},
-            {"Median", "error", "median_ape", Align::right},
-            {"Mean", "error", "mean_ape", Align::right},
-            {"90 %", "error", "p90_ape", Align::right, 1},
-            {"Bias", "", "bias", Align::right, 1},
-            {"Within", "10 %", "within_10", Align::right, 2},
-            {"Within", "25 %", "within_25", Align::right},
-            {"Within", "50 %", "within_50", Align::right, 2},
-            {"In interval", "90 %", "interval_coverage", Align::right, 1},
-            {"Tau", "devices", "tau_of_devices", Align::right, 1},
-            {"Tau", "models", "tau_of_models", Align::right}};
-}
-
-std::vector<Cell> statistic_cells(const ValidationGroup& group) {
-    const ErrorStatistics& errors = group.errors;
-    return {{group.name.empty() ? "-" : group.name},
-            {std::to_string(errors.n), static_cast<double>(errors.n)},
-            {percent(errors.median_ape), errors.median_ape},
-            {percent(errors.mean_ape), errors.mean_ape},
-            {percent(errors.p90_ape), errors.p90_ape},
-            {signed_percent(errors.bias), errors.bias},
-            {percent(errors.within_10), errors.within_10},
-            {percent(errors.within_25), errors.within_25},
-            {percent(errors.within_50), errors.within_50},
-            {percent(errors.coverage), errors.coverage},
-            tau_cell(group.devices),
-            tau_cell(group.models)};
-}
 
 Table overview(const Validation& validation) {
     Table table;
@@ -187,7 +144,7 @@ void add_missing(const Validation& validation, Report& report) {
 } // namespace
 
 Report describe(const Validation& validation, const std::vector<Finding>& findings,
-                const ValidationView& view) {
+                const ValidationView& view, const LeftOutValidation* left_out) {
     Report report;
     report.title = "Validation";
     if (view.rows_only) {
@@ -208,6 +165,8 @@ Report describe(const Validation& validation, const std::vector<Finding>& findin
     for (const Finding& finding : findings)
         report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
     report.blocks.push_back(overview(validation));
+    if (left_out != nullptr)
+        add_left_out(validation, *left_out, report);
     if (!view.chart_file.empty())
         report.blocks.push_back(Paragraph{
             fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});

@@ -58,6 +58,7 @@ class Fitter {
             }
         }
         result.cost = cost;
+        result.jacobian = std::move(jacobian_);
         result.residuals = std::move(r);
         result.values = values(u);
         return result;
@@ -74,6 +75,8 @@ class Fitter {
                 throw UsageError("fit: " + v.name +
                                  " varies on a logarithmic scale and starts at or below zero");
         }
+        if (!options_.jacobian.empty() && options_.jacobian.size() != variables_.size() * weights_.size())
+            throw UsageError("fit: the Jacobian does not have one entry per residual and variable");
     }
 
     double to_scale(Eigen::Index j, double x) const { return variable(j).logarithmic ? std::log(x) : x; }
@@ -110,23 +113,32 @@ class Fitter {
         return std::isfinite(cost) ? cost : std::numeric_limits<double>::infinity();
     }
 
-    void linearise(const Eigen::VectorXd& u, const std::vector<double>& r, Eigen::MatrixXd& normal,
-                   Eigen::VectorXd& gradient) const {
-        const auto m = static_cast<Eigen::Index>(r.size());
-        const double s2 = options_.loss_scale * options_.loss_scale;
-        Eigen::MatrixXd jacobian(m, u.size());
+    using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+    /// Forward differences, away from a bound that is close.
+    void differentiate(const Eigen::VectorXd& u, const std::vector<double>& r) {
+        jacobian_.assign(r.size() * variables_.size(), 0);
         for (Eigen::Index j = 0; j < u.size(); ++j) {
             Eigen::VectorXd moved = u;
-            // Away from a bound that is close.
             const bool down = variable(j).high < std::numeric_limits<double>::infinity() &&
                               u[j] + options_.step > to_scale(j, variable(j).high);
             moved[j] += down ? -options_.step : options_.step;
             const std::vector<double> shifted = evaluate(moved);
-            for (Eigen::Index i = 0; i < m; ++i) {
-                const auto k = static_cast<std::size_t>(i);
-                jacobian(i, j) = (shifted[k] - r[k]) / (moved[j] - u[j]);
-            }
+            for (std::size_t i = 0; i < r.size(); ++i)
+                jacobian_[i * variables_.size() + static_cast<std::size_t>(j)] =
+                    (shifted[i] - r[i]) / (moved[j] - u[j]);
         }
+    }
+
+    void linearise(const Eigen::VectorXd& u, const std::vector<double>& r, Eigen::MatrixXd& normal,
+                   Eigen::VectorXd& gradient) {
+        const auto m = static_cast<Eigen::Index>(r.size());
+        const double s2 = options_.loss_scale * options_.loss_scale;
+        if (options_.jacobian.empty())
+            differentiate(u, r);
+        else
+            jacobian_ = options_.jacobian;
+        RowMajor jacobian = Eigen::Map<const RowMajor>(jacobian_.data(), m, u.size());
         Eigen::VectorXd w(m), residual(m);
         for (Eigen::Index i = 0; i < m; ++i) {
             const auto k = static_cast<std::size_t>(i);
@@ -180,6 +192,7 @@ class Fitter {
     const ResidualFunction& residuals_;
     const std::vector<double>& weights_;
     const FitOptions& options_;
+    std::vector<double> jacobian_;
 };
 
 } // namespace

@@ -32,11 +32,15 @@ struct FitOptions {
     double loss_scale = 0.1; ///< residual where the loss turns from quadratic to linear
     double step = 1e-3;      ///< finite-difference step on the variable's scale
     double tolerance = 1e-5; ///< relative decrease of the cost that ends the search
+    /// d residual / d (variable on its scale), row by row, to use throughout instead of finite differences:
+    /// for refits close to a solution, when a measurement is left out. Empty: differences at every step.
+    std::vector<double> jacobian;
 };
 
 struct FitResult {
     std::vector<double> values;    ///< one per variable, inside its bounds
     std::vector<double> residuals; ///< at these values
+    std::vector<double> jacobian;  ///< of the last linearisation, row by row; close to the end
     double cost = 0;
     int iterations = 0;
     bool converged = false;

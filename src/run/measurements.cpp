@@ -218,4 +218,14 @@ MeasuredTable read_measurements(const std::filesystem::path& file) {
     return parse_measurements(text, file.string());
 }
 
+MeasuredTable read_measurements(const std::vector<std::string>& files) {
+    MeasuredTable table;
+    for (const std::string& file : files) {
+        MeasuredTable more = read_measurements(std::filesystem::path(file));
+        table.rows.insert(table.rows.end(), more.rows.begin(), more.rows.end());
+        table.findings.insert(table.findings.end(), more.findings.begin(), more.findings.end());
+    }
+    return table;
+}
+
 } // namespace archsim

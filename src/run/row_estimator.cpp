@@ -20,6 +20,8 @@ namespace archsim {
 
 namespace {
 
+using Overrides = std::shared_ptr<const ParameterOverrides>;
+
 /// Batches among which saturated throughput looks for the best where a row states none.
 constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
 constexpr double kMilli = 1e3;
@@ -39,6 +41,11 @@ std::string regime_of(const Estimate& estimate) {
         seconds[static_cast<std::size_t>(subgraph.bound)] += subgraph.latency_s;
     const auto most = std::max_element(seconds.begin(), seconds.end()) - seconds.begin();
     return std::string(name_of(static_cast<Bound>(most)));
+}
+
+/// As hardware_db/uncertainty.json spells it.
+std::string evidence_text(Evidence evidence) {
+    return evidence == Evidence::device ? "device" : evidence == Evidence::stack ? "stack" : "none";
 }
 
 /// Bounds of a quantity that falls when time rises.
@@ -111,8 +118,9 @@ struct RowEstimator::State {
         return entry;
     }
 
-    std::optional<RunOptions> options(const MeasuredRow& row) const {
+    std::optional<RunOptions> options(const MeasuredRow& row, const Overrides& overrides) const {
         RunOptions run;
+        run.overrides = overrides;
         run.runtime = stacks.of(row);
         const auto precision = PrecisionConfig::parse(row.precision);
         if (!precision)
@@ -139,15 +147,15 @@ struct RowEstimator::State {
         return *best;
     }
 
-    Prediction network(const MeasuredRow& row);
-    Prediction language(const MeasuredRow& row);
+    Prediction network(const MeasuredRow& row, const Overrides& overrides);
+    Prediction language(const MeasuredRow& row, const Overrides& overrides);
 };
 
-Prediction RowEstimator::State::network(const MeasuredRow& row) {
+Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides) {
     const MeasuredWorkload workload = find_workload(session.catalogue(), row);
     if (workload.entry == nullptr)
         return without_estimate("unsupported", workload.problem);
-    const auto run_options = options(row);
+    const auto run_options = options(row, overrides);
     if (!run_options)
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
@@ -162,6 +170,8 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     Prediction prediction;
     prediction.family = name_of(result.device->family);
     prediction.regime = regime_of(estimate);
+    prediction.runtime = result.runtime->id;
+    prediction.evidence = evidence_text(evidence_for(*result.device, *result.runtime));
     const auto take = [&](double value, const Interval& interval) {
         prediction.predicted = value;
         prediction.low = interval.low;
@@ -194,11 +204,11 @@ Prediction RowEstimator::State::network(const MeasuredRow& row) {
     return prediction;
 }
 
-Prediction RowEstimator::State::language(const MeasuredRow& row) {
+Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
         return without_estimate("unsupported",
                                 "prompts of variable length, whose distribution is not published");
-    auto run_options = options(row);
+    auto run_options = options(row, overrides);
     if (!run_options)
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
@@ -218,8 +228,12 @@ Prediction RowEstimator::State::language(const MeasuredRow& row) {
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;
-    prediction.family = name_of(session.hardware().device(row.hardware).device->family);
+    const auto device = session.hardware().device(row.hardware).device;
+    prediction.family = name_of(device->family);
     prediction.regime = regime_of(answer.step);
+    const auto runtime = session.hardware().runtime_for(*device, run_options->runtime);
+    prediction.runtime = runtime->id;
+    prediction.evidence = evidence_text(evidence_for(*device, *runtime));
     const Estimate& step = answer.step;
     const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
     const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;
@@ -241,9 +255,17 @@ RowEstimator::RowEstimator(const Session& session) : state_(std::make_unique<Sta
 
 RowEstimator::~RowEstimator() = default;
 
-Prediction RowEstimator::operator()(const MeasuredRow& row) const {
+std::string RowEstimator::stack_of(const MeasuredRow& row) const {
+    return state_->stacks.of(row);
+}
+
+const Session& RowEstimator::session() const {
+    return state_->session;
+}
+
+Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides) const {
     try {
-        return row.phase.empty() ? state_->network(row) : state_->language(row);
+        return row.phase.empty() ? state_->network(row, overrides) : state_->language(row, overrides);
     } catch (const Error& problem) {
         return without_estimate("unsupported", problem.what());
     }

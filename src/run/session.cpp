@@ -86,7 +86,15 @@ std::shared_ptr<const BoundModel> Session::bind(const Model& model, std::int64_t
 }
 
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const RunOptions& options) const {
-    const DeviceChoice choice = hardware_->device(hardware);
+    DeviceChoice choice = hardware_->device(hardware);
+    std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, options.runtime);
+    if (options.overrides) {
+        Device device = *choice.device;
+        Runtime stack = *runtime;
+        apply(*options.overrides, device, stack);
+        choice.device = std::make_shared<const Device>(std::move(device));
+        runtime = std::make_shared<const Runtime>(std::move(stack));
+    }
     MachineOptions machine_options;
     machine_options.scenario = options.scenario;
     machine_options.scope = options.scope;
@@ -94,8 +102,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const
     machine_options.uncertainty = uncertainty_;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
         machine_options.mapper = own->second;
-    Machine machine = make_machine(choice.device, choice.power_mode,
-                                   hardware_->runtime_for(*choice.device, options.runtime), machine_options);
+    Machine machine = make_machine(choice.device, choice.power_mode, std::move(runtime), machine_options);
     apply(options.changes, machine);
     return std::make_shared<const Machine>(std::move(machine));
 }

@@ -43,6 +43,8 @@ struct Prediction {
     double low = 0, high = 0; ///< nominal 90 % interval
     std::string family;       ///< "gpu"
     std::string regime;       ///< "compute", "memory" or "overhead"
+    std::string runtime;      ///< id of the software stack that the row's name stands for on its device
+    std::string evidence;     ///< what the parameters rest on: "device", "stack" or "none"
     bool ok() const { return status == "ok"; }
 };
 
@@ -98,6 +100,8 @@ struct Validation {
 inline constexpr double kTrustedWeight = 0.7;
 
 using Predict = std::function<Prediction(const MeasuredRow&)>;
+/// The statistics of rows that have their predictions.
+ARCHSIM_API Validation summarize(std::vector<ValidatedRow> rows);
 /// Calls `predict` for every row, from several threads when `threads` > 1.
 ARCHSIM_API Validation validate(std::vector<MeasuredRow> rows, const Predict& predict, unsigned threads = 1);
 

@@ -4,6 +4,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
+#include "archsim/hardware/parameter_site.hpp"
 #include "archsim/map/machine_changes.hpp"
 #include "archsim/map/mapper.hpp"
 #include "archsim/ops/registry.hpp"
@@ -39,6 +40,8 @@ struct RunOptions {
     bool allow_unknown = false;
     bool keep_subgraphs = true;
     MachineChanges changes; ///< to the device as the database states it
+    /// Parameters to take instead of those that the database states; null: none.
+    std::shared_ptr<const ParameterOverrides> overrides;
 };
 
 class ARCHSIM_API Session {

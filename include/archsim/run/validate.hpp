@@ -26,8 +26,13 @@ class ARCHSIM_API RowEstimator {
     RowEstimator(const RowEstimator&) = delete;
     RowEstimator& operator=(const RowEstimator&) = delete;
 
-    /// Never throws for a row: what cannot be estimated has its reason.
-    Prediction operator()(const MeasuredRow& row) const;
+    /// Never throws for a row: what cannot be estimated has its reason. `overrides` stand in for parameters
+    /// of the database.
+    Prediction operator()(const MeasuredRow& row,
+                          std::shared_ptr<const ParameterOverrides> overrides = nullptr) const;
+    const Session& session() const;
+    /// The software stack that the row is run with.
+    std::string stack_of(const MeasuredRow& row) const;
 
   private:
     struct State;

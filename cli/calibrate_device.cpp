@@ -1,0 +1,82 @@
+// calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
+
+#include "archsim/report/calibration.hpp"
+#include "archsim/run/calibrate.hpp"
+#include "archsim/run/measurements.hpp"
+#include "common/tool.hpp"
+
+#include <chrono>
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <thread>
+
+namespace {
+
+constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements tests/measured/calibration.csv
+  calibrate_device my_board.json --measurements my_board.csv --output my_board.calibrated.json
+  calibrate_device RTX-4090 --measurements mine.csv --parameters matrix_efficiency --parameters kernel_overhead --write
+  calibrate_device --stack qnn --with-devices --measurements tests/measured/calibration.csv)";
+
+std::string today() {
+    return fmt::format("{:%Y-%m-%d}",
+                       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    std::vector<std::string> files, overlays;
+    std::string output_file;
+    bool write = false;
+    CalibrationRequest request;
+    cli::OutputOptions output;
+    const auto setup = [&](CLI::App& app) {
+        app.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
+        app.add_option("--measurements", files, "CSV file(s) of measured values; see docs/calibrating.md")
+            ->required();
+        app.add_option("--runtime", request.runtime,
+                       "only rows of this software stack (default: the one with most rows)");
+        app.add_option("--parameters", request.parameters,
+                       "parameters to fit, at most six (default: see docs/calibrating.md)");
+        app.add_option("--stack", request.stacks,
+                       "instead of a device: fit the parameters that software stack(s) share over devices");
+        app.add_flag("--with-devices", request.with_devices,
+                     "with --stack: fit the devices' own parameters together with it");
+        app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        output.add_to(app, "text, markdown, json, csv, html");
+        app.remove_option(app.get_option("--output"));
+        const auto save =
+            app.add_option_group("Result", "where the fitted values go (default: only printed)");
+        save->add_option("-o,--output", output_file,
+                         "write the device's file with the fitted values to FILE");
+        save->add_flag("--write", write, "write the fitted values into the database files themselves");
+        save->require_option(0, 1);
+    };
+    const auto body = [&] {
+        MeasuredTable table = read_measurements(files);
+        SessionOptions options;
+        options.hardware_overlays.assign(overlays.begin(), overlays.end());
+        if (request.device.ends_with(".json"))
+            options.hardware_overlays.emplace_back(request.device);
+        const Session session(options);
+        const RowEstimator estimator(session);
+        request.threads = std::max(1U, std::thread::hardware_concurrency());
+        const CalibrationOutcome outcome = calibrate(estimator, table.rows, request);
+        const std::string cite = describe_fit(outcome.calibration, files);
+        if (!output_file.empty() && outcome.files.size() != 1)
+            throw UsageError(
+                fmt::format("--output: {} files would change; use --write", outcome.files.size()));
+        for (const CalibratedFile& file : outcome.files)
+            if (write || !output_file.empty())
+                write_file(write ? file.file : output_file, calibrated_text(file, cite, today()));
+        const Format format = output.chosen();
+        output.emit(format == Format::json
+                        ? to_json(outcome.calibration)
+                        : render(describe(outcome.calibration), format, output.render_options()));
+        return table.findings.empty() ? 0 : 3;
+    };
+    return cli::run_tool(argc, argv, "calibrate_device",
+                         "Fits the parameters of a device or of a software stack to measurements.", kExamples,
+                         setup, body);
+}

@@ -1,0 +1,41 @@
+#pragma once
+// Where the database states a parameter of the latency model, and values that stand in for the stated ones.
+
+#include "archsim/core/export.hpp"
+#include "archsim/hardware/runtime.hpp"
+
+#include <compare>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// One statement: in a device's "fitted" block, or in a software stack's "parameters".
+struct ParameterSite {
+    std::string device;     ///< id of the device that states it; empty: a stack does
+    std::string runtime;    ///< id of the stack; with a device, empty: the value holds for every stack
+    std::string generation; ///< of a stack's value for one generation of devices; empty: its default
+    Parameter parameter{};
+
+    auto operator<=>(const ParameterSite&) const = default;
+};
+/// "matrix_efficiency of QCS8550 with qnn"
+ARCHSIM_API std::string to_string(const ParameterSite& site);
+
+struct ParameterOverride {
+    ParameterSite site;
+    double value = 0; ///< in the unit of info_of(site.parameter)
+};
+using ParameterOverrides = std::vector<ParameterOverride>;
+
+/// The statement that decides `parameter` when `runtime` runs on `device`, by the order of
+/// resolve_parameters; nothing where neither states it.
+ARCHSIM_API std::optional<ParameterSite> site_of(const Device& device, const Runtime& runtime,
+                                                 Parameter parameter);
+/// What is stated there; null where nothing is.
+ARCHSIM_API const Fact* stated_at(const Device& device, const Runtime& runtime, const ParameterSite& site);
+/// Replaces or adds the values whose site belongs to this device or this stack.
+ARCHSIM_API void apply(const ParameterOverrides& overrides, Device& device, Runtime& runtime);
+
+} // namespace archsim

@@ -1,0 +1,17 @@
+#pragma once
+// A calibration for people and for programs.
+
+#include "archsim/compare/calibration.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/report/report.hpp"
+
+#include <string>
+
+namespace archsim {
+
+ARCHSIM_API Report describe(const Calibration& calibration);
+/// {"schema": "archsim.calibrate_device/1", "subject", "parameters": [...], "errors": {"before", "training",
+/// "left_out"}, "rows": [...]}
+ARCHSIM_API std::string to_json(const Calibration& calibration);
+
+} // namespace archsim

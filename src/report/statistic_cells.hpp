@@ -1,0 +1,20 @@
+#pragma once
+// Error statistics as columns and cells of a table.
+
+#include "archsim/compare/validation.hpp"
+#include "archsim/report/report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// "14.2 %"
+std::string percent(double share);
+/// "+14.2 %"
+std::string signed_percent(double share);
+/// The first column holds the group's name.
+std::vector<Column> statistic_columns(std::string heading, std::string key);
+std::vector<Cell> statistic_cells(const ValidationGroup& group);
+
+} // namespace archsim

@@ -13,9 +13,9 @@
 namespace {
 
 constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements tests/measured/calibration.csv
-  calibrate_device my_board.json --measurements my_board.csv --output my_board.calibrated.json
-  calibrate_device RTX-4090 --measurements mine.csv --parameters matrix_efficiency --parameters kernel_overhead --write
-  calibrate_device --stack qnn --with-devices --measurements tests/measured/calibration.csv)";
+  calibrate_device A100 --measurements my_board.csv --output my_a100.json
+  calibrate_device A100 --measurements my_board.csv --parameters matrix_efficiency
+  calibrate_device --stack hailort --with-devices --measurements tests/measured/calibration.csv)";
 
 std::string today() {
     return fmt::format("{:%Y-%m-%d}",

@@ -15,9 +15,8 @@ namespace {
 constexpr const char* kExamples = R"(  validate_estimates --measurements tests/measured/calibration.csv
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
-  validate_estimates --measurements tests/measured/calibration.csv --leave-out model
-  validate_estimates --measurements tests/measured/calibration.csv --save-left-out tests/measured/left_out.csv \
-                     --uncertainty hardware_db/uncertainty.json
+  validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
+  validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
   validate_estimates --measurements tests/measured/calibration.csv --output docs/validation.md \
                      --scatter docs/validation.svg)";
 

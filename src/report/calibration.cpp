@@ -7,6 +7,7 @@
 // followed by the errors before, after (training) and with every network left out of the fit in turn.
 
 #include "archsim/report/calibration.hpp"
+#include "archsim/core/version.hpp"
 
 #include "report/number_format.hpp"
 #include "report/statistic_cells.hpp"
@@ -136,6 +137,7 @@ std::string to_json(const Calibration& calibration) {
                         {"after", predicted(calibration.after[i])},
                         {"left_out", predicted(calibration.left_out[i])}});
     const Json document = {{"schema", "archsim.calibrate_device/1"},
+                           {"version", version()},
                            {"subject", calibration.subject},
                            {"parameters", std::move(parameters)},
                            {"errors",

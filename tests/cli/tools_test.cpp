@@ -166,6 +166,7 @@ TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
         "list_hardware_mappers --show TPU-v4",
         "list_hardware_mappers --check mychip.json",
         "validate_estimates --measurements my_board.csv",
+        "calibrate_device A100 --measurements my_board.csv",
         "analyze_graph_mapping resnet18 --hardware KPU-T256",
         "analyze_graph_mapping llama-3-70b --hardware T4 --precision fp16",
         "analyze_batch resnet18 --hardware A100 Hailo-8 --batch-sizes 1,8 --max-latency 1ms",

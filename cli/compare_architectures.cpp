@@ -3,6 +3,7 @@
 #include "archsim/report/compare_architectures.hpp"
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/run/compare_architectures.hpp"
+#include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -26,6 +27,7 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
     cli::DecisionOptions decisions;
+    cli::ExplainOptions explain;
     std::string sweep, positional, level, metric = "energy";
     const auto setup = [&](CLI::App& app) {
         app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
@@ -52,6 +54,7 @@ int main(int argc, char** argv) {
             ->group("What if");
         app.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256")->group("What if");
         decisions.add_to(app);
+        explain.add_to(app);
         workload.add_to(app);
         output.add_to(app, "text, markdown, json, csv, html");
     };
@@ -71,7 +74,10 @@ int main(int argc, char** argv) {
         request.scope = options.scope;
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
+        request.explanations = explain.chosen(request.level == ComparisonLevel::detailed);
+        request.cost = request.explanations.conditions;
         request.decision = decisions.request(request.metric);
+        request.decision.cost = request.cost;
         if (!sweep.empty())
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
         const Format format = output.chosen();

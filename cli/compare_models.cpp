@@ -38,6 +38,13 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--generate-tokens",
                                         "--verbose",
                                         "--cold-start",
+                                        "--max-latency",
+                                        "--max-power",
+                                        "--max-energy",
+                                        "--max-memory",
+                                        "--max-cost",
+                                        "--min-throughput",
+                                        "--pareto",
                                         "--explain-energy",
                                         "--show-memory",
                                         "--cost",
@@ -125,6 +132,7 @@ int main(int argc, char** argv) {
         const Bindings bindings = workload.bindings();
         request.dims = bindings.dims;
         view.explanations = explain.chosen(view.verbose);
+        request.decision.cost = view.explanations.conditions;
         const Session session = workload.open();
         const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
         if (!subgraphs.empty())

@@ -12,7 +12,10 @@ namespace archsim {
 
 namespace {
 
-void add_decision(const ArchitectureComparison& c, Report& report) {
+/// What is asked for beside the comparison itself.
+void add_extras(const ArchitectureComparison& c, Report& report) {
+    for (Block& block : explanation_blocks(c.results, c.request.explanations))
+        report.blocks.push_back(std::move(block));
     if (c.decision)
         for (Block& block : decision_blocks(*c.decision, c.results, c.labels))
             report.blocks.push_back(std::move(block));
@@ -52,7 +55,7 @@ Report describe(const ArchitectureComparison& c) {
     if (c.sensitivity)
         add_sensitivity(c, report);
     if (c.explanation || c.what_if || c.batch_sweep || c.sensitivity) {
-        add_decision(c, report);
+        add_extras(c, report);
         return report;
     }
     switch (c.request.level) {
@@ -67,7 +70,7 @@ Report describe(const ArchitectureComparison& c) {
         add_hybrids(c, report);
         break;
     }
-    add_decision(c, report);
+    add_extras(c, report);
     return report;
 }
 

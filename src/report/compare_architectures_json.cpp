@@ -4,6 +4,7 @@
 #include "report/architectures.hpp"
 #include "report/architectures_json.hpp"
 #include "report/explanation.hpp"
+#include "report/explanations_json.hpp"
 #include "report/results_json.hpp"
 
 #include <cmath>
@@ -171,6 +172,7 @@ std::string to_json(const ArchitectureComparison& c) {
     document["recommendations"] = recommendations_json(c);
     document["subgraphs"] = subgraphs_json(c);
     add_scenarios(c, document);
+    add_explanations(document, c.results, c.request.explanations);
     document["explanation"] = c.explanation ? explanation_json(c, *c.explanation) : Json(nullptr);
     return document.dump(2) + "\n";
 }

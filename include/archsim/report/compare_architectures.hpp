@@ -7,6 +7,7 @@
 #include "archsim/compare/hybrid.hpp"
 #include "archsim/compare/objective.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/report/explanations.hpp"
 #include "archsim/report/report.hpp"
 
 #include <cstdint>
@@ -38,6 +39,7 @@ struct CompareArchitecturesRequest {
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
     CostOptions cost;
+    Explanations explanations; ///< energy, memory and cost of every architecture, below the rest
     DecisionRequest decision;
     std::vector<std::string> what_if; ///< "bandwidth=2x", "tdp=15W", "batch=8", "GPU:peak=50%"
     bool sensitivity = false;

@@ -6,6 +6,7 @@
 #include "archsim/report/decision_report.hpp"
 #include "archsim/report/energy_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
+#include "archsim/report/memory_report.hpp"
 #include "report/mapping_blocks.hpp"
 #include "report/number_format.hpp"
 #include "report/result_sources.hpp"
@@ -131,8 +132,8 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view) {
     }
     add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
     report.blocks.push_back(energy_chart(std::span(&r, 1)));
-    if (r.work)
-        add_memory_blocks(r, report);
+    report.blocks.push_back(Heading{2, "Memory"});
+    append({"", memory_blocks(std::span(&r, 1))}, report);
     if (!a.batches.series.empty())
         add_section("Batch", describe(a.batches, BatchView{}), report);
     report.blocks.push_back(Heading{2, "Money and carbon"});

@@ -1,6 +1,7 @@
 #include "archsim/report/graph_mapping.hpp"
 
 #include "archsim/estimate/resource_times.hpp"
+#include "archsim/report/memory_report.hpp"
 #include "report/mapping_blocks.hpp"
 #include "report/number_format.hpp"
 #include "report/result_sources.hpp"
@@ -16,8 +17,6 @@
 namespace archsim {
 
 namespace {
-
-constexpr std::size_t kPeakTensors = 10; ///< listed of those alive at the peak
 
 std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
     std::string text;
@@ -145,33 +144,6 @@ void add_slowest_subgraphs(const Result& result, int top, Report& report) {
         add_subgraph(result, subgraphs[order[i]], report);
 }
 
-void add_memory_blocks(const Result& result, Report& report) {
-    const MemoryPlan& plan = result.work->memory;
-    report.blocks.push_back(Heading{2, "Memory"});
-    Facts facts;
-    facts.items.push_back({"Weights", format_bytes(result.work->weight_bytes)});
-    facts.items.push_back({"Peak of live activations",
-                           fmt::format("{} at step {} ({})", format_bytes(plan.peak_live_bytes),
-                                       plan.peak_step, result.partition->subgraphs[plan.peak_step].name)});
-    facts.items.push_back({"Arena after offset planning", format_bytes(plan.arena_bytes)});
-    if (plan.kv_cache_bytes > 0)
-        facts.items.push_back({"Attention cache", format_bytes(plan.kv_cache_bytes)});
-    report.blocks.push_back(std::move(facts));
-    Table table;
-    table.title = "Alive at the peak";
-    table.columns = {{"Tensor", "", "tensor"}, {"Shape", "", "shape"}};
-    for (const TensorId id : plan.peak_tensors) {
-        if (table.rows.size() == kPeakTensors) {
-            table.notes.push_back(fmt::format("and {} more", plan.peak_tensors.size() - kPeakTensors));
-            break;
-        }
-        const ShapedTensor& tensor = result.model->graph->tensors[id];
-        table.rows.push_back({{tensor.name}, {shape_text(tensor)}});
-    }
-    report.blocks.push_back(std::move(table));
-    report.blocks.push_back(memory_chart(result));
-}
-
 namespace {
 
 Table partition_table(const Result& result) {
@@ -219,8 +191,11 @@ Report describe_mapping(const Result& result, const GraphMappingView& view) {
         report.blocks.push_back(Heading{2, "Roofline"});
         report.blocks.push_back(roofline_chart(std::span(&result, 1)));
     }
-    if (view.memory)
-        add_memory_blocks(result, report);
+    if (view.memory) {
+        report.blocks.push_back(Heading{2, "Memory"});
+        for (Block& block : memory_blocks(std::span(&result, 1)))
+            report.blocks.push_back(std::move(block));
+    }
     if (view.partition) {
         report.blocks.push_back(Heading{2, "Partition"});
         report.blocks.push_back(partition_table(result));

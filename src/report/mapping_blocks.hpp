@@ -10,8 +10,6 @@ namespace archsim {
 
 /// A section with the `top` slowest subgraphs one by one; 0: all.
 void add_slowest_subgraphs(const Result& result, int top, Report& report);
-/// Weights, live peak, arena, the tensors at the peak, and the timeline.
-void add_memory_blocks(const Result& result, Report& report);
 
 /// Every subgraph with its terms; empty without an estimate.
 nlohmann::ordered_json subgraphs_json(const Result& result);

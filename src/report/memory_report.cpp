@@ -1,8 +1,10 @@
 #include "archsim/report/memory_report.hpp"
 
+#include "archsim/report/graph_mapping.hpp"
 #include "report/explanations_json.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
+#include "report/shape_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,7 +14,6 @@ namespace archsim {
 namespace {
 
 constexpr std::size_t kTopTensors = 8;
-constexpr std::size_t kTimelineRows = 24;
 
 std::string options_text(const std::vector<FitOption>& options, const Result& r) {
     std::string text;
@@ -107,13 +108,6 @@ Table fit_table(std::span<const Result> results) {
     return table;
 }
 
-std::string shape_text(const ShapedTensor& tensor) {
-    std::string text;
-    for (const std::int64_t size : tensor.shape)
-        text += fmt::format("{}{}", text.empty() ? "" : "x", size);
-    return text.empty() ? "scalar" : text;
-}
-
 /// The last two parts of a path.
 std::string tail_of(const std::string& name) {
     const auto last = name.rfind('/');
@@ -164,29 +158,6 @@ Table top_tensors(const Result& r, const std::string& who) {
     return table;
 }
 
-/// Neighbouring steps share a bar, which shows the largest of them.
-Chart timeline_chart(const Result& r, const std::string& who) {
-    const auto& timeline = r.work->memory.timeline;
-    Chart chart;
-    chart.title = fmt::format("Activations alive at every step, {}", who);
-    chart.y_title = "MB";
-    ChartSeries series;
-    const std::size_t per_row = (timeline.size() + kTimelineRows - 1) / kTimelineRows;
-    for (std::size_t begin = 0; begin < timeline.size(); begin += per_row) {
-        const std::size_t end = std::min(begin + per_row, timeline.size());
-        const auto peak = std::max_element(timeline.begin() + static_cast<std::ptrdiff_t>(begin),
-                                           timeline.begin() + static_cast<std::ptrdiff_t>(end));
-        const auto at = static_cast<std::size_t>(peak - timeline.begin());
-        ChartPoint point;
-        point.label = fmt::format("{:>3} {}", at + 1, tail_of(r.partition->subgraphs[at].name));
-        point.x = static_cast<double>(at + 1);
-        point.y = *peak / 1e6;
-        series.points.push_back(std::move(point));
-    }
-    chart.series.push_back(std::move(series));
-    return chart;
-}
-
 /// Results that share a plan, in their order.
 std::vector<std::vector<const Result*>> by_plan(std::span<const Result> results) {
     std::vector<std::vector<const Result*>> groups;
@@ -218,7 +189,9 @@ std::vector<Block> memory_blocks(std::span<const Result> results) {
         if (group.size() > 1)
             who += fmt::format(" and {} more that fuse and store alike", group.size() - 1);
         blocks.push_back(top_tensors(*group.front(), who));
-        blocks.push_back(timeline_chart(*group.front(), who));
+        Chart timeline = memory_chart(*group.front());
+        timeline.title = fmt::format("Activations alive at every step, {}", who);
+        blocks.push_back(std::move(timeline));
     }
     for (const Result& r : results) {
         for (const ResultPart& part : r.parts) {

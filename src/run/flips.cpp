@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kLimit = 100;        ///< largest factor tried
 constexpr double kResolution = 1.005; ///< factors are found to half a percent
-constexpr std::int64_t kLargestBatch = 512;
+constexpr std::int64_t kLargestBatch = 256, kBatchStep = 4;
 
 struct Values {
     std::array<std::optional<double>, 2> value;
@@ -115,12 +115,14 @@ class Search {
         return {{value(subject, 0, pair_.options), value(subject, 1, pair_.options)}};
     }
 
-    /// Doubling from the batch asked for, then halving; within the step found, the nearest batch.
+    /// In steps of four upwards from the batch asked for, then downwards; within the step found, the nearest
+    /// batch.
     void try_batches() {
         for (const bool up : {true, false}) {
             std::int64_t keeps = pair_.batch;
-            while (up ? keeps * 2 <= kLargestBatch : keeps >= 2) {
-                const std::int64_t next = up ? keeps * 2 : keeps / 2;
+            while (up ? keeps * kBatchStep <= kLargestBatch : keeps > 1) {
+                const std::int64_t next =
+                    up ? keeps * kBatchStep : std::max<std::int64_t>(1, keeps / kBatchStep);
                 const Values v = at_batch(next);
                 if (!v.known())
                     break;

@@ -18,7 +18,7 @@ struct RankedPair {
     CostOptions cost;
 };
 
-/// Fills the flips of an explanation: every lever of either device up to a factor of 100, batches up to 512,
+/// Fills the flips of an explanation: every lever of either device up to a factor of 100, batches up to 256,
 /// every precision.
 void find_flips(const RankedPair& pair, Explanation& out);
 

@@ -1,0 +1,62 @@
+#pragma once
+// Design-space sweeps: models x batches x devices x precisions x parametric changes of the device.
+
+#include "archsim/compare/sweep.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// Parses "bandwidth=0.5x,1x,2x", "bandwidth=0.5x..4x:log8" (8 factors, equal ratios) or "clock=0.8x..1.2x:5"
+/// (equal steps). Throws UsageError that shows the form and the names.
+ARCHSIM_API SweepAxis parse_sweep_axis(std::string_view text);
+
+struct SweepRequest {
+    std::vector<std::string> models, hardware;
+    std::vector<std::string> precisions{"fp32"};
+    std::vector<std::int64_t> batches{1};
+    std::vector<SweepAxis> axes;
+    Bindings bindings;                   ///< besides the batch
+    RunOptions options;                  ///< runtime, scenario, scope; its precision and changes are not used
+    std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
+};
+
+/// A design space. Points are numbered with the last axis running fastest; shards are contiguous ranges of
+/// numbers.
+class ARCHSIM_API Sweep {
+  public:
+    /// Loads the models and checks every name. Throws InputError or UsageError.
+    Sweep(const Session& session, SweepRequest request);
+    ~Sweep();
+    Sweep(Sweep&&) noexcept;
+
+    const SweepRequest& request() const;
+    std::uint64_t size() const;  ///< points of the whole space
+    std::uint64_t first() const; ///< first point of the shard
+    std::uint64_t last() const;  ///< one past its last point
+
+    /// Estimates the points [from, last()) on `threads` threads and hands them to `sink` in order, in spans;
+    /// stops early when `sink` returns false. The rows are the same bits for any number of threads. At most a
+    /// few thousand rows are in memory.
+    void run(std::uint64_t from, unsigned threads,
+             const std::function<bool(std::span<const SweepRow>)>& sink) const;
+
+    /// The effect of each axis alone on one workload, largest first: the first model, batch, device and
+    /// precision.
+    std::vector<Sensitivity> sensitivities(Objective objective) const;
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+} // namespace archsim

@@ -1,0 +1,37 @@
+#pragma once
+// Sweeps on disk: written in order beside their final name, continued after an interruption, merged from
+// shards.
+
+#include "archsim/core/export.hpp"
+#include "archsim/report/sweep.hpp"
+#include "archsim/run/sweep.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <vector>
+
+namespace archsim {
+
+struct SweepFileOptions {
+    RowFormat format = RowFormat::csv;
+    bool resume = false; ///< continue FILE.partial if there is one
+    unsigned threads = 1;
+    /// Called after every span of rows with the points done and to do; may be empty.
+    std::function<void(std::uint64_t done, std::uint64_t all)> progress;
+    /// Sees every row written by this run; may be empty.
+    std::function<void(const SweepRow&)> row;
+};
+
+/// Writes the sweep to FILE.partial and renames it to FILE at the end, so that FILE is always complete;
+/// FILE.json says which request the rows belong to. An interrupted run leaves FILE.partial: with `resume` its
+/// complete rows stay and the rest is added, nothing lost or doubled. Returns the rows written by this run.
+/// Throws InputError when the files cannot be written, or belong to another request.
+ARCHSIM_API std::uint64_t write_sweep(const Sweep& sweep, const std::filesystem::path& file,
+                                      const SweepFileOptions& options);
+
+/// Joins the finished files of all shards of one request, in any order, to what one run would have written.
+/// Throws InputError when they belong to different requests, or a shard is missing or given twice.
+ARCHSIM_API void merge_sweeps(const std::vector<std::filesystem::path>& shards,
+                              const std::filesystem::path& file);
+
+} // namespace archsim

@@ -1,0 +1,259 @@
+#include "archsim/run/sweep.hpp"
+#include "archsim/run/sweep_file.hpp"
+
+#include "archsim/hardware/device_changes.hpp"
+#include "run/ordered_work.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+
+using namespace archsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+const Session& session() {
+    static const Session kSession(
+        {.data = ARCHSIM_SOURCE_DIR, .hardware_overlays = {}, .operators = {}, .mappers = {}});
+    return kSession;
+}
+
+SweepRequest small_request() {
+    SweepRequest q;
+    q.models = {"resnet18", "mobilenet_v2"};
+    q.hardware = {"H100", "TPU-v4", "KPU-T64"};
+    q.precisions = {"int8"};
+    q.batches = {1, 8};
+    q.axes = {parse_sweep_axis("bandwidth=0.5x,1x,2x"), parse_sweep_axis("units=0.5x..2x:5")};
+    return q;
+}
+
+std::vector<SweepRow> all_rows(const Sweep& sweep, unsigned threads) {
+    std::vector<SweepRow> rows;
+    sweep.run(sweep.first(), threads, [&](std::span<const SweepRow> some) {
+        rows.insert(rows.end(), some.begin(), some.end());
+        return true;
+    });
+    return rows;
+}
+
+std::string as_text(const std::vector<SweepRow>& rows, const Sweep& sweep, RowFormat format) {
+    std::string text = sweep_header(sweep.request().axes, format);
+    append_rows(rows, sweep.request().axes, format, text);
+    return text;
+}
+
+std::string read(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::stringstream text;
+    text << stream.rdbuf();
+    return text.str();
+}
+
+struct Folder {
+    fs::path path = fs::temp_directory_path() / ("archsim_sweep_" + std::to_string(getpid()));
+    Folder() { fs::create_directories(path); }
+    ~Folder() { fs::remove_all(path); }
+};
+
+} // namespace
+
+TEST_CASE("axes are lists, steps or ratios of factors", "[sweep]") {
+    CHECK(parse_sweep_axis("bandwidth=0.5x,1x,2").factors == std::vector<double>{0.5, 1, 2});
+    CHECK(parse_sweep_axis("clock=0.8x..1.2x:3").factors == std::vector<double>{0.8, 1.0, 1.2});
+    const auto ratios = parse_sweep_axis("peak=0.5x..4x:log4").factors;
+    REQUIRE(ratios.size() == 4);
+    for (std::size_t i = 0; i < 4; ++i)
+        CHECK(ratios[i] == Approx(0.5 * std::pow(2.0, static_cast<double>(i))));
+    for (const char* bad : {"bandwidth", "bandwidth=", "=1x", "bandwidth=-1x", "bandwidth=nan",
+                            "bandwidth=0.5x..4x", "bandwidth=0.5x..4x:log", "bandwidth=0.5x..4x:1",
+                            "bandwidht=2x", "bandwidth=1e999", "bandwidth=1x..2x:99999999999"})
+        CHECK_THROWS_AS(parse_sweep_axis(bad), UsageError);
+}
+
+TEST_CASE("work in parallel comes back in order, once, and stops on request", "[sweep]") {
+    for (const unsigned threads : {1U, 2U, 7U}) {
+        std::vector<std::uint64_t> seen;
+        in_order<std::vector<std::uint64_t>>(
+            3, 1003, 10, threads,
+            [](unsigned, std::uint64_t first, std::uint64_t last) {
+                std::vector<std::uint64_t> numbers(last - first);
+                std::iota(numbers.begin(), numbers.end(), first);
+                return numbers;
+            },
+            [&seen](const std::vector<std::uint64_t>& numbers) {
+                seen.insert(seen.end(), numbers.begin(), numbers.end());
+                return seen.size() < 500;
+            });
+        REQUIRE(seen.size() == 500);
+        for (std::size_t i = 0; i < seen.size(); ++i)
+            CHECK(seen[i] == i + 3);
+    }
+    CHECK_THROWS_AS(in_order<int>(
+                        0, 100, 1, 3,
+                        [](unsigned, std::uint64_t first, std::uint64_t) -> int {
+                            if (first == 50)
+                                throw InputError("fifty");
+                            return 0;
+                        },
+                        [](int) { return true; }),
+                    InputError);
+}
+
+TEST_CASE("a sweep gives the same bits for any number of threads", "[sweep]") {
+    const Sweep sweep(session(), small_request());
+    REQUIRE(sweep.size() == 2 * 3 * 1 * 2 * 3 * 5);
+    const std::string one = as_text(all_rows(sweep, 1), sweep, RowFormat::csv);
+    CHECK(one == as_text(all_rows(sweep, 4), sweep, RowFormat::csv));
+    CHECK(std::count(one.begin(), one.end(), '\n') == 181);
+}
+
+TEST_CASE("a point without changes is the estimate itself, and more bandwidth is never slower", "[sweep]") {
+    const Sweep sweep(session(), small_request());
+    const std::vector<SweepRow> rows = all_rows(sweep, 2);
+    const Result own = [] {
+        RunOptions options;
+        options.precision = PrecisionConfig::uniform(Precision::int8);
+        return session().run(session().bind(session().load("resnet18"), 8), "TPU-v4", options);
+    }();
+    bool found = false;
+    for (const SweepRow& row : rows) {
+        REQUIRE(row.status == Status::ok);
+        if (row.model == "resnet18" && row.hardware == "TPU-v4" && row.batch == 8 && row.factors[0] == 1 &&
+            std::abs(row.factors[1] - 1) < 0.13 && row.factors[1] != 0.5) {
+            found = found || row.factors[1] == 1;
+            if (row.factors[1] == 1)
+                CHECK(row.latency_s == own.estimate.latency_s);
+        }
+    }
+    for (const SweepRow& slow : rows)
+        for (const SweepRow& fast : rows)
+            if (slow.model == fast.model && slow.hardware == fast.hardware && slow.batch == fast.batch &&
+                slow.factors[1] == fast.factors[1] && slow.factors[0] < fast.factors[0])
+                CHECK(fast.latency_s <= slow.latency_s * (1 + 1e-12));
+}
+
+TEST_CASE("shards cover the space once", "[sweep]") {
+    SweepRequest q = small_request();
+    std::uint64_t next = 0;
+    for (q.shard = 0, q.shards = 7; q.shard < q.shards; ++q.shard) {
+        const Sweep part(session(), q);
+        CHECK(part.first() == next);
+        next = part.last();
+    }
+    CHECK(next == 180);
+    q.shard = 7;
+    CHECK_THROWS_AS(Sweep(session(), q), UsageError);
+}
+
+TEST_CASE("an interrupted sweep continues without loss or doubling, and another request is refused",
+          "[sweep]") {
+    const Folder folder;
+    const Sweep sweep(session(), small_request());
+    for (const auto& [format, name] :
+         {std::pair(RowFormat::csv, "s.csv"), std::pair(RowFormat::ndjson, "s.ndjson")}) {
+        const fs::path file = folder.path / name, partial = file.string() + ".partial";
+        write_sweep(sweep, file, {.format = format, .threads = 2, .progress = {}, .row = {}});
+        const std::string whole = read(file);
+        CHECK(whole == as_text(all_rows(sweep, 1), sweep, format));
+        CHECK_FALSE(fs::exists(partial));
+        // Cut anywhere: in the header, behind it, in the middle of a line, at the end.
+        for (const std::size_t kept :
+             {std::size_t{3}, whole.find('\n') + 1, whole.size() / 2, whole.size()}) {
+            fs::remove(file);
+            std::ofstream(partial, std::ios::binary) << whole.substr(0, kept);
+            write_sweep(sweep, file,
+                        {.format = format, .resume = true, .threads = 2, .progress = {}, .row = {}});
+            CHECK(read(file) == whole);
+        }
+        CHECK(write_sweep(sweep, file,
+                          {.format = format, .resume = true, .threads = 1, .progress = {}, .row = {}}) == 0);
+        SweepRequest other = small_request();
+        other.batches = {2};
+        CHECK_THROWS_AS(
+            write_sweep(Sweep(session(), other), file,
+                        {.format = format, .resume = true, .threads = 1, .progress = {}, .row = {}}),
+            InputError);
+        CHECK(read(file) == whole);
+    }
+}
+
+TEST_CASE("merged shards are what one run writes", "[sweep]") {
+    const Folder folder;
+    SweepRequest q = small_request();
+    const fs::path whole = folder.path / "whole.csv", merged = folder.path / "merged.csv";
+    write_sweep(Sweep(session(), q), whole, {});
+    q.shards = 3;
+    std::vector<fs::path> parts;
+    for (q.shard = 0; q.shard < 3; ++q.shard) {
+        parts.push_back(folder.path / ("part" + std::to_string(q.shard) + ".csv"));
+        write_sweep(Sweep(session(), q), parts.back(), {});
+    }
+    merge_sweeps({parts[2], parts[0], parts[1]}, merged);
+    CHECK(read(merged) == read(whole));
+    CHECK(read(merged.string() + ".json") == read(whole.string() + ".json"));
+    CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1]}, merged), InputError);
+    CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], parts[1]}, merged), InputError);
+    CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], whole}, merged), InputError);
+    CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], folder.path / "none.csv"}, merged), InputError);
+    CHECK(read(merged) == read(whole)); // a failed merge leaves the old file
+}
+
+TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
+    const Sweep sweep(session(), small_request());
+    const std::vector<SweepRow> rows = all_rows(sweep, 2);
+    ParetoFront front(Objective::latency, Objective::energy),
+        backwards(Objective::latency, Objective::energy);
+    for (const SweepRow& row : rows)
+        front.add(row);
+    for (auto row = rows.rbegin(); row != rows.rend(); ++row)
+        backwards.add(*row);
+    const std::vector<SweepRow> found = front.rows();
+    REQUIRE_FALSE(found.empty());
+    for (const SweepRow& member : found)
+        for (const SweepRow& row : rows)
+            if (row.model == member.model)
+                CHECK_FALSE((row.latency_s <= member.latency_s &&
+                             row.energy_per_inference_j <= member.energy_per_inference_j &&
+                             (row.latency_s < member.latency_s ||
+                              row.energy_per_inference_j < member.energy_per_inference_j)));
+    REQUIRE(backwards.rows().size() == found.size());
+    for (std::size_t i = 0; i < found.size(); ++i)
+        CHECK(backwards.rows()[i].point == found[i].point);
+}
+
+TEST_CASE("sensitivities are sorted by swing and name their values", "[sweep]") {
+    SweepRequest q = small_request();
+    q.hardware = {"T4"};
+    q.axes = {parse_sweep_axis("memory_energy=0.5x,2x"), parse_sweep_axis("bandwidth=0.5x,2x"),
+              parse_sweep_axis("peak=0.5x,2x")};
+    const auto found = Sweep(session(), q).sensitivities(Objective::latency);
+    REQUIRE(found.size() == 3);
+    CHECK(found[0].swing() >= found[1].swing());
+    CHECK(found[1].swing() > 0);
+    for (const Sensitivity& s : found)
+        if (s.axis != "memory_energy") {
+            CHECK(s.low_value > s.own_value);
+            CHECK(s.high_value < s.own_value);
+        }
+}
+
+TEST_CASE("a changed structure changes the peaks as stated", "[sweep]") {
+    const auto device = session().hardware().device("TPU-v4").device;
+    const double peak = device->peak(EngineClass::matrix, Precision::bf16);
+    const auto peak_with = [&](Structure part, double factor) {
+        DeviceChanges changes;
+        changes[part] = factor;
+        return changed(*device, changes)->peak(EngineClass::matrix, Precision::bf16);
+    };
+    CHECK(peak_with(Structure::array, 2) == Approx(4 * peak));
+    CHECK(peak_with(Structure::units, 2) == Approx(2 * peak));
+    CHECK(peak_with(Structure::units, 1e-9) > 0); // at least one unit
+    CHECK(peak_with(Structure::clock, 0.5) == Approx(0.5 * peak));
+    CHECK(peak_with(Structure::on_chip_memory, 2) == peak);
+    CHECK(device->peak(EngineClass::matrix, Precision::bf16) == peak); // the device itself is untouched
+}

@@ -95,6 +95,8 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware, const
         choice.device = std::make_shared<const Device>(std::move(device));
         runtime = std::make_shared<const Runtime>(std::move(stack));
     }
+    if (options.structure != DeviceChanges{})
+        choice.device = changed(*choice.device, options.structure);
     MachineOptions machine_options;
     machine_options.scenario = options.scenario;
     machine_options.scope = options.scope;

@@ -4,6 +4,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
+#include "archsim/hardware/device_changes.hpp"
 #include "archsim/hardware/parameter_site.hpp"
 #include "archsim/map/machine_changes.hpp"
 #include "archsim/map/mapper.hpp"
@@ -39,7 +40,8 @@ struct RunOptions {
     std::optional<FusionPolicy> fusion; ///< instead of the runtime's
     bool allow_unknown = false;
     bool keep_subgraphs = true;
-    MachineChanges changes; ///< to the device as the database states it
+    MachineChanges changes; ///< to the rates and costs of the device as the database states it
+    DeviceChanges structure; ///< to its structure
     /// Parameters to take instead of those that the database states; null: none.
     std::shared_ptr<const ParameterOverrides> overrides;
 };

@@ -56,6 +56,7 @@ enum class Factor : std::uint8_t {
 };
 inline constexpr std::size_t kFactorCount = static_cast<std::size_t>(Factor::count_);
 
+/// What a factor is called.
 struct FactorInfo {
     std::string_view name;  ///< JSON key: "bandwidth"
     std::string_view title; ///< "memory bandwidth"
@@ -75,6 +76,7 @@ struct FactorInput {
     std::vector<FactorSource> sources;
 };
 
+/// The part of a difference that one factor makes.
 struct Contribution {
     Factor factor{};
     double value = 0; ///< part of a - b, in the objective's unit
@@ -82,6 +84,7 @@ struct Contribution {
     FactorInput a, b;
 };
 
+/// The part of a difference that one region makes.
 struct RegionContribution {
     std::optional<std::size_t> region; ///< into Attribution::regions; absent: costs of the whole network
     double value = 0;                  ///< part of a - b
@@ -90,6 +93,7 @@ struct RegionContribution {
     Bound a_bound = Bound::compute, b_bound = Bound::compute;
 };
 
+/// A difference taken apart: the contributions sum to it.
 struct Attribution {
     Objective objective{};
     double a_value = 0, b_value = 0;

@@ -13,6 +13,7 @@
 
 namespace archsim {
 
+/// One batch size.
 struct BatchPoint {
     std::int64_t batch = 1;
     Result result;
@@ -25,6 +26,7 @@ struct BatchSeries {
     Decision decision; ///< over the points: which keep the limits, and which to take
 };
 
+/// One model on one device over batch sizes.
 struct BatchAnalysis {
     std::vector<std::int64_t> batches; ///< ascending
     DecisionRequest limits;

@@ -8,6 +8,7 @@
 
 namespace archsim {
 
+/// Work of one kind of subgraph.
 struct KindShare {
     OpKind kind = OpKind::free; ///< free: fixed costs of the network outside any subgraph
     double subgraphs = 0, operations = 0, memory_bytes = 0;

@@ -8,6 +8,7 @@
 
 namespace archsim {
 
+/// A parameter before and after a fit.
 struct CalibratedParameter {
     std::string name;  ///< "matrix_efficiency"
     std::string where; ///< "QCS8550", "qnn", "qnn on hexagon-v73"
@@ -16,9 +17,11 @@ struct CalibratedParameter {
     double low = 0, high = 0; ///< physical bounds
     double spread = 0;        ///< standard error of log(after), from the scatter of the residuals
     int n = 0;                ///< measurements that the parameter decides
+    /// True when the fit ended at a bound.
     bool at_bound() const { return after <= low * (1 + 1e-9) || after >= high * (1 - 1e-9); }
 };
 
+/// A fit with its errors.
 struct Calibration {
     std::string subject; ///< device or software stack
     std::vector<CalibratedParameter> parameters;

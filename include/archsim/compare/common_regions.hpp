@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// Subgraphs of both partitions that share operators: the smallest pieces that can be compared.
 struct CommonRegion {
     std::string name;           ///< of its largest operator
     OpKind kind = OpKind::free; ///< of that operator

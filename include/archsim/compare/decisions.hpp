@@ -23,6 +23,7 @@ struct Constraint {
 /// per million inferences, "0.25". Throws UsageError naming `flag` and the form expected.
 ARCHSIM_API Constraint parse_constraint(Objective objective, std::string_view text, std::string_view flag);
 
+/// One constraint on one device.
 struct Verdict {
     Constraint constraint;
     std::optional<double> value;
@@ -32,14 +33,17 @@ struct Verdict {
         0; ///< room relative to the limit: 0.25 = a quarter below it; negative = short by that much
 };
 
+/// Constraints and the objective to decide by.
 struct DecisionRequest {
     std::vector<Constraint> constraints;
     std::vector<Objective> pareto;             ///< objectives of the front; empty: none is marked
     Objective preference = Objective::latency; ///< what decides among those that meet the constraints
     CostOptions cost;
+    /// True when there is something to decide.
     bool active() const { return !constraints.empty() || !pareto.empty(); }
 };
 
+/// Verdicts under constraints and a recommendation.
 struct Decision {
     DecisionRequest request;
     std::vector<std::vector<Verdict>> verdicts; ///< per result, per constraint

@@ -22,6 +22,7 @@ struct Flip {
     double a_value = 0, b_value = 0;     ///< after the change
 };
 
+/// Why one device differs from another.
 struct Explanation {
     std::size_t a = 0, b = 0; ///< results
     Attribution attribution;

@@ -12,17 +12,20 @@
 
 namespace archsim {
 
+/// Bytes that cross from one device to the other.
 struct HybridTransfer {
     std::size_t before = 0; ///< first region after the change of device
     double bytes = 0, seconds = 0, joules = 0;
 };
 
+/// A graph spread over two devices.
 struct HybridSplit {
     std::vector<CommonRegion> regions;     ///< of the two results, in topological order
     std::vector<std::uint8_t> on_b;        ///< per region: 1 on the second device
     std::vector<HybridTransfer> transfers; ///< in order
     double value = 0;                      ///< seconds or joules of a batch
     double a_value = 0, b_value = 0;       ///< of either device alone
+    /// True when the split beats either device alone.
     bool wins() const { return value < a_value && value < b_value; }
 };
 

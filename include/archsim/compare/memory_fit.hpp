@@ -17,6 +17,7 @@ struct FitOption {
     double bytes = 0; ///< needed then
 };
 
+/// Whether a network fits, and what would.
 struct MemoryFit {
     double peak_bytes = 0;        ///< weights, arena and KV cache
     double capacity_bytes = 0;    ///< of the device's memory, all chips; 0 = unknown
@@ -29,9 +30,13 @@ struct MemoryFit {
     std::vector<FitOption> device_options;  ///< where it does not fit the device: batch first, then precision
     std::vector<FitOption> on_chip_options; ///< where the activations of the whole batch do not stay
 
+    /// True when the device's memory holds everything.
     bool in_device() const { return capacity_bytes <= 0 || peak_bytes <= capacity_bytes; }
+    /// True when activations stay on the chip.
     bool activations_on_chip() const { return on_chip_bytes > 0 && alive_bytes <= on_chip_bytes; }
+    /// True when weights stay on the chip.
     bool weights_on_chip() const { return weight_room_bytes > 0 && weight_bytes <= weight_room_bytes; }
+    /// True when nothing leaves the chip.
     bool all_on_chip() const {
         return activations_on_chip() && (weights_on_chip() || alive_bytes + weight_bytes <= on_chip_bytes);
     }

@@ -18,6 +18,7 @@ inline constexpr std::array kObjectives = {Objective::energy, Objective::latency
                                            Objective::memory, Objective::power,   Objective::cost,
                                            Objective::balance};
 
+/// What an objective is called and in which direction it improves.
 struct ObjectiveInfo {
     std::string_view name;  ///< "energy": flag value and JSON key
     std::string_view title; ///< "Energy"

@@ -9,6 +9,7 @@ namespace archsim {
 
 enum class RankBy : std::uint8_t { latency, throughput, energy, power, memory };
 
+/// One place of a ranking.
 struct Rank {
     std::size_t result = 0; ///< index into the ranked results
     int place = 0;          ///< 1 is best; equal for ties; 0 for a result that has no estimate

@@ -31,6 +31,7 @@ struct ResultPart {
     std::shared_ptr<const Result> result; ///< of one execution
 };
 
+/// One model on one device: the estimate and everything it was made from.
 struct Result {
     std::shared_ptr<const ModelFacts> model;
     std::shared_ptr<const Device> device; ///< null when the device could not be read: see estimate.reason
@@ -46,6 +47,7 @@ struct Result {
     std::vector<ResultPart> parts; ///< of a multi-part model
     std::shared_ptr<const GenerationEstimate> generation; ///< of a language model with a prompt
 
+    /// True when there is an estimate.
     bool ok() const { return estimate.status == Status::ok; }
 };
 

@@ -41,11 +41,15 @@ ARCHSIM_API double value_of(const SweepRow& row, Objective objective);
 /// million rows need the memory of the front alone.
 class ARCHSIM_API ParetoFront {
   public:
+    /// Fronts of these two objectives.
     ParetoFront(Objective first, Objective second) : first_(first), second_(second) {}
+    /// Takes a row in; it may leave again when a better one comes.
     void add(const SweepRow& row);
     /// By model, then by the first objective, best first.
     std::vector<SweepRow> rows() const;
+    /// The first objective.
     Objective first() const { return first_; }
+    /// The second objective.
     Objective second() const { return second_; }
 
   private:
@@ -57,8 +61,11 @@ class ARCHSIM_API ParetoFront {
 struct Sensitivity {
     std::string axis;
     double low_factor = 1, high_factor = 1;
+    /// Distance between the values at both ends.
     double low_value = 0, high_value = 0, own_value = 0; ///< of the objective
-    double swing() const { return low_value < high_value ? high_value - low_value : low_value - high_value; }
+    /** Distance between the values at both ends. */ double swing() const {
+        return low_value < high_value ? high_value - low_value : low_value - high_value;
+    }
 };
 
 } // namespace archsim

@@ -40,22 +40,26 @@ struct Prediction {
     std::string status = "ok"; ///< "ok", or why there is no number: "unsupported", "does_not_fit", ...
     std::string reason;        ///< one sentence when not ok
     double predicted = 0;
+    /// True when the row could be estimated.
     double low = 0, high = 0; ///< nominal 90 % interval
     std::string family;       ///< "gpu"
     std::string regime;       ///< "compute", "memory" or "overhead"
     std::string runtime;      ///< id of the software stack that the row's name stands for on its device
     std::string evidence;     ///< what the parameters rest on: "device", "stack" or "none"
-    bool ok() const { return status == "ok"; }
+    bool ok() const { return status == "ok"; } ///< the row could be estimated
 };
 
+/// A measurement with its prediction.
 struct ValidatedRow {
     MeasuredRow measured;
     Prediction prediction;
     /// predicted / measured - 1; 0 where there is no prediction.
     double error() const { return prediction.ok() ? prediction.predicted / measured.value - 1 : 0; }
+    /// True when the measured value lies inside the predicted interval.
     bool covered() const { return prediction.low <= measured.value && measured.value <= prediction.high; }
 };
 
+/// Errors of a group of rows, |predicted / measured - 1| unless said otherwise.
 struct ErrorStatistics {
     std::size_t n = 0;
     double median_ape = 0, mean_ape = 0, p90_ape = 0;   ///< absolute relative errors
@@ -76,6 +80,7 @@ ARCHSIM_API RankAgreement tau_of_devices(const std::vector<const ValidatedRow*>&
 /// Models ranked for each (device, power mode, stack, batch, precision, scope, metric).
 ARCHSIM_API RankAgreement tau_of_models(const std::vector<const ValidatedRow*>& rows);
 
+/// Errors of the rows that share a device, a family, a model...
 struct ValidationGroup {
     std::string name;
     ErrorStatistics errors;
@@ -90,6 +95,7 @@ struct ValidationSummary {
         by; ///< "family", "hardware", "model", ...
 };
 
+/// All rows and the groups they fall into.
 struct Validation {
     std::vector<ValidatedRow> rows; ///< as in the file
     ValidationSummary trusted;      ///< rows of weight >= kTrustedWeight

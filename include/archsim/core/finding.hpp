@@ -39,6 +39,7 @@ enum class FindingKind {
 ARCHSIM_API std::string_view name_of(FindingKind kind);
 ARCHSIM_API std::string_view name_of(Severity severity);
 
+/// Something the user should know or mend, with its place.
 struct Finding {
     FindingKind kind = FindingKind::malformed_file;
     Severity severity = Severity::error;
@@ -57,9 +58,12 @@ ARCHSIM_API std::string to_string(const Finding& finding);
 /// Base of everything this library throws on purpose. `exit_code()` is the documented process status.
 class ARCHSIM_API Error : public std::runtime_error {
   public:
+    /// An error that says `message`; `findings` are its causes, when there are several.
     explicit Error(const std::string& message, std::vector<Finding> findings = {});
     ~Error() override;
+    /// Status that a tool ends with.
     virtual int exit_code() const noexcept { return 2; }
+    /// The causes, when there are several.
     const std::vector<Finding>& findings() const noexcept { return findings_; }
 
   private:
@@ -70,6 +74,7 @@ class ARCHSIM_API Error : public std::runtime_error {
 class ARCHSIM_API InputError : public Error {
   public:
     using Error::Error;
+    /// An error with one cause.
     explicit InputError(const Finding& finding);
     ~InputError() override;
 };
@@ -79,6 +84,7 @@ class ARCHSIM_API UsageError : public Error {
   public:
     using Error::Error;
     ~UsageError() override;
+    /// Usage: 1.
     int exit_code() const noexcept override { return 1; }
 };
 
@@ -87,6 +93,7 @@ class ARCHSIM_API IncompleteError : public Error {
   public:
     using Error::Error;
     ~IncompleteError() override;
+    /// Incomplete: 3.
     int exit_code() const noexcept override { return 3; }
 };
 

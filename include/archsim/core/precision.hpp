@@ -42,6 +42,7 @@ struct PrecisionConfig {
     ARCHSIM_API static PrecisionConfig uniform(Precision p);
     /// Parses "fp16", "int8", "w8a16" (weights int8, activations and arithmetic 16 bit), "w4a16", "mixed".
     ARCHSIM_API static std::optional<PrecisionConfig> parse(std::string_view text);
+    /// Equal in every format.
     bool operator==(const PrecisionConfig&) const = default;
 };
 

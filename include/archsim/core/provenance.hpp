@@ -30,7 +30,9 @@ struct Fact {
     int fitted_n = 0;                     ///< measurements behind a fitted value
     double fitted_error = 0.0;            ///< relative error of that fit
 
+    /// False where nobody states the value.
     bool known() const { return !std::isnan(value); }
+    /// The value, or `fallback` where it is unknown.
     double value_or(double fallback) const { return known() ? value : fallback; }
 };
 

@@ -13,25 +13,35 @@ struct Quantity {
     double value = 0.0;
 
     constexpr Quantity() = default;
+    /// From a plain number in the SI unit.
     constexpr explicit Quantity(double v) : value(v) {}
 
+    /// Adds a quantity of the same kind.
     constexpr Quantity& operator+=(Quantity other) {
         value += other.value;
         return *this;
     }
+    /// Subtracts a quantity of the same kind.
     constexpr Quantity& operator-=(Quantity other) {
         value -= other.value;
         return *this;
     }
+    /// Scales.
     constexpr Quantity& operator*=(double factor) {
         value *= factor;
         return *this;
     }
+    /// Sum of two of the same kind.
     friend constexpr Quantity operator+(Quantity a, Quantity b) { return Quantity(a.value + b.value); }
+    /// Difference of two of the same kind.
     friend constexpr Quantity operator-(Quantity a, Quantity b) { return Quantity(a.value - b.value); }
+    /// Scaled.
     friend constexpr Quantity operator*(Quantity a, double f) { return Quantity(a.value * f); }
+    /// Scaled.
     friend constexpr Quantity operator*(double f, Quantity a) { return Quantity(a.value * f); }
+    /// Scaled.
     friend constexpr Quantity operator/(Quantity a, double f) { return Quantity(a.value / f); }
+    /// Order of two of the same kind.
     friend constexpr auto operator<=>(Quantity, Quantity) = default;
 };
 

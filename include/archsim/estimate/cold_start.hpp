@@ -23,6 +23,7 @@ struct ColdStart {
     const Fact* build = nullptr; ///< the stack's time per operator (owned by the machine)
     const Fact* link = nullptr;  ///< what carries the weights; null where nothing is known
 
+    /// Seconds until the first result.
     double first_s() const { return build_s + upload_s + warm_s; }
 };
 

@@ -24,23 +24,28 @@ ARCHSIM_API std::string_view name_of(Bound bound);
 /// Nominal 90 % interval.
 struct Interval {
     double low = 0, high = 0;
+    /// True when the two intervals share a value: the estimates cannot be told apart.
     bool overlaps(const Interval& o) const { return low <= o.high && o.low <= high; }
 };
 
 /// Energy by event, joules; the total of an estimate is the sum of these, nothing else.
 struct EnergyBreakdown {
+    /// Joules of all events and of static power.
     std::array<double, kEventCount> joules{}; ///< [mac] holds all matrix arithmetic
     double static_joules = 0;                 ///< active idle power x time
-    double total() const {
+    /** Joules of all events and of static power. */ double total() const {
         double t = static_joules;
         for (double j : joules)
             t += j;
         return t;
     }
+    /// Joules of one event.
     double operator[](Event e) const { return joules[static_cast<std::size_t>(e)]; }
+    /// Joules of one event.
     double& operator[](Event e) { return joules[static_cast<std::size_t>(e)]; }
 };
 
+/// Time, energy and counts of one fused subgraph.
 struct SubgraphEstimate {
     std::uint32_t index = 0;                 ///< into Partition::subgraphs
     double latency_s = 0;                    ///< all repeats
@@ -54,6 +59,7 @@ struct SubgraphEstimate {
     Mapping mapping;
 };
 
+/// Bytes that the network needs, at the formats that run.
 struct MemoryEstimate {
     double weight_bytes = 0;
     double activation_bytes = 0; ///< arena after offset planning
@@ -63,6 +69,7 @@ struct MemoryEstimate {
     double capacity_bytes = 0; ///< of the device's memory; 0 = unknown
 };
 
+/// What one model costs on one machine, with its parts.
 struct Estimate {
     Status status = Status::ok;
     std::string reason;         ///< one sentence when not ok
@@ -90,6 +97,7 @@ struct Estimate {
     std::vector<Finding> findings;
 };
 
+/// How to estimate.
 struct EstimateOptions {
     bool allow_unknown = false;
     bool keep_subgraphs = true; ///< false: totals only, for sweeps

@@ -76,6 +76,7 @@ enum class TensorRole : std::uint8_t { intermediate, input, initializer };
 /// Values that are not plain tensors: their element shape is that of the contained tensor.
 enum class ValueKind : std::uint8_t { tensor, sequence, optional, map };
 
+/// A named value of the graph; its payload stays in the file.
 struct Tensor {
     std::string name;
     DataType type = DataType::undefined;
@@ -92,6 +93,7 @@ using AttributeValue =
     std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                  std::vector<std::string>, std::shared_ptr<const Constant>, std::shared_ptr<const Graph>>;
 
+/// One operator call as the file has it.
 struct Node {
     std::string name; ///< never empty: "<op_type>_<index>" when the file gives none
     std::string op_type;
@@ -101,6 +103,7 @@ struct Node {
     std::vector<TensorId> outputs; ///< likewise
     std::vector<std::pair<std::string, AttributeValue>> attributes;
 
+    /// The attribute of that name, or null.
     const AttributeValue* attribute(std::string_view key) const {
         for (const auto& [name_, value] : attributes)
             if (name_ == key)

@@ -16,6 +16,7 @@
 
 namespace archsim {
 
+/// A named set of devices that compete for one use.
 struct Deployment {
     std::string id, title, description;
     std::vector<std::string> hardware; ///< "NAME" or "NAME@MODE"
@@ -31,30 +32,38 @@ struct DeviceChoice {
     std::string power_mode; ///< empty when the device has no modes
 };
 
+/// Devices, software stacks and deployments, read from their files on first use.
 class ARCHSIM_API HardwareDatabase {
   public:
     /// Opens `root` (hardware_db/) and any overlays; throws InputError when root is not readable.
     explicit HardwareDatabase(std::filesystem::path root, std::vector<std::filesystem::path> overlays = {});
     ~HardwareDatabase();
+    /// Databases move; they are not copied.
     HardwareDatabase(HardwareDatabase&&) noexcept;
+    /// Databases move; they are not copied.
     HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
 
     /// Resolves "NAME", "NAME@MODE" (a mode of the device, or kEfficientMode) or a path to a JSON file;
     /// case-insensitive, aliases too. Throws InputError with the nearest names. Safe to call from several
     /// threads.
     DeviceChoice device(std::string_view name) const;
+    /// A software stack by name or alias. Throws InputError with the nearest names.
     std::shared_ptr<const Runtime> runtime(std::string_view name) const;
     /// The device's default runtime, or `name` after checking that it serves the device.
     std::shared_ptr<const Runtime> runtime_for(const Device& device, std::string_view name = {}) const;
+    /// All deployments, in the order of their file.
     std::vector<Deployment> deployments() const;
+    /// One deployment by id. Throws InputError with the nearest names.
     Deployment deployment(std::string_view id) const;
 
     /// Every number of a device's file (with what it extends) and of a software stack's, by JSON pointer.
     std::vector<StatedFact> device_facts(std::string_view name) const;
+    /// The same for a software stack.
     std::vector<StatedFact> runtime_facts(std::string_view name) const;
 
-    std::vector<std::string> device_ids() const; ///< sorted by family, then id
-    std::vector<std::string> runtime_ids() const;
+    /// Names of all software stacks, sorted.
+    std::vector<std::string> device_ids() const;  ///< sorted by family, then id
+    std::vector<std::string> runtime_ids() const; ///< sorted
     /// Every device that can be read; problems are appended to `findings`.
     std::vector<std::shared_ptr<const Device>> all_devices(std::vector<Finding>& findings) const;
 

@@ -32,9 +32,13 @@ struct Engine {
     EngineClass kind = EngineClass::vector;
     std::string unit; ///< what is counted: "SM", "core", "tile"
     double count = 0;
+    /// Operations per clock of one unit; unknown where the format is not native.
     Fact clock;                                        ///< Hz
     std::array<Fact, kPrecisionCount> ops_per_clock{}; ///< unknown = not native
-    const Fact& rate(Precision p) const { return ops_per_clock[static_cast<std::size_t>(p)]; }
+    const Fact& rate(Precision p) const {
+        return ops_per_clock[static_cast<std::size_t>(p)];
+    } ///< operations per clock of one unit
+    /// True when the format is native.
     bool supports(Precision p) const { return rate(p).known(); }
 };
 
@@ -47,6 +51,7 @@ struct MemoryLevel {
     Fact bytes_per_clock; ///< per scope unit
 };
 
+/// The external memory.
 struct Dram {
     std::string type;
     Fact capacity, bandwidth, achievable_fraction;
@@ -66,11 +71,13 @@ struct PowerMode {
     std::vector<std::string> aliases;
 };
 
+/// What a device costs to buy or to rent.
 struct Price {
     Fact amount; ///< USD or USD/h
     std::string date, instance;
 };
 
+/// A peak as the vendor states it; the checker compares it with units x rate x clock.
 struct StatedPeak {
     EngineClass kind = EngineClass::matrix;
     Precision precision = Precision::fp32;
@@ -81,43 +88,52 @@ struct StatedPeak {
 // Family blocks
 // -----------------------------------------------------------------------------------------------
 
+/// What only CPUs have.
 struct CpuFacts {
     Fact cores, performance_cores, efficiency_cores, threads, sockets;
     Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
     std::vector<std::string> isa;
 };
+/// What only GPUs have.
 struct GpuFacts {
     Fact sm_count;
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
     Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact warp_size;
 };
+/// What only systolic arrays have.
 struct SystolicFacts {
     Fact cores, mxu_per_core, rows, cols, vector_lanes;
     std::string dataflow;
 };
+/// A kind of tile of a domain-flow fabric.
 struct KpuTile {
     std::string kind;
     double count = 0;
     Fact rows, cols; ///< processing elements
     std::array<Fact, kPrecisionCount> ops_per_clock{};
 };
+/// What only domain-flow fabrics have.
 struct KpuFacts {
     Fact grid_rows, grid_cols;
     std::string dataflow;
     std::vector<KpuTile> tiles;
 };
+/// What only DSPs have.
 struct DspFacts {
     Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
 };
+/// What only FPGA DPUs have.
 struct DpuFacts {
     Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
     Fact batch_handlers; ///< images that share one weight load
     Fact aie, pl_clock, vector_channels;
 };
+/// What only CGRAs have.
 struct CgraFacts {
     Fact compute_units, memory_units, stages, lanes, reconfiguration_time;
 };
+/// What only spatial MAC arrays have.
 struct NpuFacts {
     Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
     bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
@@ -130,6 +146,7 @@ struct FittedParameter {
     std::string runtime; ///< software stack the fit holds for; empty = every stack
 };
 
+/// A device as its file states it, in SI units.
 struct ARCHSIM_API Device {
     std::string id, name, vendor, codename, generation;
     std::vector<std::string> aliases;
@@ -166,6 +183,7 @@ struct ARCHSIM_API Device {
     std::string file;              ///< where it was read from
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use
 
+    /// The on-chip level of that name, or null.
     const MemoryLevel* level(std::string_view name) const;
     /// Dense peak: sum over the engines of that class of units x operations per clock x clock, in operations
     /// per second; 0 when none has this precision.

@@ -29,8 +29,11 @@ struct DeviceChanges {
     std::array<double, kStructureCount> factors;
 
     DeviceChanges() { factors.fill(1); }
+    /// Factor on one part.
     double operator[](Structure s) const { return factors[static_cast<std::size_t>(s)]; }
+    /// Factor on one part.
     double& operator[](Structure s) { return factors[static_cast<std::size_t>(s)]; }
+    /// Lexicographic order, for use as a key.
     auto operator<=>(const DeviceChanges&) const = default;
 };
 

@@ -29,6 +29,7 @@ struct EnergyTable {
     /// MAC = 2 operations); NaN for formats without a native engine.
     std::array<double, kPrecisionCount> operation{};
 
+    /// Joules of one event.
     const Fact& operator[](Event e) const { return event[static_cast<std::size_t>(e)]; }
     /// Energy of an event relative to its nominal price when the core runs at `clock` (Hz): voltage follows
     /// the clock, energy its square, so (clock / nominal)^(a - 1), not below `lowest_voltage`.
@@ -41,7 +42,9 @@ class ARCHSIM_API EnergyDatabase {
     /// Reads `file` (hardware_db/energy.json); throws InputError.
     explicit EnergyDatabase(const std::filesystem::path& file);
     ~EnergyDatabase();
+    /// Databases move; they are not copied.
     EnergyDatabase(EnergyDatabase&&) noexcept;
+    /// Databases move; they are not copied.
     EnergyDatabase& operator=(EnergyDatabase&&) noexcept;
 
     /// Scales every entry to the device's node by its class (logic, SRAM, wire, DRAM) and applies the

@@ -41,9 +41,13 @@ ARCHSIM_API std::string_view name_of(Event event);
 struct EventCounts {
     std::array<double, kEventCount> counts{}; ///< counts[mac] stays 0: see `macs`
     std::array<double, kPrecisionCount> macs{};
+    /// How often the event happens.
     double& operator[](Event e) { return counts[static_cast<std::size_t>(e)]; }
+    /// How often the event happens.
     double operator[](Event e) const { return counts[static_cast<std::size_t>(e)]; }
+    /// Multiply-accumulates in one format.
     double& mac(Precision p) { return macs[static_cast<std::size_t>(p)]; }
+    /// Adds the counts of another subgraph.
     EventCounts& operator+=(const EventCounts& o) {
         for (std::size_t i = 0; i < kEventCount; ++i)
             counts[i] += o.counts[i];
@@ -51,7 +55,7 @@ struct EventCounts {
             macs[i] += o.macs[i];
         return *this;
     }
-    EventCounts& scale(double f) {
+    /** Multiplies every count. */ EventCounts& scale(double f) {
         for (auto& c : counts)
             c *= f;
         for (auto& m : macs)

@@ -18,11 +18,13 @@ struct ParameterSite {
     std::string generation; ///< of a stack's value for one generation of devices; empty: its default
     Parameter parameter{};
 
+    /// Order, for use as a key.
     auto operator<=>(const ParameterSite&) const = default;
 };
 /// "matrix_efficiency of QCS8550 with qnn"
 ARCHSIM_API std::string to_string(const ParameterSite& site);
 
+/// A value to take instead of the stated one.
 struct ParameterOverride {
     ParameterSite site;
     double value = 0; ///< in the unit of info_of(site.parameter)

@@ -20,6 +20,7 @@ enum class Parameter : std::uint16_t {
 };
 inline constexpr std::size_t kParameterCount = static_cast<std::size_t>(Parameter::count_);
 
+/// Name, unit, bounds and meaning of a parameter.
 struct ParameterInfo {
     std::string_view name, unit;
     double low, high; ///< physical bounds, also the bounds of a fit
@@ -32,6 +33,7 @@ ARCHSIM_API std::optional<Parameter> parse_parameter(std::string_view name);
 /// default.
 struct ParameterSet {
     std::array<Fact, kParameterCount> facts{};
+    /// The parameter with its source; unknown where the stack has no such mechanism.
     const Fact& fact(Parameter p) const { return facts[static_cast<std::size_t>(p)]; }
     /// Value, or `neutral` where the stack has no such mechanism.
     double get(Parameter p, double neutral) const { return fact(p).value_or(neutral); }

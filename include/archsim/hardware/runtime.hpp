@@ -16,6 +16,7 @@ namespace archsim {
 enum class WeightPrefetch : std::uint8_t { layer, network };
 enum class Fallback : std::uint8_t { none, host, vector };
 
+/// A parameter of a stack, with what differs by generation.
 struct ParameterEntry {
     Parameter parameter{};
     Fact value; ///< default
@@ -30,6 +31,7 @@ struct MeasuredAs {
     std::string note;  ///< words of the measurement's note; empty: any
 };
 
+/// A software stack: what it fuses, what it costs per kernel, what it cannot run.
 struct ARCHSIM_API Runtime {
     std::string id, name, description;
     std::vector<std::string> aliases;

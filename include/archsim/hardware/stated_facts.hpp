@@ -11,6 +11,7 @@
 
 namespace archsim {
 
+/// A number of a file with its place and source.
 struct StatedFact {
     std::string where; ///< JSON pointer
     double value = 0;
@@ -29,13 +30,17 @@ inline constexpr std::array<SourceKind, kSourceKindCount> kSourceKinds = {
 /// How many numbers each kind of source stands behind.
 struct SourceCounts {
     std::array<std::size_t, kSourceKindCount> counts{};
+    /// Numbers of that kind.
     std::size_t& operator[](SourceKind kind) { return counts[static_cast<std::size_t>(kind)]; }
+    /// Numbers of that kind.
     std::size_t operator[](SourceKind kind) const { return counts[static_cast<std::size_t>(kind)]; }
+    /// Adds other counts.
     SourceCounts& operator+=(const SourceCounts& other) {
         for (std::size_t i = 0; i < kSourceKindCount; ++i)
             counts[i] += other.counts[i];
         return *this;
     }
+    /// Numbers of every kind.
     std::size_t total() const {
         std::size_t sum = 0;
         for (const std::size_t count : counts)

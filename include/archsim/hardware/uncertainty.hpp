@@ -28,13 +28,16 @@ enum class Metric : std::uint8_t { latency, energy };
 enum class Evidence : std::uint8_t { device, stack, none };
 ARCHSIM_API Evidence evidence_for(const Device& device, const Runtime& runtime);
 
+/// Widths of intervals by family, regime and kind of provenance.
 class ARCHSIM_API UncertaintyTable {
   public:
     /// Classes of residuals: {"metric", "family", "generation", "device", "runtime", "regime", "evidence",
     /// "low", "high", "rows", "basis"}; a selector that is left out covers everything.
     explicit UncertaintyTable(const std::filesystem::path& file);
     ~UncertaintyTable();
+    /// Tables move; they are not copied.
     UncertaintyTable(UncertaintyTable&&) noexcept;
+    /// Tables move; they are not copied.
     UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
     /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,

@@ -10,6 +10,7 @@
 
 namespace archsim {
 
+/// A fitted number and where it goes.
 struct FittedValue {
     ParameterSite site;
     double value = 0; ///< in the unit of info_of(site.parameter)

@@ -45,6 +45,7 @@ struct Rate {
 
 class Mapper;
 
+/// A device with every choice made: what mappers and prices work on.
 struct ARCHSIM_API Machine {
     std::shared_ptr<const Device> device;
     std::shared_ptr<const Runtime> runtime;
@@ -66,12 +67,17 @@ struct ARCHSIM_API Machine {
     std::array<double, kPrecisionCount> vector_ops_per_cycle{};
     double chips = 1; ///< devices of this kind working together
 
+    /// Amount per second; 0 where the device has no such resource.
     double rate(Resource r) const { return rates[static_cast<std::size_t>(r)].value; }
+    /// Operations per clock of all matrix engines; 0 where the format is not native.
     double matrix_ops(Precision p) const { return matrix_ops_per_cycle[static_cast<std::size_t>(p)]; }
+    /// Operations per clock of all vector engines; 0 where the format is not native.
     double vector_ops(Precision p) const { return vector_ops_per_cycle[static_cast<std::size_t>(p)]; }
+    /// Name of the power mode; empty when there is none.
     std::string_view mode_name() const {
         return mode ? std::string_view(mode->name) : efficient_clock ? kEfficientMode : std::string_view();
     }
+    /// A parameter of the device on this stack, or `neutral` where it has none.
     double param(Parameter p, double neutral) const { return parameters.get(p, neutral); }
     /// Peak operations per second at the operating clock: matrix engines, or vector where there are none.
     double peak_ops(Precision p) const;
@@ -81,6 +87,7 @@ struct ARCHSIM_API Machine {
     double memory_capacity_bytes = 0; ///< of all chips; 0 = unknown
 };
 
+/// Choices besides the device, the power mode and the stack.
 struct MachineOptions {
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;

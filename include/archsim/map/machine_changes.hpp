@@ -32,6 +32,7 @@ enum class Lever : std::uint8_t {
 };
 inline constexpr std::size_t kLeverCount = static_cast<std::size_t>(Lever::count_);
 
+/// What a lever is called.
 struct LeverInfo {
     std::string_view name;  ///< flag value and JSON key: "bandwidth"
     std::string_view title; ///< "memory bandwidth"
@@ -41,14 +42,18 @@ ARCHSIM_API std::optional<Lever> parse_lever(std::string_view text);
 /// The lever that scales the price of an event; absent for what the host's own supplies deliver.
 ARCHSIM_API std::optional<Lever> lever_of(Event event);
 
+/// Factors on a machine; 1 everywhere is the machine itself.
 struct MachineChanges {
     std::array<double, kLeverCount> factors;
     std::vector<std::pair<Parameter, double>> parameters; ///< factors on parameters of the latency model
     std::optional<double> power_limit_w;                  ///< instead of the machine's own, before its factor
 
     MachineChanges() { factors.fill(1); }
+    /// Factor on one part.
     double operator[](Lever l) const { return factors[static_cast<std::size_t>(l)]; }
+    /// Factor on one part.
     double& operator[](Lever l) { return factors[static_cast<std::size_t>(l)]; }
+    /// Equal in every factor.
     bool operator==(const MachineChanges&) const = default;
 };
 

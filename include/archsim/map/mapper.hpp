@@ -21,6 +21,7 @@ namespace archsim {
 enum class Lane : std::uint8_t { compute, on_chip, memory, overhead };
 inline constexpr std::size_t kLaneCount = 4;
 
+/// An amount of one resource that a subgraph needs.
 struct Demand {
     Resource resource = Resource::seconds;
     Lane lane = Lane::overhead;
@@ -47,11 +48,13 @@ struct Mapping {
     Allocation allocation;
     double ideal_cycles = 0; ///< matrix or vector cycles with every unit busy, for utilisation
 
+    /// Adds a demand; nothing for amounts that are not positive.
     void add(Resource r, Lane lane, double amount, double efficiency = 1,
              Parameter reason = Parameter::count_) {
         if (amount > 0 && demand_count < kMaxDemands)
             demands[demand_count++] = {r, lane, amount, efficiency, reason};
     }
+    /// The demands that were added.
     std::span<const Demand> all() const { return {demands.data(), demand_count}; }
 };
 
@@ -69,6 +72,7 @@ struct NetworkMapping {
 class ARCHSIM_API Mapper {
   public:
     virtual ~Mapper();
+    /// Name of the counting model: "weight-stationary".
     virtual std::string_view name() const = 0;
     /// Counts for one subgraph. `out` arrives empty.
     virtual void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,

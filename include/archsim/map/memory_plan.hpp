@@ -11,6 +11,7 @@
 
 namespace archsim {
 
+/// Activations over the steps of the schedule.
 struct MemoryPlan {
     std::vector<double> timeline; ///< live activation bytes at each subgraph
     std::vector<double> crossing; ///< bytes made before each subgraph and read by it or later

@@ -26,6 +26,7 @@ ARCHSIM_API std::optional<Dataflow> parse_dataflow(std::string_view text);
 ARCHSIM_API std::uint64_t systolic_cycles(std::uint64_t m, std::uint64_t n, std::uint64_t k,
                                           std::uint64_t array, Dataflow dataflow);
 
+/// Cycles of one layer.
 struct LayerCycles {
     std::uint32_t op = 0;     ///< index into ShapedGraph::operators
     std::uint64_t cycles = 0; ///< of one inference: all groups and repeats, one after another

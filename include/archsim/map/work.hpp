@@ -27,6 +27,7 @@ struct OperatorUse {
     double input_elements = 0;
 };
 
+/// What one fused subgraph does and moves, at the formats that run.
 struct SubgraphWork {
     std::string_view name;
     std::uint32_t index = 0;
@@ -46,7 +47,9 @@ struct SubgraphWork {
     double collectives = 0;   ///< all-reduces and all-gathers behind link_bytes
     // Work by class over all members.
     double macs = 0, vector_ops = 0, special_ops = 0;
+    /// Bytes of activations in and out.
     double activation_bytes() const { return input_bytes + extra_bytes + output_bytes; }
+    /// Operations of all classes; 1 MAC = 2.
     double operations() const { return 2 * macs + vector_ops + special_ops; }
 };
 
@@ -59,6 +62,7 @@ struct DerivedCounts {
     std::vector<double> collectives;   ///< per operator
 };
 
+/// What a network does and moves: the same for every device that fuses and computes alike.
 struct NetworkWork {
     const ShapedGraph* graph = nullptr;
     const Partition* partition = nullptr;

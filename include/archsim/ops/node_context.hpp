@@ -31,58 +31,86 @@ struct SequenceElement {
 };
 using SequenceElements = std::vector<SequenceElement>;
 
+/// The node that a row's function works on.
 class ARCHSIM_API NodeContext {
   public:
+    /// Made by binding for each node.
     NodeContext(BindState& state, const Node& node, const OperatorRow& row, Operator& op);
 
+    /// The node as the file has it.
     const Node& node() const { return node_; }
+    /// Its row of the operator table.
     const OperatorRow& row() const { return row_; }
+    /// Opset of the node's domain.
     int opset() const { return node_.opset; }
+    /// The operator that is being bound.
     Operator& op() { return op_; }
+    /// The work that the work function fills in.
     OperatorWork& work() { return op_.work; }
 
+    /// Inputs that the node lists, absent ones included.
     std::size_t input_count() const { return op_.inputs.size(); }
+    /// Outputs that the node lists, absent ones included.
     std::size_t output_count() const { return op_.outputs.size(); }
+    /// True when the input is there.
     bool has_input(std::size_t i) const { return i < op_.inputs.size() && op_.inputs[i] != kNoTensor; }
+    /// True when the output is asked for.
     bool has_output(std::size_t i) const { return i < op_.outputs.size() && op_.outputs[i] != kNoTensor; }
 
     /// An input that must be there; throws NodeProblem otherwise.
     const ShapedTensor& input(std::size_t i) const;
+    /// Shape of an input that must be there.
     const Shape& shape(std::size_t i) const { return input(i).shape; }
+    /// Element type of an input that must be there.
     DataType type(std::size_t i) const { return input(i).type; }
+    /// Dimensions of an input that must be there.
     std::int64_t rank(std::size_t i) const { return static_cast<std::int64_t>(shape(i).size()); }
     /// Size of one dimension; negative axes count from the end. Throws NodeProblem when out of range.
     std::int64_t dim(std::size_t i, std::int64_t axis) const;
+    /// Elements of an input that must be there.
     double elements(std::size_t i) const { return input(i).elements(); }
+    /// True when the input's value is known at build time.
     bool is_constant(std::size_t i) const { return has_input(i) && input(i).constant; }
     /// Marks an input: it holds learned weights, or (false) statistics, scales, tables.
     void mark_learned(std::size_t i, bool learned = true);
     /// Says that each stored element of input i holds several values (two 4-bit weights in a byte).
     void mark_packed(std::size_t i, double values_per_element);
+    /// Says that input i holds keys or values of earlier steps.
     void mark_kv_cache_input(std::size_t i);
+    /// Says that output i holds keys or values for later steps.
     void mark_kv_cache_output(std::size_t i);
 
     /// The small value of an input where it is known at build time or given by the user; null otherwise.
     const Constant* value(std::size_t i) const;
     /// The integers of an input that decides a shape; throws NodeProblem when they are not known.
     const std::vector<std::int64_t>& ints(std::size_t i) const;
+    /// The one integer of an input that decides a shape; throws NodeProblem when it is not known.
     std::int64_t scalar_int(std::size_t i) const;
+    /// The one number of an input where it is known.
     std::optional<double> scalar(std::size_t i) const;
 
+    /// The attribute of that name, or null.
     const AttributeValue* attribute(std::string_view key) const { return node_.attribute(key); }
+    /// An integer attribute, or `fallback`.
     std::int64_t integer(std::string_view key, std::int64_t fallback) const;
+    /// A number attribute, or `fallback`.
     double real(std::string_view key, double fallback) const;
+    /// A text attribute, or `fallback`.
     std::string_view text(std::string_view key, std::string_view fallback) const;
     /// Null when the attribute is absent.
     const std::vector<std::int64_t>* integers(std::string_view key) const;
+    /// Null when the attribute is absent.
     const std::vector<double>* reals(std::string_view key) const;
+    /// Null when the attribute is absent.
     const std::vector<std::string>* texts(std::string_view key) const;
+    /// Null when the attribute is absent.
     const Constant* tensor(std::string_view key) const;
 
     /// An output that the node names; unnamed ones yield a scratch tensor that nobody reads.
     ShapedTensor& output(std::size_t i);
     /// Sets type and shape of an output. Throws NodeProblem for a negative or absurd size.
     void set_output(std::size_t i, DataType type, Shape shape);
+    /// Says that the value of an output is known.
     void set_value(std::size_t i, Constant value);
     /// Shares a value that lives as long as the imported graph or this binding.
     void share_value(std::size_t i, const Constant* value);
@@ -93,10 +121,12 @@ class ARCHSIM_API NodeContext {
                                     std::string_view bound_text);
     /// The batch that the file fixes and the one that the user wants instead, where they differ.
     std::optional<std::pair<std::int64_t, std::int64_t>> rebatch() const;
+    /// Adds a finding about this node.
     void note(FindingKind kind, Severity severity, std::string message, std::string mend) const;
 
     /// Elements of a sequence input or null when its length is unknown.
     const SequenceElements* sequence(std::size_t i) const;
+    /// Says what an output that is a sequence holds.
     void set_sequence(std::size_t i, SequenceElements elements);
 
   private:

@@ -16,6 +16,7 @@ namespace archsim {
 /// output or input ("fp32"), else the type of its first output ("int64").
 ARCHSIM_API std::string_view declared_format(const ShapedGraph& graph, const Operator& op);
 
+/// Work in one number format.
 struct FormatShare {
     std::string format;
     double operators = 0; ///< with run-time work
@@ -24,6 +25,7 @@ struct FormatShare {
 /// Work by format, most operations first; operators without run-time work are left out.
 ARCHSIM_API std::vector<FormatShare> precision_mix(const ShapedGraph& graph);
 
+/// Weights stored in one number format.
 struct WeightShare {
     double bits = 32;      ///< per value as the file stores it, without the scales of a block
     double parameters = 0; ///< values of this width

@@ -45,16 +45,19 @@ struct OperatorRow {
     bool random = false;          ///< differs per run: never folded
 };
 
+/// The operator table.
 class ARCHSIM_API OperatorRegistry {
   public:
     /// All operators this library knows.
     static const OperatorRegistry& standard();
 
+    /// A table of these rows.
     explicit OperatorRegistry(std::vector<OperatorRow> rows);
     /// Adds a row or replaces the one of the same name and domain.
     void add(const OperatorRow& row);
     /// Null when unknown. "ai.onnx" is the same domain as "".
     const OperatorRow* find(std::string_view domain, std::string_view name) const;
+    /// All rows, by name, then domain.
     std::span<const OperatorRow> rows() const { return rows_; }
 
   private:

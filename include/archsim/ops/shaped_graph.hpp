@@ -46,8 +46,9 @@ enum class FusionClass : std::uint8_t {
 /// N = output channels per group, K = taps x input channels per group.
 struct Contraction {
     double groups = 1, m = 1, n = 1, k = 1;
-    bool weights_constant = true; ///< the K x N operand is a weight, not an activation
-    double macs() const { return groups * m * n * k; }
+    /// Multiply-accumulates of all groups.
+    bool weights_constant = true;                      ///< the K x N operand is a weight, not an activation
+    double macs() const { return groups * m * n * k; } ///< of all groups
 };
 
 /// Window geometry of a convolution or pooling; unused axes are 1.
@@ -55,8 +56,11 @@ struct Window {
     double batch = 1, in_channels = 1, out_channels = 1, groups = 1;
     std::array<double, 3> in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1};
     bool transposed = false;
+    /// Output pixels of one image.
     double out_pixels() const { return out[0] * out[1] * out[2]; }
+    /// Input pixels of one image.
     double in_pixels() const { return in[0] * in[1] * in[2]; }
+    /// Positions of the kernel.
     double taps() const { return kernel[0] * kernel[1] * kernel[2]; }
 };
 
@@ -86,9 +90,11 @@ struct OperatorWork {
     std::vector<std::pair<std::uint16_t, double>> partial_writes;
     double passes = 1; ///< times an unfused kernel walks its input (LayerNorm 2, Softmax 3)
 
+    /// Operations of all classes; 1 MAC = 2.
     double operations() const { return 2 * macs + vector_ops + special_ops; }
 };
 
+/// A tensor with its shape, and what is known of its value.
 struct ShapedTensor {
     std::string name;
     DataType type = DataType::undefined;
@@ -106,12 +112,14 @@ struct ShapedTensor {
     double packing = 1; ///< values per stored element (two 4-bit weights in a byte)
     Shape shape;
 
+    /// Number of elements.
     double elements() const {
         double n = 1;
         for (auto d : shape)
             n *= static_cast<double>(d);
         return n;
     }
+    /// Bits per element as stored.
     double stored_bits() const { return storage_bits > 0 ? storage_bits : bits_of(type); }
 };
 
@@ -139,6 +147,7 @@ struct Bindings {
     std::optional<std::int64_t> batch_size;
 };
 
+/// A graph whose every size is known, or a finding says which is not.
 struct ARCHSIM_API ShapedGraph {
     std::string name;
     std::vector<ShapedTensor> tensors;
@@ -147,9 +156,11 @@ struct ARCHSIM_API ShapedGraph {
     std::map<std::string, std::int64_t> dims; ///< every symbol's resolved size
     std::vector<Finding> findings;            ///< unknown operators, unresolved dimensions...
 
+    /// Multiply-accumulates of one inference.
     bool complete() const;     ///< no finding of severity error
     double parameters() const; ///< elements of learned initializers (float or packed), each counted once
-    double macs() const;
+    double macs() const;       ///< multiply-accumulates
+    /// Operations of one inference; 1 MAC = 2.
     double operations() const;
 };
 

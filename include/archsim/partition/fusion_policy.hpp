@@ -5,6 +5,7 @@ namespace archsim {
 
 /// What a software stack joins into one kernel. Data of the runtime, read from its JSON.
 struct FusionPolicy {
+    /// Equal in every choice.
     bool batch_norm = true;         ///< scale and shift folded into the contraction before it
     bool activation = true;         ///< activation joins its producer
     bool gated_activation = true;   ///< SiLU, h-swish (x * gate(x)) join as one activation
@@ -15,7 +16,7 @@ struct FusionPolicy {
     bool normalization = true;      ///< the parts of a decomposed LayerNorm/GELU/softmax become one kernel
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
     bool strided_views = false;     ///< kernels read transposed tensors and pieces of tensors in place
-    bool operator==(const FusionPolicy&) const = default;
+    bool operator==(const FusionPolicy&) const = default; ///< equal in every choice
 };
 
 } // namespace archsim

@@ -33,11 +33,13 @@ enum class FusionReason : std::uint8_t {
 };
 ARCHSIM_API std::string_view describe(FusionReason reason);
 
+/// An operator of a subgraph.
 struct SubgraphMember {
     std::uint32_t op = 0; ///< index into ShapedGraph::operators
     FusionReason reason = FusionReason::starts_subgraph;
 };
 
+/// What runs as one kernel or one layer.
 struct Subgraph {
     std::string name;         ///< name of the anchor operator
     std::uint32_t anchor = 0; ///< operator that gives the subgraph its kind
@@ -58,6 +60,7 @@ struct Buffer {
     bool kv_cache = false;
 };
 
+/// A graph cut into fused subgraphs.
 struct Partition {
     FusionPolicy policy;
     std::vector<Subgraph> subgraphs;          ///< topological order

@@ -9,6 +9,7 @@
 
 namespace archsim {
 
+/// What of it is shown.
 struct BatchView {
     bool table_only = false; ///< one table, for spreadsheets
 };

@@ -24,6 +24,7 @@ enum class ComparisonLevel : std::uint8_t { summary, detailed, subgraph };
 ARCHSIM_API std::string_view name_of(ComparisonLevel level);
 ARCHSIM_API std::optional<ComparisonLevel> parse_comparison_level(std::string_view text);
 
+/// What was asked.
 struct CompareArchitecturesRequest {
     std::string model;
     std::vector<std::string> architectures; ///< families, FAMILY=DEVICE or devices; empty: the defaults
@@ -75,6 +76,7 @@ struct Crossover {
     std::size_t winner = 0, loser = 0;
     std::int64_t batch = 0;
 };
+/// Every architecture over batch sizes.
 struct BatchSweep {
     std::vector<std::int64_t> batches;
     std::optional<double> latency_bound_s;
@@ -89,6 +91,7 @@ struct HybridPair {
     HybridSplit split;
 };
 
+/// One model on several architectures, with what follows from it.
 struct ArchitectureComparison {
     CompareArchitecturesRequest request;
     std::shared_ptr<const ModelFacts> model;

@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// What was asked.
 struct CompareModelsRequest {
     std::vector<std::string> models;
     std::string deployment; ///< empty when hardware was named
@@ -26,6 +27,7 @@ struct CompareModelsRequest {
     double devices = 1;                                  ///< 0: as many as needed
 };
 
+/// Models on devices.
 struct ModelComparison {
     CompareModelsRequest request;
     std::string deployment_title;
@@ -33,6 +35,7 @@ struct ModelComparison {
     std::vector<Result> results; ///< models x hardware x runtimes, model by model
 };
 
+/// What of it is shown.
 struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false; ///< the first inference too

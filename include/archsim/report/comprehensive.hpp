@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// Everything about one model on one device.
 struct ComprehensiveAnalysis {
     Result result;
     Decision decision; ///< on the one result
@@ -19,6 +20,7 @@ struct ComprehensiveAnalysis {
     BatchAnalysis batches; ///< without series where not asked for
 };
 
+/// What of it is shown.
 struct ComprehensiveView {
     int top = 5;             ///< slowest subgraphs described one by one; 0: all
     bool table_only = false; ///< one table of subgraphs, for spreadsheets

@@ -31,6 +31,7 @@ struct EnergyItem {
 /// Every event of the estimate, largest first; their joules add up to `result.estimate.energy.total()`.
 ARCHSIM_API std::vector<EnergyItem> energy_items(const Result& result);
 
+/// What of it is shown.
 struct EnergyView {
     bool subgraphs = false; ///< also by subgraph
 };

@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// Which accounts a report adds.
 struct Explanations {
     bool energy = false;    ///< every event: count, price, source
     bool subgraphs = false; ///< energy also by subgraph
@@ -19,6 +20,7 @@ struct Explanations {
     bool cost = false;
     bool carbon = false; ///< one line, where the cost table does not show it already
     CostOptions conditions;
+    /// True when at least one is asked for.
     bool any() const { return energy || memory || cost || carbon; }
 };
 

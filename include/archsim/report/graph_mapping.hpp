@@ -22,6 +22,7 @@
 
 namespace archsim {
 
+/// What of it is shown.
 struct GraphMappingView {
     int top = 3;             ///< slowest subgraphs described one by one; 0: all
     bool roofline = false;   ///< intensity and rate of every subgraph under the device's roofs

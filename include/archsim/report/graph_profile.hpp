@@ -24,17 +24,21 @@ struct ProfileSums {
     double weight_bytes = 0;     ///< constants read
     double activation_bytes = 0; ///< other inputs read and outputs written
 
+    /// Bytes read and written.
     double bytes() const { return weight_bytes + activation_bytes; }
     /// Operations per byte; 0 where nothing is moved.
     double intensity() const { return bytes() > 0 ? operations / bytes() : 0; }
+    /// Adds another part.
     ProfileSums& operator+=(const ProfileSums& other);
 };
 
+/// One operator of a profile.
 struct OperatorProfile {
     const Operator* op = nullptr;
     ProfileSums sums; ///< of all its executions
 };
 
+/// All operators of one type.
 struct TypeProfile {
     std::string type;
     ProfileSums sums;
@@ -47,6 +51,7 @@ struct ModuleProfile {
     ProfileSums sums;
 };
 
+/// The hardware-independent profile of a model.
 struct GraphProfile {
     std::string name;
     std::shared_ptr<const ShapedGraph> graph;
@@ -67,6 +72,7 @@ inline constexpr ProfileOrder kProfileOrders[] = {ProfileOrder::operations, Prof
                                                   ProfileOrder::bytes,      ProfileOrder::parameters,
                                                   ProfileOrder::intensity,  ProfileOrder::graph};
 
+/// What of it is shown.
 struct GraphProfileView {
     int top = 10;  ///< operators listed; 0: all
     int depth = 2; ///< levels of the module tree; 0: none

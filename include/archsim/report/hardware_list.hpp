@@ -12,12 +12,14 @@
 
 namespace archsim {
 
+/// One device of a list.
 struct HardwareRow {
     std::shared_ptr<const Device> device;
     std::string power_mode; ///< the one asked for, empty for the whole device
     SourceCounts sources;
 };
 
+/// Devices that match a query.
 struct HardwareList {
     std::string deployment; ///< title, when one was asked for
     std::vector<HardwareRow> rows;
@@ -26,6 +28,7 @@ struct HardwareList {
     std::vector<Finding> findings; ///< devices that could not be read
 };
 
+/// Which devices to list.
 struct HardwareListQuery {
     std::optional<Family> family;
     std::string deployment;

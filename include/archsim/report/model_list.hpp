@@ -21,6 +21,7 @@ enum class ImportStatus : std::uint8_t {
 };
 ARCHSIM_API std::string_view name_of(ImportStatus status);
 
+/// One model of a list.
 struct ListedModel {
     std::string name, title, family, task, source;
     std::vector<std::string> aliases;
@@ -35,11 +36,13 @@ struct ListedModel {
     std::vector<std::string> missing_operators; ///< "Gelu" or "com.example.Op", once each, sorted
 };
 
+/// Models of the catalogue or of a folder.
 struct ModelList {
     std::string folder; ///< empty: the catalogue
     std::vector<ListedModel> models;
 };
 
+/// What of it is shown.
 struct ModelListView {
     bool findings = true;    ///< list what was found in each file
     bool table_only = false; ///< one table, for spreadsheets

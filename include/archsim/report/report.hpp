@@ -17,6 +17,7 @@ enum class Align : std::uint8_t { left, right };
 /// What a cell means, for colour and emphasis; the text must carry the meaning alone.
 enum class Tone : std::uint8_t { plain, good, bad, muted, strong };
 
+/// One cell of a table.
 struct Cell {
     std::string text;
     std::optional<double> value = std::nullopt; ///< SI number behind the text, for sorting and CSV
@@ -24,6 +25,7 @@ struct Cell {
     std::string detail = {}; ///< formula, inputs and sources; shown on request where the format allows it
 };
 
+/// One column of a table.
 struct Column {
     std::string heading; ///< "Latency"; empty: the column is for CSV only, where tables have no titles
     std::string unit;    ///< "ms", second heading line
@@ -32,6 +34,7 @@ struct Column {
     int priority = 0; ///< 0 always shown; higher is dropped first when the terminal is narrow
 };
 
+/// Rows of cells under columns.
 struct Table {
     std::string title;
     std::vector<Column> columns;
@@ -39,6 +42,7 @@ struct Table {
     std::vector<std::string> notes; ///< printed under the table
 };
 
+/// A heading.
 struct Heading {
     int level = 1; ///< 1 title, 2 section, 3 subsection
     std::string text;
@@ -50,15 +54,18 @@ struct NamedValue {
     int indent = 0;
     std::string detail = {}; ///< as Cell::detail
 };
+/// A list of named values.
 struct Facts {
     std::vector<NamedValue> items;
 };
 
+/// Running text.
 struct Paragraph {
     std::string text;
     Tone tone = Tone::plain;
 };
 
+/// A list of sentences.
 struct Bullets {
     std::vector<std::string> items;
 };
@@ -79,6 +86,7 @@ enum class ChartKind : std::uint8_t {
     heat_map,    ///< a row per series, a column per point label, y as colour
     roofline     ///< points under joined series (the roofs)
 };
+/// One point of a chart.
 struct ChartPoint {
     std::string label = {};
     double x = 0, y = 0;
@@ -87,12 +95,14 @@ struct ChartPoint {
     std::optional<double> x_low = std::nullopt, x_high = std::nullopt;
     bool total = false; ///< waterfall: a level, not a change
 };
+/// Points that belong together.
 struct ChartSeries {
     std::string name;
     std::vector<ChartPoint> points;
     bool joined = false;    ///< a line through the points, without marks
     std::string group = {}; ///< series of one group share a colour; empty: a colour of its own
 };
+/// A picture, as data.
 struct Chart {
     ChartKind kind = ChartKind::bar;
     std::string title, x_title, y_title;
@@ -102,6 +112,7 @@ struct Chart {
 
 using Block = std::variant<Heading, Paragraph, Facts, Table, Bullets, Command, Chart>;
 
+/// Blocks in reading order.
 struct Report {
     std::string title;
     std::vector<Block> blocks;
@@ -113,6 +124,7 @@ ARCHSIM_API std::optional<Format> parse_format(std::string_view name);
 /// From a file name's extension: .txt .md .json .csv .html.
 ARCHSIM_API std::optional<Format> format_of_file(std::string_view file);
 
+/// How a renderer draws.
 struct RenderOptions {
     int width = 100; ///< columns of the terminal
     bool color = false;

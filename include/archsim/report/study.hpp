@@ -11,6 +11,7 @@
 
 namespace archsim {
 
+/// What a study file asks for.
 struct StudyRequest {
     std::string file, title, description;
     std::vector<std::string> models, devices;
@@ -30,11 +31,14 @@ struct StudyGroup {
     std::vector<Result> results; ///< devices x runtimes, in the order of the request
 };
 
+/// A request with the results of its cells.
 struct Study {
     StudyRequest request;
     std::vector<StudyGroup> groups; ///< models x batch sizes x precisions
 
+    /// Cells of the whole matrix.
     std::size_t cells() const;
+    /// Cells with that status.
     std::size_t cells(Status status) const;
 };
 

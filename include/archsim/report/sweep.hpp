@@ -23,6 +23,7 @@ ARCHSIM_API std::string sweep_header(const std::vector<SweepAxis>& axes, RowForm
 ARCHSIM_API void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes,
                              RowFormat format, std::string& text);
 
+/// What a sweep concludes.
 struct SweepSummary {
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     std::optional<ParetoFront> front;

@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// What of it is shown.
 struct ValidationView {
     int worst = 20;         ///< rows listed, worst first; 0: all
     bool rows_only = false; ///< one table with every row, for spreadsheets

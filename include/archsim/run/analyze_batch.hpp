@@ -10,6 +10,7 @@
 
 namespace archsim {
 
+/// What was asked.
 struct BatchRequest {
     std::string model;
     std::vector<std::string> hardware;

@@ -35,6 +35,7 @@ struct LanguageModel {
     double experts = 0, active_experts = 0; ///< 0: dense
 };
 
+/// A model of the catalogue, with the figures that were published for it.
 struct CatalogueEntry {
     std::string name, title, family, task, kind, source;
     std::vector<std::string> aliases;
@@ -48,6 +49,7 @@ struct CatalogueEntry {
     std::optional<LanguageModel> language_model;
 };
 
+/// The models that come with the library.
 class ARCHSIM_API Catalogue {
   public:
     Catalogue() = default;

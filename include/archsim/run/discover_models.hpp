@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// Where to look.
 struct DiscoverOptions {
     std::string task, family; ///< only these; empty: all. Catalogue only
     std::int64_t batch = 1;

@@ -15,6 +15,7 @@
 
 namespace archsim {
 
+/// A prompt and an answer.
 struct GenerationRequest {
     std::int64_t prompt_tokens = 512, generate_tokens = 128; ///< per sequence
     std::int64_t batch = 1;                                  ///< sequences in step with each other
@@ -31,12 +32,14 @@ class ARCHSIM_API GenerationModel {
     /// Throws UsageError for a model without a cache of keys and values.
     GenerationModel(const Session& session, std::string_view name_or_path, const Bindings& bindings = {});
 
+    /// Name of the model.
     const std::string& name() const { return language_.info.name; }
     /// The language model at these sizes; kept for later calls.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
     /// What runs once per prompt before the language model (vision tower, projector).
     const std::vector<ModelPart>& before() const { return before_; }
+    /// A part that runs before the language model, bound at a batch.
     std::shared_ptr<const BoundModel> bound_before(std::size_t part, std::int64_t batch) const;
     /// Tokens that the other parts add to the text of a prompt (image tokens).
     std::int64_t inserted_tokens() const { return inserted_; }
@@ -86,6 +89,7 @@ enum class GenerationPhase : std::uint8_t {
     saturated ///< a server that always has requests waiting
 };
 
+/// One pass of prefill or decode.
 struct PhaseEstimate {
     Status status = Status::ok;
     std::string reason;   ///< one sentence when not ok

@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// Rows of a file, and what is wrong with it.
 struct MeasuredTable {
     std::vector<MeasuredRow> rows;
     std::vector<Finding> findings; ///< rows that cannot be used, with line and column name

@@ -24,12 +24,17 @@ struct Model {
 /// threads.
 class ARCHSIM_API BoundModel {
   public:
+    /// Binds `model` with the rows of `operators`, which must outlive it.
     BoundModel(Model model, const Bindings& bindings,
                const OperatorRegistry& operators = OperatorRegistry::standard());
 
+    /// The imported model.
     const Model& model() const { return model_; }
+    /// The bound graph.
     const ShapedGraph& graph() const { return *graph_; }
+    /// Hardware-independent facts.
     std::shared_ptr<const ModelFacts> facts() const { return facts_; }
+    /// The fused subgraphs under a policy; made once.
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
     /// With several `chips` the counts are those of the busiest one under tensor parallelism.
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,

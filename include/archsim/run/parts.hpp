@@ -14,6 +14,7 @@ namespace archsim {
 /// Every part of a catalogue entry bound at one batch. Immutable; safe to share between threads.
 class ARCHSIM_API MultiPartModel {
   public:
+    /// One part, bound.
     struct Part {
         ModelPart description;
         std::shared_ptr<const BoundModel> model;
@@ -24,6 +25,7 @@ class ARCHSIM_API MultiPartModel {
     MultiPartModel(const Session& session, const CatalogueEntry& entry, std::int64_t batch,
                    const Bindings& bindings = {});
 
+    /// The parts in the order they run.
     const std::vector<Part>& parts() const { return parts_; }
     /// Of all parts: work times executions; a weight that several parts share (same name, type and shape)
     /// once.

@@ -22,6 +22,7 @@
 
 namespace archsim {
 
+/// Where data and extensions come from.
 struct SessionOptions {
     std::filesystem::path data; ///< empty: data_dir()
     std::vector<std::filesystem::path> hardware_overlays;
@@ -40,17 +41,21 @@ struct RunOptions {
     std::optional<FusionPolicy> fusion; ///< instead of the runtime's
     bool allow_unknown = false;
     bool keep_subgraphs = true;
-    MachineChanges changes; ///< to the rates and costs of the device as the database states it
+    MachineChanges changes;  ///< to the rates and costs of the device as the database states it
     DeviceChanges structure; ///< to its structure
     /// Parameters to take instead of those that the database states; null: none.
     std::shared_ptr<const ParameterOverrides> overrides;
 };
 
+/// Database, catalogue and extensions; safe to use from several threads.
 class ARCHSIM_API Session {
   public:
+    /// Opens the data. Throws InputError when it is not there.
     explicit Session(const SessionOptions& options = {});
 
+    /// The hardware database.
     const HardwareDatabase& hardware() const { return *hardware_; }
+    /// The model catalogue.
     const Catalogue& catalogue() const { return *catalogue_; }
 
     /// A catalogue name, an alias, or the path of an ONNX file. Throws InputError with the nearest names.

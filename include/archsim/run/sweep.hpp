@@ -20,6 +20,7 @@ namespace archsim {
 /// (equal steps). Throws UsageError that shows the form and the names.
 ARCHSIM_API SweepAxis parse_sweep_axis(std::string_view text);
 
+/// What to estimate.
 struct SweepRequest {
     std::vector<std::string> models, hardware;
     std::vector<std::string> precisions{"fp32"};
@@ -37,8 +38,10 @@ class ARCHSIM_API Sweep {
     /// Loads the models and checks every name. Throws InputError or UsageError.
     Sweep(const Session& session, SweepRequest request);
     ~Sweep();
+    /// Sweeps move; they are not copied.
     Sweep(Sweep&&) noexcept;
 
+    /// What was asked.
     const SweepRequest& request() const;
     std::uint64_t size() const;  ///< points of the whole space
     std::uint64_t first() const; ///< first point of the shard

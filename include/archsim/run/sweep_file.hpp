@@ -12,6 +12,7 @@
 
 namespace archsim {
 
+/// How to write.
 struct SweepFileOptions {
     RowFormat format = RowFormat::csv;
     bool resume = false; ///< continue FILE.partial if there is one

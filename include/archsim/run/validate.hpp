@@ -30,6 +30,7 @@ class ARCHSIM_API RowEstimator {
     /// of the database.
     Prediction operator()(const MeasuredRow& row,
                           std::shared_ptr<const ParameterOverrides> overrides = nullptr) const;
+    /// The session that estimates.
     const Session& session() const;
     /// The software stack that the row is run with.
     std::string stack_of(const MeasuredRow& row) const;

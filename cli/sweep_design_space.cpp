@@ -18,9 +18,10 @@ constexpr const char* kExamples =
     R"(  sweep_design_space resnet50 --hardware TPU-v4 --vary bandwidth=0.5x..4x:log8 --vary array=0.5x,1x,2x \
       --precision int8 --output sweep.csv --pareto latency energy
   sweep_design_space mobilenet_v2 --hardware KPU-T64 --vary units=0.5x..2x:16 --sensitivity energy
-  sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --output sweep.csv --resume
-  sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 0/4 --output part0.csv
-  sweep_design_space --merge part0.csv part1.csv part2.csv part3.csv --output sweep.csv)";
+  sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --output fine.csv --resume
+  sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 0/2 --output part0.csv
+  sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 1/2 --output part1.csv
+  sweep_design_space --merge part0.csv part1.csv --output whole.csv)";
 
 std::vector<std::int64_t> parse_batches(const std::vector<std::string>& texts) {
     std::vector<std::int64_t> batches;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace archsim::accelerator {
 
@@ -20,17 +21,20 @@ double rate_of(const std::array<double, kPrecisionCount>& rates, Precision p) {
     return rates[static_cast<std::size_t>(p)];
 }
 
-/// The format with the highest rate among those at least as wide as `p`, else among all: a quantised graph
-/// may prescribe a format that the device does not multiply in.
+/// The format that stands in for one without a rate of its own: of the same kind (a product of floats in
+/// float passes, not in integers) before others, at least as wide before narrower, then the fastest. A
+/// quantised graph may prescribe a format that the device does not multiply in.
 Precision substitute(const std::array<double, kPrecisionCount>& rates, Precision p) {
+    const auto merit = [&](Precision q) {
+        const bool same_kind = is_integer(q) == is_integer(p), wide = bits_of(q) >= bits_of(p);
+        // An integer may be held by a wider float; a float is not held by an integer.
+        const int suits = is_integer(p) ? (wide ? 1 : 0) : (same_kind ? 2 : 0) + (wide ? 1 : 0);
+        return std::pair(suits, rate_of(rates, q));
+    };
     Precision best = p;
-    for (const bool any_width : {false, true}) {
-        for (Precision q : kPrecisions)
-            if ((any_width || bits_of(q) >= bits_of(p)) && rate_of(rates, q) > rate_of(rates, best))
-                best = q;
-        if (rate_of(rates, best) > 0)
-            return best;
-    }
+    for (Precision q : kPrecisions)
+        if (rate_of(rates, q) > 0 && (rate_of(rates, best) <= 0 || merit(q) > merit(best)))
+            best = q;
     return best;
 }
 

@@ -31,11 +31,32 @@ std::int64_t largest_divisor(std::int64_t n) {
 
 } // namespace
 
+std::string batch_symbol(const Graph& graph) {
+    std::string leading;
+    for (TensorId input : graph.inputs) {
+        const Tensor& tensor = graph.tensors[input];
+        if (!tensor.shape || tensor.shape->empty())
+            continue;
+        for (const Dimension& dimension : *tensor.shape)
+            if (dimension.symbol == "batch")
+                return "batch";
+        if (leading.empty())
+            leading = tensor.shape->front().symbol;
+    }
+    return leading;
+}
+
 BoundModel::BoundModel(Model model, const Bindings& bindings, const OperatorRegistry& operators)
     : model_(std::move(model)), bindings_(bindings), operators_(&operators),
       graph_(std::make_shared<const ShapedGraph>(
           archsim::bind(*model_.graph, bindings, model_.info.dims, operators))),
-      facts_(std::make_shared<const ModelFacts>(describe(model_.info, graph_))) {}
+      facts_(std::make_shared<const ModelFacts>(describe(model_.info, graph_))),
+      batch_symbol_(batch_symbol(*model_.graph)) {
+    if (const auto size = graph_->dims.find(batch_symbol_); size != graph_->dims.end())
+        batch_ = static_cast<double>(size->second);
+    else if (bindings.batch_size)
+        batch_ = static_cast<double>(*bindings.batch_size);
+}
 
 std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
     const std::lock_guard lock(mutex_);
@@ -56,20 +77,22 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
             known.work->chips == chips)
             return known.work;
-    auto work = std::make_shared<const NetworkWork>(make_network_work(
-        *graph_, *fused, precision, unsupported, chips > 1 ? shard(*graph_, chips) : nullptr));
+    NetworkWork counted = make_network_work(*graph_, *fused, precision, unsupported,
+                                            chips > 1 ? shard(*graph_, chips) : nullptr);
+    counted.batch = batch_;
+    auto work = std::make_shared<const NetworkWork>(std::move(counted));
     works_.push_back({policy, precision, unsupported, work});
     return work;
 }
 
 std::shared_ptr<const BoundModel> BoundModel::smaller() const {
-    const auto batch = graph_->dims.find("batch");
+    const auto batch = graph_->dims.find(batch_symbol_);
     if (batch == graph_->dims.end() || batch->second <= 1)
         return nullptr;
     const std::lock_guard lock(mutex_);
     if (!smaller_) {
         Bindings fewer = bindings_;
-        fewer.dims["batch"] = largest_divisor(batch->second);
+        fewer.dims[batch_symbol_] = largest_divisor(batch->second);
         smaller_ = std::make_shared<const BoundModel>(model_, fewer, *operators_);
     }
     return smaller_;

@@ -15,20 +15,12 @@ bool looks_like_path(std::string_view name) {
     return name.find('/') != std::string_view::npos || name.ends_with(".onnx");
 }
 
-/// Symbol of the batch dimension: "batch" when the graph has it, else the leading symbol of the first input.
-std::string batch_symbol(const Graph& graph) {
-    std::string leading;
-    for (TensorId input : graph.inputs) {
-        const Tensor& tensor = graph.tensors[input];
-        if (!tensor.shape || tensor.shape->empty())
-            continue;
-        for (const Dimension& dimension : *tensor.shape)
-            if (dimension.symbol == "batch")
-                return "batch";
-        if (leading.empty())
-            leading = tensor.shape->front().symbol;
-    }
-    return leading;
+/// True when the first input's leading dimension has no name, or is fixed at one item.
+bool can_take_batch(const Graph& graph) {
+    for (const TensorId input : graph.inputs)
+        if (const auto& shape = graph.tensors[input].shape; shape && !shape->empty())
+            return shape->front().value < 0 || shape->front().value == 1;
+    return false;
 }
 
 /// The catalogue knows which initialisers training does not learn; the file does not say.
@@ -81,6 +73,8 @@ std::shared_ptr<const BoundModel> Session::bind(const Model& model, std::int64_t
     Bindings all = bindings;
     if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
         all.dims.try_emplace(symbol, batch);
+    else if (can_take_batch(*model.graph))
+        all.batch_size = batch;
     return std::make_shared<const BoundModel>(model, all,
                                               operators_ ? *operators_ : OperatorRegistry::standard());
 }

@@ -20,6 +20,10 @@ struct Model {
     std::shared_ptr<const Graph> graph;
 };
 
+/// Symbol of the batch dimension: "batch" when an input has it, else the leading symbol of the first input
+/// that has one; empty when the file fixes all of them.
+ARCHSIM_API std::string batch_symbol(const Graph& graph);
+
 /// A model at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
 /// threads.
 class ARCHSIM_API BoundModel {
@@ -57,6 +61,8 @@ class ARCHSIM_API BoundModel {
     const OperatorRegistry* operators_; ///< of the session, which outlives its models
     std::shared_ptr<const ShapedGraph> graph_;
     std::shared_ptr<const ModelFacts> facts_;
+    std::string batch_symbol_;
+    double batch_ = 1; ///< items of one inference
     mutable std::mutex mutex_;
     mutable std::vector<std::shared_ptr<const Partition>> partitions_;
     mutable std::vector<WorkEntry> works_;

@@ -1,0 +1,41 @@
+// The batch of a user's own file, however its first dimension is called.
+
+#include "archsim/run/session.hpp"
+#include "import/model_maker.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace archsim;
+using namespace archsim::test;
+
+TEST_CASE("items are counted whatever the file calls its batch", "[run]") {
+    const Session session(
+        {.data = ARCHSIM_SOURCE_DIR, .hardware_overlays = {}, .operators = {}, .mappers = {}});
+    const auto file =
+        std::filesystem::temp_directory_path() / ("archsim_batch_" + std::to_string(getpid()) + ".onnx");
+    for (const char* leading : {"batch", "N", "", "1"}) {
+        INFO(leading);
+        onnx::ModelProto model = make_model();
+        add_input(*model.mutable_graph(), "x", {leading, "64"});
+        add_node(*model.mutable_graph(), "Relu", {"x"}, {"y"}, "relu");
+        add_output(*model.mutable_graph(), "y");
+        std::ofstream(file, std::ios::binary) << model.SerializeAsString();
+        for (const std::int64_t batch : {1, 8}) {
+            const auto bound = session.bind(session.load(file.string()), batch);
+            REQUIRE(bound->graph().complete());
+            CHECK(bound->graph().operations() == 64.0 * static_cast<double>(batch));
+            const Result result = session.run(bound, "H100", {});
+            REQUIRE(result.ok());
+            CHECK(result.estimate.batch == static_cast<double>(batch));
+            CHECK(result.estimate.throughput_per_s ==
+                  Approx(static_cast<double>(batch) / result.estimate.latency_s));
+            const auto smaller = bound->smaller();
+            CHECK((smaller != nullptr) == (batch == 8 && *leading != '1' && *leading != '\0'));
+        }
+    }
+    std::filesystem::remove(file);
+}

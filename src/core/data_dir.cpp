@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <string>
+#include <sys/auxv.h>
 #include <system_error>
 #include <vector>
 
@@ -20,9 +21,9 @@ bool holds_data(const fs::path& folder) {
 }
 
 /// `share/archsim` beside the folder of `binary`, or beside a folder above it: bin/TOOL, lib/libarchsim.so,
-/// lib/x86_64-linux-gnu/libarchsim.so, lib/python3/dist-packages/archsim.so.
+/// lib/x86_64-linux-gnu/libarchsim.so, lib/python3/dist-packages/archsim/_archsim.so.
 void add_places_beside(const fs::path& binary, std::vector<fs::path>& places) {
-    constexpr int kFoldersUp = 3;
+    constexpr int kFoldersUp = 4;
     fs::path folder = binary.parent_path();
     for (int i = 0; i < kFoldersUp && folder.has_relative_path(); ++i) {
         folder = folder.parent_path();
@@ -51,6 +52,10 @@ fs::path data_dir() {
             add_places_beside(library, places);
     if (const auto program = fs::read_symlink("/proc/self/exe", unknown); !unknown)
         add_places_beside(program, places);
+    else if (const auto* started =
+                 reinterpret_cast<const char*>(getauxval(AT_EXECFN))) // no /proc: a bare root
+        if (const auto path = fs::canonical(started, unknown); !unknown)
+            add_places_beside(path, places);
     places.emplace_back(ARCHSIM_FALLBACK_DATA_DIR);
 
     for (const auto& place : places)

@@ -100,3 +100,21 @@ def test_a_data_frame_has_one_row_per_result(session):
 
 def test_results_are_json(session, resnet):
     assert json.loads(session.estimate(resnet, "T4").to_json())["model"] == "resnet18"
+
+
+def test_the_example_prints_its_table_and_draws_where_matplotlib_is(tmp_path, capsys, monkeypatch):
+    import importlib.util
+    import pathlib
+    import runpy
+    import sys
+
+    script = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "batch_sweep.py"
+    picture = tmp_path / "sweep.png"
+    arguments = [str(script), "resnet18"]
+    if importlib.util.find_spec("matplotlib"):
+        arguments.append(str(picture))
+    monkeypatch.setattr(sys, "argv", arguments)
+    runpy.run_path(str(script), run_name="__main__")
+    printed = capsys.readouterr().out
+    assert "H100" in printed and "90 % of the best throughput" in printed
+    assert picture.exists() == (len(arguments) == 3)

@@ -2,10 +2,6 @@
 
 file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER archsim_sources EXCLUDE REGEX "/src/python/") # an extension module of its own
-if(ARCHSIM_ONLY)
-    list(JOIN ARCHSIM_ONLY "|" archsim_only)
-    list(FILTER archsim_sources INCLUDE REGEX "/src/(${archsim_only})/")
-endif()
 
 set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads::Threads)
 

@@ -36,11 +36,13 @@ void scale_fixed(Mapping& fixed, double factor) {
 
 /// More bytes from and to the outside than weights, caches, inputs and outputs need. Where fewer bytes move
 /// than there are weights, the weights stay on the chip and what moves is something else.
-bool spills(const std::vector<Mapping>& mappings, const NetworkWork& work) {
+bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_t>& which,
+            const NetworkWork& work) {
     double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
-    for (std::size_t i = 0; i < mappings.size(); ++i) {
+    for (std::size_t i = 0; i < which.size(); ++i) {
         const double repeat = work.subgraphs[i].repeat;
-        moved += repeat * (mappings[i].events[Event::dram_byte] + mappings[i].events[Event::host_link_byte]);
+        const EventCounts& events = mappings[which[i]].events;
+        moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
         weights += repeat * work.subgraphs[i].weight_bytes;
         ends += repeat * work.subgraphs[i].kv_bytes;
     }
@@ -66,34 +68,30 @@ struct Cost {
 /// Chooses the cut between the pieces of one batch size and the whole of the next larger one.
 class Joiner {
   public:
-    Joiner(const Machine& machine, double clock_ratio, const NetworkWork& batch, BatchSchedule& pieces,
-           std::vector<Mapping>& whole)
-        : machine_(machine), clock_ratio_(clock_ratio),
+    Joiner(const Machine& machine, double clock_ratio, const NetworkWork& batch, const BatchSchedule& pieces,
+           const BatchSchedule& whole)
+        : machine_(machine), clock_ratio_(clock_ratio), prices_(machine, clock_ratio),
           prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), batch_(batch),
-          pieces_(pieces), whole_(whole) {
+          pieces_(pieces), whole_(whole), before_(costs(pieces)), behind_(costs(whole)) {
         for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
             if (machine.rate(resource) > 0)
                 outside_ = resource;
         if (machine.energy && machine.power_limit_w > machine.static_power_w)
             dynamic_w_ = machine.power_limit_w - machine.static_power_w;
-        for (std::size_t i = 0; i < whole.size(); ++i) {
-            before_.push_back(cost(pieces.mappings[i], i));
-            behind_.push_back(cost(whole[i], i));
-        }
     }
 
-    /// Number of subgraphs that run in pieces; traffic over the cut is added on both sides of it. Without
-    /// `inner` cuts, all or none.
-    std::size_t cut(const NetworkMapping& network, bool inner) {
-        Cost all_pieces = fixed_cost(pieces_.network), total = fixed_cost(network);
-        for (std::size_t i = 0; i < whole_.size(); ++i) {
+    /// Number of subgraphs that run in pieces, the traffic over the cut counted. Without `inner` cuts, all or
+    /// none.
+    std::size_t cut(bool inner) const {
+        Cost all_pieces = fixed_cost(pieces_.network), total = fixed_cost(whole_.network);
+        for (std::size_t i = 0; i < before_.size(); ++i) {
             all_pieces += before_[i];
             total += behind_[i];
         }
         const double budget = joules(all_pieces) * (1 + kRounding);
-        std::size_t best = whole_.size();
+        std::size_t best = before_.size();
         double fastest = seconds(all_pieces);
-        for (std::size_t at = 0; at < whole_.size(); ++at) {
+        for (std::size_t at = 0; at < before_.size(); ++at) {
             if (at > 0) {
                 total += before_[at - 1];
                 total = total - behind_[at - 1];
@@ -113,24 +111,37 @@ class Joiner {
                 fastest = seconds(here);
             }
         }
-        if (best > 0 && best < whole_.size()) {
-            add_crossing(pieces_.mappings[best - 1], best, best - 1);
-            add_crossing(whole_[best], best, best);
-        }
         return best;
     }
 
+    /// The last subgraph in pieces and the first of the whole batch, with the traffic over the cut between
+    /// them. The bytes cross once per batch, however often a subgraph repeats.
+    Mapping last_before(std::size_t at) const { return with_crossing(pieces_.of(at - 1), at, at - 1); }
+    Mapping first_behind(std::size_t at) const { return with_crossing(whole_.of(at), at, at); }
+
   private:
-    Cost cost(const Mapping& mapping, std::size_t index) const {
+    Cost cost(const Mapping& mapping) const {
         const LaneTimes times = price_time(mapping, machine_, clock_ratio_, prefetch_);
         const double overhead = times.lanes[static_cast<std::size_t>(Lane::overhead)];
-        return batch_.subgraphs[index].repeat *
-               Cost{times.total - overhead, times.weight_stream, overhead,
-                    price_energy(mapping.events, machine_, clock_ratio_).total()};
+        return {times.total - overhead, times.weight_stream, overhead, prices_.of(mapping.events).total()};
+    }
+    Cost cost(const Mapping& mapping, std::size_t index) const {
+        return batch_.subgraphs[index].repeat * cost(mapping);
+    }
+    /// Of every subgraph.
+    std::vector<Cost> costs(const BatchSchedule& schedule) const {
+        std::vector<Cost> distinct, all;
+        distinct.reserve(schedule.mappings.size());
+        for (const Mapping& mapping : schedule.mappings)
+            distinct.push_back(cost(mapping));
+        all.reserve(schedule.which.size());
+        for (std::size_t i = 0; i < schedule.which.size(); ++i)
+            all.push_back(batch_.subgraphs[i].repeat * distinct[schedule.which[i]]);
+        return all;
     }
     Cost fixed_cost(const NetworkMapping& network) const {
         return {0, 0, price_time(network.fixed, machine_, clock_ratio_, false).total,
-                price_energy(network.fixed.events, machine_, clock_ratio_).total()};
+                prices_.of(network.fixed.events).total()};
     }
     /// Where the power limit binds, energy sets the time.
     double seconds(const Cost& c) const {
@@ -140,35 +151,72 @@ class Joiner {
 
     bool can_cross(std::size_t at) const {
         return outside_ != Resource::count_ && at < batch_.memory.crossing.size() &&
-               pieces_.mappings[at - 1].demand_count < Mapping::kMaxDemands &&
-               whole_[at].demand_count < Mapping::kMaxDemands;
+               pieces_.of(at - 1).demand_count < Mapping::kMaxDemands &&
+               whole_.of(at).demand_count < Mapping::kMaxDemands;
     }
-    /// The bytes cross once per batch, however often the subgraph repeats.
-    void add_crossing(Mapping& mapping, std::size_t at, std::size_t index) const {
+    Mapping with_crossing(Mapping mapping, std::size_t at, std::size_t index) const {
         const double bytes = batch_.memory.crossing[at] / batch_.subgraphs[index].repeat;
         mapping.add(outside_, Lane::memory, bytes);
         mapping.events[outside_ == Resource::dram_bytes ? Event::dram_byte : Event::host_link_byte] += bytes;
+        return mapping;
     }
     Cost crossing_cost(std::size_t at) const {
-        Mapping last = pieces_.mappings[at - 1], first = whole_[at];
-        add_crossing(last, at, at - 1);
-        add_crossing(first, at, at);
-        Cost extra = cost(last, at - 1) - before_[at - 1];
-        extra += cost(first, at) - behind_[at];
+        Cost extra = cost(last_before(at), at - 1) - before_[at - 1];
+        extra += cost(first_behind(at), at) - behind_[at];
         return extra;
     }
 
     const Machine& machine_;
     const double clock_ratio_;
+    const EventPrices prices_;
     const bool prefetch_;
     const NetworkWork& batch_;
-    BatchSchedule& pieces_;
-    std::vector<Mapping>& whole_;
-    std::vector<Cost> before_, behind_; ///< of every subgraph, in pieces and whole
+    const BatchSchedule& pieces_;
+    const BatchSchedule& whole_;
+    const std::vector<Cost> before_, behind_; ///< of every subgraph, in pieces and whole
     Resource outside_ = Resource::count_;
     double dynamic_w_ =
         std::numeric_limits<double>::infinity(); ///< what the limit leaves beside static power
 };
+
+/// Keeps the mappings that some subgraph has.
+void drop_unused(BatchSchedule& schedule) {
+    constexpr auto kUnused = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> place(schedule.mappings.size(), kUnused);
+    std::vector<Mapping> used;
+    for (std::uint32_t& which : schedule.which) {
+        if (place[which] == kUnused) {
+            place[which] = static_cast<std::uint32_t>(used.size());
+            used.push_back(schedule.mappings[which]);
+        }
+        which = place[which];
+    }
+    schedule.mappings = std::move(used);
+}
+
+/// Subgraphs before the cut as in `pieces`, `factor` times each, the others as in `whole`.
+BatchSchedule join(BatchSchedule pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut,
+                   double factor) {
+    if (cut == 0)
+        return whole;
+    for (std::size_t i = 0; i < pieces.which.size(); ++i)
+        pieces.pieces[i] = i < cut ? pieces.pieces[i] * factor : 1;
+    if (cut == pieces.which.size())
+        return pieces;
+    Mapping last = joiner.last_before(cut), first = joiner.first_behind(cut);
+    std::vector<Mapping>& mappings = pieces.mappings;
+    const auto behind = static_cast<std::uint32_t>(mappings.size());
+    mappings.insert(mappings.end(), whole.mappings.begin(), whole.mappings.end());
+    for (std::size_t i = cut; i < pieces.which.size(); ++i)
+        pieces.which[i] = behind + whole.which[i];
+    pieces.which[cut - 1] = static_cast<std::uint32_t>(mappings.size());
+    mappings.push_back(last);
+    pieces.which[cut] = static_cast<std::uint32_t>(mappings.size());
+    mappings.push_back(first);
+    pieces.network = whole.network;
+    drop_unused(pieces);
+    return pieces;
+}
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
 /// transposition may be a mere view, and has no subgraph there.
@@ -183,28 +231,45 @@ bool contains(const Partition& larger, const Partition& smaller) {
     return true;
 }
 
-/// The schedule with an idle subgraph in place of each that only `larger` has.
+/// Puts an idle subgraph in place of each that only `larger` has.
 void spread(BatchSchedule& schedule, const Partition& smaller, const Partition& larger) {
-    BatchSchedule wide;
-    wide.network = schedule.network;
+    const auto idle = static_cast<std::uint32_t>(schedule.mappings.size());
+    schedule.mappings.emplace_back();
+    std::vector<std::uint32_t> which;
+    std::vector<double> pieces;
     std::size_t i = 0;
     for (const Subgraph& s : larger.subgraphs) {
         const bool both = i < smaller.subgraphs.size() && smaller.subgraphs[i].anchor == s.anchor;
-        wide.mappings.push_back(both ? schedule.mappings[i] : Mapping{});
-        wide.pieces.push_back(both ? schedule.pieces[i] : schedule.pieces.front());
+        which.push_back(both ? schedule.which[i] : idle);
+        pieces.push_back(both ? schedule.pieces[i] : schedule.pieces.front());
         i += both;
     }
-    schedule = std::move(wide);
+    schedule.which = std::move(which);
+    schedule.pieces = std::move(pieces);
 }
 
 } // namespace
 
 BatchScheduler::Level BatchScheduler::map(const NetworkWork& work) const {
     const Mapper& mapper = machine_.mapper ? *machine_.mapper : mapper_for(machine_.device->family);
-    Level level{nullptr, &work, std::vector<Mapping>(work.subgraphs.size()), {}};
-    for (std::size_t i = 0; i < work.subgraphs.size(); ++i) {
-        mapper.map(work.subgraphs[i], work, machine_, level.mappings[i]);
-        add_collectives(work.subgraphs[i], machine_, level.mappings[i]);
+    const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
+    // What is alike for the library's mappers need not be so for another.
+    const bool share = !machine_.mapper && work.alike.size() == count;
+    const auto is_first = [&](std::uint32_t i) { return !share || work.alike[i] == i; };
+    std::size_t distinct = 0;
+    for (std::uint32_t i = 0; i < count; ++i)
+        distinct += is_first(i);
+    Level level{nullptr, &work, {}, std::vector<std::uint32_t>(count), {}};
+    level.mappings.reserve(distinct);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (!is_first(i)) {
+            level.which[i] = level.which[work.alike[i]];
+            continue;
+        }
+        level.which[i] = static_cast<std::uint32_t>(level.mappings.size());
+        Mapping& mapping = level.mappings.emplace_back();
+        mapper.map(work.subgraphs[i], work, machine_, mapping);
+        add_collectives(work.subgraphs[i], machine_, mapping);
     }
     level.network = mapper.map_network(work, machine_);
     return level;
@@ -216,7 +281,8 @@ BatchScheduler::BatchScheduler(const NetworkWork& work, const Machine& machine,
     levels_.push_back(map(work));
     if (!options.smaller_batch || accelerator::managed_memory_bytes(machine) <= 0 || network().pipelined)
         return;
-    while (levels_.back().work->batch > 1 && spills(levels_.back().mappings, *levels_.back().work)) {
+    while (levels_.back().work->batch > 1 &&
+           spills(levels_.back().mappings, levels_.back().which, *levels_.back().work)) {
         auto smaller = options.smaller_batch(levels_.size() - 1);
         if (!smaller || !contains(*levels_.back().work->partition, *smaller->partition))
             return;
@@ -225,32 +291,24 @@ BatchScheduler::BatchScheduler(const NetworkWork& work, const Machine& machine,
     }
 }
 
+BatchSchedule BatchScheduler::whole_of(const Level& level) {
+    return {level.mappings, level.which, std::vector<double>(level.which.size(), 1.0), level.network};
+}
+
 BatchSchedule BatchScheduler::at(double clock_ratio) const {
-    BatchSchedule schedule;
-    schedule.mappings = levels_.back().mappings;
-    schedule.network = levels_.back().network;
-    schedule.pieces.assign(schedule.mappings.size(), 1.0);
+    BatchSchedule schedule = whole_of(levels_.back());
     for (std::size_t level = levels_.size() - 1; level-- > 0;) {
         const Level& larger = levels_[level];
         const double factor = larger.work->batch / levels_[level + 1].work->batch;
         for (Mapping& mapping : schedule.mappings)
             scale(mapping, factor);
         scale_fixed(schedule.network.fixed, factor);
-        const bool alike = schedule.mappings.size() == larger.mappings.size();
+        const bool alike = schedule.which.size() == larger.which.size();
         if (!alike)
             spread(schedule, *levels_[level + 1].work->partition, *larger.work->partition);
-        std::vector<Mapping> whole = larger.mappings;
-        const std::size_t cut =
-            Joiner(machine_, clock_ratio, *larger.work, schedule, whole).cut(larger.network, alike);
-        for (std::size_t i = 0; i < whole.size(); ++i)
-            if (i < cut) {
-                schedule.pieces[i] *= factor;
-            } else {
-                schedule.mappings[i] = whole[i];
-                schedule.pieces[i] = 1;
-            }
-        if (cut < whole.size())
-            schedule.network = larger.network;
+        const BatchSchedule whole = whole_of(larger);
+        const Joiner joiner(machine_, clock_ratio, *larger.work, schedule, whole);
+        schedule = join(schedule, whole, joiner, joiner.cut(alike), factor);
     }
     return schedule;
 }

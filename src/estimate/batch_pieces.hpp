@@ -8,19 +8,12 @@
 // What crosses the cut is written to memory and read back. Processors with caches run their batch whole, as
 // their libraries do: measured GPUs slow down where the batch leaves the L2.
 
-#include "archsim/estimate/estimate.hpp"
+#include "estimate/schedule.hpp"
 
 #include <memory>
 #include <vector>
 
 namespace archsim {
-
-/// Mappings of the whole batch: those of a piece carry the counts of all its executions.
-struct BatchSchedule {
-    std::vector<Mapping> mappings;
-    std::vector<double> pieces; ///< executions per subgraph
-    NetworkMapping network;
-};
 
 class BatchScheduler {
   public:
@@ -28,6 +21,7 @@ class BatchScheduler {
     /// bytes than its weights, inputs and outputs.
     BatchScheduler(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
 
+    /// Of the undivided batch, without repetition.
     const std::vector<Mapping>& whole() const { return levels_.front().mappings; }
     const NetworkMapping& network() const { return levels_.front().network; }
     bool has_pieces() const { return levels_.size() > 1; }
@@ -43,9 +37,11 @@ class BatchScheduler {
         std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
         const NetworkWork* work;
         std::vector<Mapping> mappings;
+        std::vector<std::uint32_t> which; ///< per subgraph, into `mappings`
         NetworkMapping network;
     };
     Level map(const NetworkWork& work) const;
+    static BatchSchedule whole_of(const Level& level);
 
     const Machine& machine_;
     std::vector<Level> levels_; ///< largest batch first

@@ -88,51 +88,100 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
     return true;
 }
 
+/// Time and energy of one mapping, all repeats.
+struct Priced {
+    double repeat = 0; ///< 0: not priced yet
+    LaneTimes times;
+    double latency_s = 0, ideal_s = 0, utilization = 0;
+    Bound bound = Bound::compute;
+    EnergyBreakdown energy;
+    double power_w = 0;
+};
+
+class SubgraphPricer {
+  public:
+    SubgraphPricer(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
+                   double clock_ratio)
+        : schedule_(schedule), work_(work), machine_(machine), clock_ratio_(clock_ratio),
+          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network),
+          cycle_rate_(machine.rate(Resource::matrix_cycles) * clock_ratio), prices_(machine, clock_ratio),
+          priced_(schedule.mappings.size()) {}
+
+    const Priced& operator()(std::size_t index) {
+        const double repeat = work_.subgraphs[index].repeat;
+        Priced& p = priced_[schedule_.which[index]];
+        if (p.repeat != repeat)
+            price(schedule_.of(index), repeat, p);
+        return p;
+    }
+
+    SubgraphEstimate estimate(std::size_t index, const Priced& p) const {
+        SubgraphEstimate s;
+        s.index = static_cast<std::uint32_t>(index);
+        s.latency_s = p.latency_s;
+        for (std::size_t l = 0; l < kLaneCount; ++l)
+            s.lane_s[l] = p.times.lanes[l] * p.repeat;
+        s.bound = p.bound;
+        s.binding = p.times.binding;
+        s.pieces = schedule_.pieces[index];
+        s.utilization = p.utilization;
+        s.dram_bytes = p.times.dram_bytes * p.repeat;
+        s.energy = p.energy;
+        s.mapping = schedule_.of(index);
+        return s;
+    }
+
+  private:
+    void price(const Mapping& mapping, double repeat, Priced& p) const {
+        p.repeat = repeat;
+        p.times = price_time(mapping, machine_, clock_ratio_, prefetch_);
+        p.latency_s = p.times.total * repeat;
+        p.bound = bound_of(p.times);
+        if (p.latency_s > 0 && mapping.ideal_cycles > 0) {
+            p.ideal_s = mapping.ideal_cycles * repeat / cycle_rate_;
+            p.utilization = p.ideal_s / p.latency_s;
+        }
+        EventCounts events = mapping.events;
+        p.energy = prices_.of(events.scale(repeat));
+        p.energy.static_joules = machine_.static_power_w * p.latency_s;
+        if (p.latency_s > 0)
+            p.power_w = p.energy.total() / p.latency_s;
+    }
+
+    const BatchSchedule& schedule_;
+    const NetworkWork& work_;
+    const Machine& machine_;
+    const double clock_ratio_;
+    const bool prefetch_;
+    const double cycle_rate_;
+    const EventPrices prices_;
+    std::vector<Priced> priced_; ///< per mapping
+};
+
 void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
                      double clock_ratio, const EstimateOptions& options, Estimate& e) {
-    const std::vector<Mapping>& mappings = schedule.mappings;
-    const bool prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
-    const double cycle_rate = machine.rate(Resource::matrix_cycles) * clock_ratio;
+    SubgraphPricer pricer(schedule, work, machine, clock_ratio);
     double ideal_s = 0, busy_s = 0;
     e.utilization_min = std::numeric_limits<double>::infinity();
+    const std::size_t count = schedule.which.size();
     if (options.keep_subgraphs)
-        e.subgraphs.reserve(mappings.size());
-    for (std::size_t i = 0; i < mappings.size(); ++i) {
-        const double repeat = work.subgraphs[i].repeat;
-        const LaneTimes times = price_time(mappings[i], machine, clock_ratio, prefetch);
-        SubgraphEstimate s;
-        s.index = static_cast<std::uint32_t>(i);
-        s.pieces = schedule.pieces[i];
-        e.pieces = std::max(e.pieces, s.pieces);
-        s.latency_s = times.total * repeat;
-        for (std::size_t l = 0; l < kLaneCount; ++l)
-            s.lane_s[l] = times.lanes[l] * repeat;
-        s.binding = times.binding;
-        s.bound = bound_of(times);
-        s.dram_bytes = times.dram_bytes * repeat;
-        if (s.latency_s > 0 && mappings[i].ideal_cycles > 0) {
-            s.utilization = mappings[i].ideal_cycles * repeat / cycle_rate / s.latency_s;
-            ideal_s += mappings[i].ideal_cycles * repeat / cycle_rate;
-            e.utilization_min = std::min(e.utilization_min, s.utilization);
-            e.utilization_max = std::max(e.utilization_max, s.utilization);
+        e.subgraphs.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        const Priced& p = pricer(i);
+        e.pieces = std::max(e.pieces, schedule.pieces[i]);
+        if (p.ideal_s > 0) {
+            ideal_s += p.ideal_s;
+            e.utilization_min = std::min(e.utilization_min, p.utilization);
+            e.utilization_max = std::max(e.utilization_max, p.utilization);
         }
-        busy_s += s.latency_s;
-        EventCounts events = mappings[i].events;
-        events.scale(repeat);
-        s.energy = price_energy(events, machine, clock_ratio);
-        s.energy.static_joules = machine.static_power_w * s.latency_s;
-        if (s.latency_s > 0)
-            e.peak_power_w = std::max(e.peak_power_w, s.energy.total() / s.latency_s);
-        e.events += events;
-        e.compute_bound += s.bound == Bound::compute;
-        e.memory_bound += s.bound == Bound::memory;
-        e.overhead_bound += s.bound == Bound::overhead;
-        if (options.keep_subgraphs) {
-            s.mapping = mappings[i];
-            e.subgraphs.push_back(s);
-        }
+        busy_s += p.latency_s;
+        e.peak_power_w = std::max(e.peak_power_w, p.power_w);
+        e.compute_bound += p.bound == Bound::compute;
+        e.memory_bound += p.bound == Bound::memory;
+        e.overhead_bound += p.bound == Bound::overhead;
+        if (options.keep_subgraphs)
+            e.subgraphs.push_back(pricer.estimate(i, p));
     }
-    e.events += e.network.fixed.events;
     e.utilization = e.latency_s > 0 ? ideal_s / e.latency_s : 0;
     if (std::isinf(e.utilization_min))
         e.utilization_min = 0;
@@ -186,10 +235,12 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
         return e;
     }
     BatchSchedule schedule = scheduler.at(1);
-    OperatingPoint point = settle_clock(schedule.mappings, schedule.network, work, machine);
+    e.events = total_events(schedule, work);
+    OperatingPoint point = settle_clock(schedule, e.events, work, machine);
     if (scheduler.has_pieces() && point.clock_ratio < 1) { // what is best may be another schedule there
         schedule = scheduler.at(point.clock_ratio);
-        point = settle_clock(schedule.mappings, schedule.network, work, machine);
+        e.events = total_events(schedule, work);
+        point = settle_clock(schedule, e.events, work, machine);
     }
     e.network = schedule.network;
     e.clock_ratio = point.clock_ratio;

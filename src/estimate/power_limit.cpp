@@ -3,7 +3,8 @@
 #include "estimate/price.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <vector>
 
 namespace archsim {
 
@@ -16,27 +17,26 @@ constexpr int kBisections = 24;
 
 class Solver {
   public:
-    Solver(const std::vector<Mapping>& mappings, const NetworkMapping& network, const NetworkWork& work,
+    Solver(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
            const Machine& machine)
-        : mappings_(mappings), network_(network), work_(work), machine_(machine) {
-        for (std::size_t i = 0; i < mappings.size(); ++i) {
-            EventCounts events = mappings[i].events;
-            events_ += events.scale(work.subgraphs[i].repeat);
-        }
-        events_ += network.fixed.events;
-    }
+        : schedule_(schedule), network_(schedule.network), events_(events), work_(work), machine_(machine),
+          parts_(schedule.mappings.size()) {}
 
-    OperatingPoint at(double clock_ratio) const {
+    OperatingPoint at(double clock_ratio) {
         const bool prefetch = machine_.runtime->weight_prefetch == WeightPrefetch::network;
+        for (std::size_t k = 0; k < parts_.size(); ++k) {
+            const LaneTimes t = price_time(schedule_.mappings[k], machine_, clock_ratio, prefetch);
+            const double overhead = t.lanes[static_cast<std::size_t>(Lane::overhead)];
+            parts_[k] = {t.total, t.total - overhead, overhead, t.weight_stream, t.dram_bytes};
+        }
         double body = 0, overhead = 0, weights = 0, dram = 0, slowest = 0;
-        for (std::size_t i = 0; i < mappings_.size(); ++i) {
+        for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
             const double repeat = work_.subgraphs[i].repeat;
-            const LaneTimes t = price_time(mappings_[i], machine_, clock_ratio, prefetch);
-            const double fixed = t.lanes[static_cast<std::size_t>(Lane::overhead)];
-            body += (t.total - fixed) * repeat;
-            overhead += fixed * repeat;
-            weights += t.weight_stream * repeat;
-            dram += t.dram_bytes * repeat;
+            const Parts& t = parts_[schedule_.which[i]];
+            body += t.body * repeat;
+            overhead += t.overhead * repeat;
+            weights += t.weights * repeat;
+            dram += t.dram * repeat;
             slowest = std::max(slowest, t.total * repeat);
         }
         const LaneTimes fixed = price_time(network_.fixed, machine_, clock_ratio, false);
@@ -63,40 +63,76 @@ class Solver {
         return rate > 0 ? bytes_per_batch / rate : 0;
     }
 
-    const std::vector<Mapping>& mappings_;
+    /// Seconds and bytes of one mapping at the clock that is tried.
+    struct Parts {
+        double total = 0, body = 0, overhead = 0, weights = 0, dram = 0;
+    };
+
+    const BatchSchedule& schedule_;
     const NetworkMapping& network_;
+    const EventCounts& events_;
     const NetworkWork& work_;
     const Machine& machine_;
-    EventCounts events_;
+    std::vector<Parts> parts_; ///< per mapping
 };
 
+/// The clocks between which average power passes the limit.
+struct Crossing {
+    double fits, exceeds;
+};
+
+/// Narrows the crossing: power is smooth in the clock, so that a secant comes close, and a step to either
+/// side of it closes in. Each round the secant is that much better.
+template <class Excess>
+Crossing find_crossing(double low, double low_excess, double high, double high_excess, const Excess& excess) {
+    constexpr std::array kSteps = {1.0 / 16, 1.0 / 64, 1.0 / 1024, 1.0 / 64}; ///< of the interval
+    for (const double step : kSteps) {
+        const double width = high - low;
+        const double root = low + width * low_excess / (low_excess - high_excess);
+        for (const double clock : {root - step * width, root + step * width}) {
+            if (!(clock > low && clock < high))
+                continue;
+            const double e = excess(clock);
+            (e <= 0 ? low : high) = clock;
+            (e <= 0 ? low_excess : high_excess) = e;
+        }
+    }
+    return {low, high};
+}
+
 /// The tabulated clock, or the highest at which average power fits the limit.
-OperatingPoint within_limit(const Solver& solver, const Machine& machine) {
+OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     OperatingPoint full = solver.at(1.0);
     const double budget = machine.power_limit_w - machine.static_power_w; // of one chip, as the counts are
     if (!machine.energy || machine.power_limit_w <= 0 || budget <= 0)
         return full;
-    const auto fits = [&](const OperatingPoint& p) {
-        return solver.dynamic_energy(p.clock_ratio) <= budget * p.interval_s;
+    const auto excess = [&](const OperatingPoint& p) {
+        return solver.dynamic_energy(p.clock_ratio) - budget * p.interval_s;
     };
-    if (fits(full))
+    const double full_excess = excess(full);
+    if (full_excess <= 0)
         return full;
     OperatingPoint low = solver.at(kLowestClockRatio);
+    const double low_excess = excess(low);
     low.limited = true;
-    if (!fits(low)) {
+    if (low_excess > 0) {
         const double stretched = solver.dynamic_energy(low.clock_ratio) / budget;
         low.latency_s *= stretched / low.interval_s;
         low.interval_s = stretched;
         return low;
     }
-    double high = 1.0;
+    Crossing known = find_crossing(kLowestClockRatio, low_excess, 1.0, full_excess,
+                                   [&](double clock) { return excess(solver.at(clock)); });
+    // The clock itself comes from bisection, so that it does not depend on where the secants fell; only what
+    // the crossing leaves open is tried.
+    double fits = kLowestClockRatio, exceeds = 1.0;
     for (int i = 0; i < kBisections; ++i) {
-        const OperatingPoint middle = solver.at((low.clock_ratio + high) / 2);
-        if (fits(middle))
-            low = middle;
-        else
-            high = middle.clock_ratio;
+        const double middle = (fits + exceeds) / 2;
+        if (middle > known.fits && middle < known.exceeds)
+            (excess(solver.at(middle)) <= 0 ? known.fits : known.exceeds) = middle;
+        (middle <= known.fits ? fits : exceeds) = middle;
     }
+    low = solver.at(fits);
     low.limited = true;
     return low;
 }
@@ -104,7 +140,7 @@ OperatingPoint within_limit(const Solver& solver, const Machine& machine) {
 /// The clock with the least energy per inference of the whole system: a lower clock saves voltage but pays
 /// static and host power for longer. Worked: static and host 108 W, dynamic 220 W at full clock, dynamic
 /// energy ~ clock: the sum 108 / r + 220 r is least at r = 0.70.
-OperatingPoint most_efficient(const Solver& solver, const Machine& machine, const OperatingPoint& fastest) {
+OperatingPoint most_efficient(Solver& solver, const Machine& machine, const OperatingPoint& fastest) {
     const double idle_w =
         machine.static_power_w + machine.energy->host_share.value_or(0) * machine.device->tdp.value_or(0);
     const auto joules = [&](const OperatingPoint& p) {
@@ -129,9 +165,9 @@ OperatingPoint most_efficient(const Solver& solver, const Machine& machine, cons
 
 } // namespace
 
-OperatingPoint settle_clock(const std::vector<Mapping>& mappings, const NetworkMapping& network,
-                            const NetworkWork& work, const Machine& machine) {
-    const Solver solver(mappings, network, work, machine);
+OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
+                            const Machine& machine) {
+    Solver solver(schedule, events, work, machine);
     const OperatingPoint fastest = within_limit(solver, machine);
     return machine.efficient_clock && machine.energy ? most_efficient(solver, machine, fastest) : fastest;
 }

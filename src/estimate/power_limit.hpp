@@ -1,9 +1,7 @@
 #pragma once
 // The clock a machine settles at: as tabulated, or lower where energy over time exceeds the power limit.
 
-#include "archsim/estimate/estimate.hpp"
-
-#include <vector>
+#include "estimate/schedule.hpp"
 
 namespace archsim {
 
@@ -17,7 +15,8 @@ struct OperatingPoint {
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest
 /// clock does not fit, the machine pauses: time is stretched until energy / time equals the limit. With
 /// Machine::efficient_clock, the clock of least energy per inference instead.
-OperatingPoint settle_clock(const std::vector<Mapping>& mappings, const NetworkMapping& network,
-                            const NetworkWork& work, const Machine& machine);
+/// `events` are those of the whole batch: total_events(schedule, work).
+OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
+                            const Machine& machine);
 
 } // namespace archsim

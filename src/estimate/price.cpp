@@ -65,19 +65,29 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
     return result;
 }
 
-EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio) {
+EventPrices::EventPrices(const Machine& machine, double clock_ratio) : table_(machine.energy.get()) {
+    if (!table_)
+        return;
+    voltage_ = table_->voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        joules_[e] = event_price(*table_, static_cast<Event>(e), voltage_);
+}
+
+EnergyBreakdown EventPrices::of(const EventCounts& events) const {
     EnergyBreakdown energy;
-    if (!machine.energy)
+    if (!table_)
         return energy;
-    const EnergyTable& table = *machine.energy;
-    const double voltage = table.voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
     for (std::size_t p = 0; p < kPrecisionCount; ++p)
         if (events.macs[p] > 0)
-            energy[Event::mac] += events.macs[p] * table.mac[p].value_or(0) * voltage;
+            energy[Event::mac] += events.macs[p] * table_->mac[p].value_or(0) * voltage_;
     for (std::size_t e = 0; e < kEventCount; ++e)
         if (events.counts[e] > 0)
-            energy.joules[e] += events.counts[e] * event_price(table, static_cast<Event>(e), voltage);
+            energy.joules[e] += events.counts[e] * joules_[e];
     return energy;
+}
+
+EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio) {
+    return EventPrices(machine, clock_ratio).of(events);
 }
 
 double event_price(const EnergyTable& table, Event event, double voltage) {

@@ -27,6 +27,19 @@ bool scales_with_clock(Resource resource);
 LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
                      bool prefetch_weights);
 
+/// Joules per event at one clock.
+class EventPrices {
+  public:
+    EventPrices(const Machine& machine, double clock_ratio);
+    /// Joules of counted events, without static energy.
+    EnergyBreakdown of(const EventCounts& events) const;
+
+  private:
+    const EnergyTable* table_; ///< null: energy is not priced
+    double voltage_ = 1;       ///< dynamic energy against nominal
+    std::array<double, kEventCount> joules_{};
+};
+
 /// Joules of counted events, each priced from the table at the voltage of the machine's clock (its mode's,
 /// times `clock_ratio`). Static energy is not included.
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio);

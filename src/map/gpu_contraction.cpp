@@ -2,6 +2,7 @@
 // stack has it and the vector units multiply.
 
 #include "map/gpu_view.hpp"
+#include "map/neighbours.hpp"
 
 #include <algorithm>
 #include <array>
@@ -21,8 +22,6 @@ constexpr double kGroupBlock = 32;
 // Groups of other widths run one after the other through the library's ordinary kernels, whose tiles have at
 // least this many columns (analytical pilot study on published measurements).
 constexpr double kUngroupedColumns = 64;
-// Products of one tensor follow each other in the graph at most this far apart.
-constexpr std::size_t kMergeReach = 3;
 // Few input channels are padded to this number (image input in the NHWC4 and NC/4HW4 layouts).
 constexpr double kFewChannels = 4;
 // Winograd F(2x2, 3x3): 16 products of transformed tiles replace 36 multiply-accumulates of 4 outputs;
@@ -180,19 +179,14 @@ bool same_window(const OperatorWork& a, const OperatorWork& b) {
 double merged_columns(const View& view, const SubgraphWork& work, const Contraction& c) {
     if (view.param(Parameter::merge_products, 0) <= 0 || !mergeable(work))
         return c.n;
-    const auto& subgraphs = view.network.partition->subgraphs;
-    const auto& inputs = subgraphs[work.index].inputs;
     double columns = c.n;
-    const std::size_t first = work.index > kMergeReach ? work.index - kMergeReach : 0;
-    const std::size_t last = std::min(subgraphs.size(), work.index + kMergeReach + 1);
-    for (std::size_t i = first; i < last; ++i) {
+    for_each_neighbour(view.network, work.index, [&](std::uint32_t i) {
         const SubgraphWork& other = view.network.subgraphs[i];
-        const Contraction* candidate = i == work.index ? nullptr : mergeable(other);
-        if (candidate && !inputs.empty() && !subgraphs[i].inputs.empty() &&
-            subgraphs[i].inputs.front() == inputs.front() && candidate->m == c.m && candidate->k == c.k &&
-            other.precision == work.precision && same_window(*other.anchor, *work.anchor))
+        const Contraction* candidate = mergeable(other);
+        if (candidate && candidate->m == c.m && candidate->k == c.k && other.precision == work.precision &&
+            same_window(*other.anchor, *work.anchor))
             columns += candidate->n;
-    }
+    });
     return columns;
 }
 

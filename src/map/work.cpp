@@ -1,6 +1,7 @@
 #include "archsim/map/work.hpp"
 
 #include "archsim/ops/traffic.hpp"
+#include "map/alike.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -262,6 +263,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         sizes.push_back(builder.stored_bytes(buffer.tensor, false));
     network.memory = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
     network.derived = std::move(derived);
+    network.alike = find_alike(network);
     return network;
 }
 

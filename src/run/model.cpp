@@ -22,14 +22,14 @@ ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGrap
     return facts;
 }
 
-std::int64_t largest_divisor(std::int64_t n) {
-    for (std::int64_t factor = 2; factor * factor <= n; ++factor)
-        if (n % factor == 0)
-            return n / factor;
+} // namespace
+
+std::int64_t next_smaller_batch(std::int64_t batch) {
+    for (std::int64_t factor = 2; factor * factor <= batch; ++factor)
+        if (batch % factor == 0)
+            return batch / factor;
     return 1;
 }
-
-} // namespace
 
 std::string batch_symbol(const Graph& graph) {
     std::string leading;
@@ -67,12 +67,24 @@ std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& polic
     return partitions_.back();
 }
 
+std::vector<std::string> BoundModel::occurring(const std::vector<std::string>& types) const {
+    if (types_.empty())
+        for (const Operator& op : graph_->operators)
+            types_.insert(op.type);
+    std::vector<std::string> found;
+    for (const std::string& type : types)
+        if (types_.contains(type))
+            found.push_back(type);
+    return found;
+}
+
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const PrecisionConfig& precision,
-                                                    const std::vector<std::string>& unsupported,
+                                                    const std::vector<std::string>& unsupported_types,
                                                     double chips) const {
     const auto fused = partition(policy);
     const std::lock_guard lock(mutex_);
+    const std::vector<std::string> unsupported = occurring(unsupported_types);
     for (const WorkEntry& known : works_)
         if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
             known.work->chips == chips)
@@ -92,7 +104,7 @@ std::shared_ptr<const BoundModel> BoundModel::smaller() const {
     const std::lock_guard lock(mutex_);
     if (!smaller_) {
         Bindings fewer = bindings_;
-        fewer.dims[batch_symbol_] = largest_divisor(batch->second);
+        fewer.dims[batch_symbol_] = next_smaller_batch(batch->second);
         smaller_ = std::make_shared<const BoundModel>(model_, fewer, *operators_);
     }
     return smaller_;

@@ -92,18 +92,35 @@ struct Sweep::State {
         return c;
     }
 
-    /// The model at a batch; the few that were used last are kept.
+    /// The model at a batch; those that were used last are kept.
     std::shared_ptr<const BoundModel> bound(std::size_t model, std::size_t batch) const {
-        constexpr std::size_t kKept = 4;
         const std::lock_guard lock(mutex);
+        return bound_once(model, batch);
+    }
+
+    std::shared_ptr<const BoundModel> bound_once(std::size_t model, std::size_t batch) const {
         for (const auto& [key, value] : recent)
             if (key == std::pair(model, batch))
                 return value;
-        if (recent.size() == kKept)
+        auto made = smaller_of_another(model, request.batches[batch]);
+        if (!made)
+            made = session.bind(models[model], request.batches[batch], request.bindings);
+        const std::size_t kept = 2 * request.batches.size(); // threads are at two models at most
+        if (recent.size() >= kept)
             recent.pop_back();
-        recent.emplace_front(std::pair(model, batch),
-                             session.bind(models[model], request.batches[batch], request.bindings));
+        recent.emplace_front(std::pair(model, batch), std::move(made));
         return recent.front().second;
+    }
+
+    /// The one that a larger batch of the sweep is cut into (BoundModel::smaller): bound and counted once for
+    /// both uses. Null where there is none.
+    std::shared_ptr<const BoundModel> smaller_of_another(std::size_t model, std::int64_t batch) const {
+        if (request.bindings.dims.contains(batch_symbol(*models[model].graph)))
+            return nullptr; // the batch is given, whatever the sweep says
+        for (std::size_t i = 0; i < request.batches.size(); ++i)
+            if (request.batches[i] > batch && next_smaller_batch(request.batches[i]) == batch)
+                return bound_once(model, i)->smaller();
+        return nullptr;
     }
 
     /// The device as the database states it but for its structure; null with a reason where it cannot be

@@ -36,8 +36,9 @@ struct Product {
     }
     OperatingPoint settle() {
         const std::unique_ptr<Mapper> gpu = make_gpu_mapper();
-        return settle_clock({map(*gpu, *one, machine)}, gpu->map_network(one->network, machine), one->network,
-                            machine);
+        const BatchSchedule schedule{
+            {map(*gpu, *one, machine)}, {0}, {1.0}, gpu->map_network(one->network, machine)};
+        return settle_clock(schedule, total_events(schedule, one->network), one->network, machine);
     }
 };
 

@@ -7,9 +7,12 @@
 #include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace archsim {
@@ -23,6 +26,9 @@ struct Model {
 /// Symbol of the batch dimension: "batch" when an input has it, else the leading symbol of the first input
 /// that has one; empty when the file fixes all of them.
 ARCHSIM_API std::string batch_symbol(const Graph& graph);
+
+/// The largest divisor of a batch below itself; 1 for 1.
+ARCHSIM_API std::int64_t next_smaller_batch(std::int64_t batch);
 
 /// A model at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
 /// threads.
@@ -49,6 +55,9 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const BoundModel> smaller() const;
 
   private:
+    /// Those of the operator types that occur: stacks that differ in others share their work.
+    std::vector<std::string> occurring(const std::vector<std::string>& types) const;
+
     struct WorkEntry {
         FusionPolicy policy;
         PrecisionConfig precision;
@@ -66,6 +75,7 @@ class ARCHSIM_API BoundModel {
     mutable std::mutex mutex_;
     mutable std::vector<std::shared_ptr<const Partition>> partitions_;
     mutable std::vector<WorkEntry> works_;
+    mutable std::set<std::string_view> types_; ///< of the operators; filled on first use
     mutable std::shared_ptr<const BoundModel> smaller_;
 };
 

@@ -1,0 +1,107 @@
+// Subgraphs that count alike are mapped and priced once: the result must be that of mapping each of them.
+
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+using namespace archsim;
+
+namespace {
+
+bool same(const Demand& a, const Demand& b) {
+    return a.resource == b.resource && a.lane == b.lane && a.amount == b.amount &&
+           a.efficiency == b.efficiency && a.reason == b.reason;
+}
+
+/// Equal bits in every count.
+bool same(const Mapping& a, const Mapping& b) {
+    return a.demand_count == b.demand_count &&
+           std::equal(a.all().begin(), a.all().end(), b.all().begin(),
+                      [](const Demand& x, const Demand& y) { return same(x, y); }) &&
+           a.events.counts == b.events.counts && a.events.macs == b.events.macs &&
+           a.ideal_cycles == b.ideal_cycles && a.allocation.units_used == b.allocation.units_used &&
+           a.allocation.waves == b.allocation.waves && a.allocation.tile_m == b.allocation.tile_m &&
+           std::string_view(a.allocation.scheme) == b.allocation.scheme;
+}
+
+void check_same(const Estimate& a, const Estimate& b) {
+    CHECK(a.status == b.status);
+    CHECK(a.latency_s == b.latency_s);
+    CHECK(a.throughput_per_s == b.throughput_per_s);
+    CHECK(a.energy_per_inference_j == b.energy_per_inference_j);
+    CHECK(a.energy.joules == b.energy.joules);
+    CHECK(a.power_w == b.power_w);
+    CHECK(a.peak_power_w == b.peak_power_w);
+    CHECK(a.clock_ratio == b.clock_ratio);
+    CHECK(a.utilization == b.utilization);
+    CHECK(a.utilization_min == b.utilization_min);
+    CHECK(a.latency_interval.high == b.latency_interval.high);
+    CHECK(a.events.counts == b.events.counts);
+    CHECK(a.compute_bound == b.compute_bound);
+    CHECK(a.overhead_bound == b.overhead_bound);
+}
+
+} // namespace
+
+TEST_CASE("every mapper counts alike what is called alike", "[laws][estimate]") {
+    std::size_t shared = 0, all = 0;
+    for (const char* model : {"resnet50", "bert-base", "googlenet", "mobilenet_v2", "swin_t", "gpt2"})
+        for (const std::string& hardware : laws::hardware())
+            for (const std::int64_t batch : {1, 8}) {
+                const Result result = laws::run(model, hardware, Precision::int8, batch);
+                if (!result.ok())
+                    continue;
+                const Machine& machine = *result.machine;
+                const Mapper& mapper = mapper_for(machine.device->family);
+                const NetworkWork& work = *result.work;
+                REQUIRE(work.alike.size() == work.subgraphs.size());
+                std::vector<Mapping> own(work.subgraphs.size());
+                for (std::size_t i = 0; i < own.size(); ++i) {
+                    mapper.map(work.subgraphs[i], work, machine, own[i]);
+                    REQUIRE(work.alike[i] <= i);
+                    ++all;
+                    shared += work.alike[i] < i;
+                    INFO(model << " on " << hardware << ": " << work.subgraphs[i].name << " and "
+                               << work.subgraphs[work.alike[i]].name);
+                    if (!same(own[i], own[work.alike[i]]))
+                        FAIL("counted differently");
+                }
+            }
+    CHECK(shared > all / 2); // else nothing is saved
+}
+
+TEST_CASE("sharing counts changes no bit of an estimate", "[laws][estimate]") {
+    for (const char* model : {"resnet50", "bert-base"})
+        for (const std::string& hardware : laws::hardware()) {
+            const Result result = laws::run(model, hardware, Precision::fp16);
+            if (!result.ok() || result.estimate.pieces > 1)
+                continue;
+            INFO(model << " on " << hardware);
+            NetworkWork each = *result.work;
+            each.alike.clear();
+            check_same(result.estimate, estimate(each, *result.machine, {}));
+        }
+}
+
+TEST_CASE("totals alone are those of the estimate with its subgraphs", "[laws][estimate]") {
+    for (const std::string& hardware : laws::hardware())
+        for (const std::int64_t batch : {1, 32}) {
+            INFO(hardware << ", batch " << batch);
+            const auto model = laws::bound("mobilenet_v2", batch);
+            RunOptions options;
+            options.precision = PrecisionConfig::uniform(Precision::int8);
+            const Result full = laws::session().run(model, hardware, options);
+            options.keep_subgraphs = false;
+            const Result totals = laws::session().run(model, hardware, options);
+            check_same(full.estimate, totals.estimate);
+            CHECK(totals.estimate.subgraphs.empty());
+            if (!full.ok())
+                continue;
+            double sum = full.estimate.network_s;
+            for (const SubgraphEstimate& s : full.estimate.subgraphs)
+                sum += s.latency_s;
+            CHECK(sum == Approx(totals.estimate.latency_s).epsilon(1e-12));
+        }
+}

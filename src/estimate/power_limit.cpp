@@ -3,7 +3,8 @@
 #include "estimate/price.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
+#include <utility>
 #include <vector>
 
 namespace archsim {
@@ -76,28 +77,42 @@ class Solver {
     std::vector<Parts> parts_; ///< per mapping
 };
 
-/// The clocks between which average power passes the limit.
-struct Crossing {
-    double fits, exceeds;
+/// A clock with the power it takes, as a share of what the limit leaves for work.
+struct Probe {
+    double clock = 1;
+    double load = 0; ///< within the limit up to 1
 };
 
-/// Narrows the crossing: power is smooth in the clock, so that a secant comes close, and a step to either
-/// side of it closes in. Each round the secant is that much better.
-template <class Excess>
-Crossing find_crossing(double low, double low_excess, double high, double high_excess, const Excess& excess) {
-    constexpr std::array kSteps = {1.0 / 16, 1.0 / 64, 1.0 / 1024, 1.0 / 64}; ///< of the interval
-    for (const double step : kSteps) {
-        const double width = high - low;
-        const double root = low + width * low_excess / (low_excess - high_excess);
-        for (const double clock : {root - step * width, root + step * width}) {
-            if (!(clock > low && clock < high))
-                continue;
-            const double e = excess(clock);
-            (e <= 0 ? low : high) = clock;
-            (e <= 0 ? low_excess : high_excess) = e;
+/// The clocks between which average power passes the limit. Power is close to a power of the clock, so that a
+/// secant through logarithms comes near the crossing, and a step to either side of it closes in. The secant's
+/// error falls with the square of the interval, which gives the next step.
+template <class Load>
+std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load) {
+    constexpr int kRounds = 5;
+    constexpr double kFirstStep = 1.0 / 32, kLargestStep = 1.0 / 4, kSafety = 4; ///< steps: of the interval
+    const double cell = (high.clock - low.clock) * std::ldexp(1.0, -kBisections);
+    double root_before = 0, width_before = 0;
+    for (int round = 0; round < kRounds && high.clock - low.clock > 2 * cell; ++round) {
+        const double width = high.clock - low.clock;
+        const double part = std::log(low.load) / (std::log(low.load) - std::log(high.load));
+        const double root = low.clock * std::pow(high.clock / low.clock, part);
+        if (!(root > low.clock && root < high.clock)) // nothing to compute with: no work, or no end of it
+            break;
+        double step = width * kFirstStep;
+        if (round > 0) {
+            const double relative = width / width_before;
+            step = kSafety * std::abs(root - root_before) * relative * relative;
         }
+        step = std::clamp(step, cell, std::max(cell, width * kLargestStep));
+        for (const double clock : {root - step, root + step})
+            if (clock > low.clock && clock < high.clock) {
+                const Probe probe{clock, load(clock)};
+                (probe.load <= 1 ? low : high) = probe;
+            }
+        root_before = root;
+        width_before = width;
     }
-    return {low, high};
+    return {low.clock, high.clock};
 }
 
 /// The tabulated clock, or the highest at which average power fits the limit.
@@ -106,33 +121,31 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     const double budget = machine.power_limit_w - machine.static_power_w; // of one chip, as the counts are
     if (!machine.energy || machine.power_limit_w <= 0 || budget <= 0)
         return full;
-    const auto excess = [&](const OperatingPoint& p) {
-        return solver.dynamic_energy(p.clock_ratio) - budget * p.interval_s;
-    };
-    const double full_excess = excess(full);
-    if (full_excess <= 0)
+    const auto joules = [&](const OperatingPoint& p) { return solver.dynamic_energy(p.clock_ratio); };
+    const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget * p.interval_s; };
+    if (fits(full))
         return full;
     OperatingPoint low = solver.at(kLowestClockRatio);
-    const double low_excess = excess(low);
     low.limited = true;
-    if (low_excess > 0) {
-        const double stretched = solver.dynamic_energy(low.clock_ratio) / budget;
+    if (!fits(low)) {
+        const double stretched = joules(low) / budget;
         low.latency_s *= stretched / low.interval_s;
         low.interval_s = stretched;
         return low;
     }
-    Crossing known = find_crossing(kLowestClockRatio, low_excess, 1.0, full_excess,
-                                   [&](double clock) { return excess(solver.at(clock)); });
+    const auto load = [&](const OperatingPoint& p) { return joules(p) / (budget * p.interval_s); };
+    auto [within, beyond] = find_crossing({kLowestClockRatio, load(low)}, {1.0, load(full)},
+                                          [&](double clock) { return load(solver.at(clock)); });
     // The clock itself comes from bisection, so that it does not depend on where the secants fell; only what
     // the crossing leaves open is tried.
-    double fits = kLowestClockRatio, exceeds = 1.0;
+    double high = 1.0;
     for (int i = 0; i < kBisections; ++i) {
-        const double middle = (fits + exceeds) / 2;
-        if (middle > known.fits && middle < known.exceeds)
-            (excess(solver.at(middle)) <= 0 ? known.fits : known.exceeds) = middle;
-        (middle <= known.fits ? fits : exceeds) = middle;
+        const double middle = (low.clock_ratio + high) / 2;
+        if (middle > within && middle < beyond)
+            (fits(solver.at(middle)) ? within : beyond) = middle;
+        (middle <= within ? low.clock_ratio : high) = middle;
     }
-    low = solver.at(fits);
+    low = solver.at(low.clock_ratio);
     low.limited = true;
     return low;
 }

@@ -24,9 +24,11 @@ constexpr double kStepBytes = 64;
 // A part of a split reduction keeps at least this many steps; below, the prologue outweighs the loop.
 constexpr double kLeastSteps = 4;
 
+/// A tile, how many of them there are, and in how many parts each reduction runs.
 struct Candidate {
-    double time = std::numeric_limits<double>::infinity(); ///< cycles, for comparison only
-    TileChoice choice;
+    Tile tile{};
+    double blocks = 0, split = 1, part_steps = 0;
+    double cycles = 0, extra = 0, l2_bytes = 0;
 };
 
 } // namespace
@@ -47,33 +49,21 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     const double result_elements = shape.groups * shape.m * shape.n;
     const double result_bytes = result_elements * engine.output_bytes;
     Candidate best;
+    double least = std::numeric_limits<double>::infinity(); ///< time of the best, for comparison only
 
-    const auto consider = [&](const Tile& tile, double blocks, double split) {
-        const double part_steps = std::ceil(steps / split);
-        const double waves = blocks * split / engine.units;
+    const auto consider = [&](const Tile& tile, double blocks, double split, double part_steps,
+                              double operands) {
         const double rounded =
             wave_count(blocks * split, engine.units, engine.wave_rounding, engine.overlapped);
         const double cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
-        const double operands =
-            blocks * (tile.m / engine.operand_reuse + tile.n) * steps * step * engine.operand_bytes;
         // Partial results are single precision: written by every part, read once by the combining block.
         const double partials = split > 1 ? result_elements * split * 2 * 4.0 : 0;
         const double l2_bytes = operands + result_bytes + partials;
         const double extra = split > 1 ? engine.split_cycles : 0;
         const double time = std::max(cycles * inverse_efficiency, l2_bytes * inverse_l2) + extra;
-        if (time < best.time) {
-            best.time = time;
-            TileChoice& c = best.choice;
-            c.tile_m = static_cast<std::uint16_t>(tile.m);
-            c.tile_n = static_cast<std::uint16_t>(tile.n);
-            c.tile_k = static_cast<std::uint16_t>(step);
-            c.split = static_cast<std::uint16_t>(split);
-            c.cycles = cycles;
-            c.extra_cycles = extra;
-            c.l2_bytes = l2_bytes;
-            c.waves = waves;
-            c.units_used = std::min(engine.units, blocks * split);
-            c.padded_macs = blocks * split * tile.m * tile.n * part_steps * step;
+        if (time < least) {
+            least = time;
+            best = {tile, blocks, split, part_steps, cycles, extra, l2_bytes};
         }
     };
 
@@ -81,16 +71,31 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         if (tile.n < engine.smallest_n)
             continue;
         const double blocks = shape.groups * std::ceil(shape.m / tile.m) * std::ceil(shape.n / tile.n);
-        consider(tile, blocks, 1);
+        const double operands =
+            blocks * (tile.m / engine.operand_reuse + tile.n) * steps * step * engine.operand_bytes;
+        consider(tile, blocks, 1, steps, operands);
         if (engine.split_cycles < 0)
             continue;
         for (double split : kSplits) {
             if (blocks * split >= 2 * engine.units || steps < split * kLeastSteps)
                 break;
-            consider(tile, blocks, split);
+            consider(tile, blocks, split, std::ceil(steps / split), operands);
         }
     }
-    return best.choice;
+    TileChoice choice;
+    if (std::isinf(least)) // no candidate has a finite time
+        return choice;
+    choice.tile_m = static_cast<std::uint16_t>(best.tile.m);
+    choice.tile_n = static_cast<std::uint16_t>(best.tile.n);
+    choice.tile_k = static_cast<std::uint16_t>(step);
+    choice.split = static_cast<std::uint16_t>(best.split);
+    choice.cycles = best.cycles;
+    choice.extra_cycles = best.extra;
+    choice.l2_bytes = best.l2_bytes;
+    choice.waves = best.blocks * best.split / engine.units;
+    choice.units_used = std::min(engine.units, best.blocks * best.split);
+    choice.padded_macs = best.blocks * best.split * best.tile.m * best.tile.n * best.part_steps * step;
+    return choice;
 }
 
 } // namespace archsim

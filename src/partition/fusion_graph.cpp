@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 
 namespace archsim {
 
@@ -84,12 +85,15 @@ FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
 }
 
 std::vector<TensorId> FusionGraph::activation_inputs(std::uint32_t i) const {
+    constexpr std::size_t kFew = 16; // looking through them is faster than a set
     std::vector<TensorId> result;
+    std::unordered_set<TensorId> seen;
+    const bool few = op(i).inputs.size() <= kFew;
     for (TensorId in : op(i).inputs) {
         if (in == kNoTensor || is_constant(in))
             continue;
         const TensorId r = root_[in];
-        if (std::find(result.begin(), result.end(), r) == result.end())
+        if (few ? std::find(result.begin(), result.end(), r) == result.end() : seen.insert(r).second)
             result.push_back(r);
     }
     return result;

@@ -27,19 +27,53 @@ Json number(double value) {
 }
 
 /// Adds a key that is known to be new: an ordered object would look through all it has.
-void append(Json& object, const std::string& key, Json value) {
+void append(Json& object, std::string_view key, Json value) {
     object.get_ref<Json::object_t&>().emplace_back(key, std::move(value));
 }
 
+/// An object with room for `keys` of them: there is one per operator, and an initialiser list copies each
+/// value.
+Json object_of(std::size_t keys) {
+    Json object = Json::object();
+    object.get_ref<Json::object_t&>().reserve(keys);
+    return object;
+}
+
+constexpr std::size_t kSums = 6;
+
 /// Null where an operator among them is not understood.
-Json sums_json(const ProfileSums& sums) {
+void append_sums(Json& object, const ProfileSums& sums) {
     const auto known = [&](double value) { return sums.unknown > 0 ? Json(nullptr) : number(value); };
-    return {{"macs", known(sums.macs)},
-            {"operations", known(sums.operations)},
-            {"parameters", known(sums.parameters)},
-            {"weight_bytes", known(sums.weight_bytes)},
-            {"activation_bytes", known(sums.activation_bytes)},
-            {"operations_per_byte", known(sums.intensity())}};
+    append(object, "macs", known(sums.macs));
+    append(object, "operations", known(sums.operations));
+    append(object, "parameters", known(sums.parameters));
+    append(object, "weight_bytes", known(sums.weight_bytes));
+    append(object, "activation_bytes", known(sums.activation_bytes));
+    append(object, "operations_per_byte", known(sums.intensity()));
+}
+
+Json operator_json(const ShapedGraph& graph, const OperatorProfile& item) {
+    constexpr std::size_t kOwn = 7;
+    Json row = object_of(kOwn + kSums);
+    append(row, "name", item.op->name);
+    append(row, "type", item.op->type);
+    append(row, "kind", name_of(item.op->work.kind));
+    append(row, "precision", declared_format(graph, *item.op));
+    append_sums(row, item.sums);
+    append(row, "executions", number(item.op->repeat));
+    append(row, "inputs", names_of(graph, item.op->inputs));
+    append(row, "outputs", names_of(graph, item.op->outputs));
+    return row;
+}
+
+Json module_json(const ModuleProfile& module) {
+    constexpr std::size_t kOwn = 3;
+    Json row = object_of(kOwn + kSums);
+    append(row, "name", module.name);
+    append(row, "depth", module.depth);
+    append(row, "operators", number(module.sums.operators));
+    append_sums(row, module.sums);
+    return row;
 }
 
 Json finding_json(const Finding& finding) {
@@ -68,15 +102,8 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
                           {"activation_bytes", total(profile.totals.activation_bytes)},
                           {"operations_per_byte", total(profile.totals.intensity())}};
     Json& operators = document["operators"] = Json::array();
-    for (const OperatorProfile& item : profile.operators) {
-        Json row = {{"name", item.op->name}, {"type", item.op->type}, {"kind", name_of(item.op->work.kind)}};
-        row["precision"] = declared_format(graph, *item.op);
-        row.update(sums_json(item.sums));
-        row["executions"] = number(item.op->repeat);
-        row["inputs"] = names_of(graph, item.op->inputs);
-        row["outputs"] = names_of(graph, item.op->outputs);
-        operators.push_back(std::move(row));
-    }
+    for (const OperatorProfile& item : profile.operators)
+        operators.push_back(operator_json(graph, item));
     Json& precisions = document["precisions"] = Json::array();
     for (const FormatShare& share : profile.precisions)
         precisions.push_back({{"precision", share.format},
@@ -87,15 +114,10 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
     for (const WeightShare& share : weight_mix(graph))
         weights.push_back({{"bits", share.bits}, {"parameters", total(share.parameters)}});
     Json& modules = document["modules"] = Json::array();
-    for (const ModuleProfile& module : profile.modules) {
-        Json row = {
-            {"name", module.name}, {"depth", module.depth}, {"operators", number(module.sums.operators)}};
-        row.update(sums_json(module.sums));
-        modules.push_back(std::move(row));
-    }
-    Json& tensors = document["tensors"] = Json::object();
-    Json& types = document["tensor_types"] = Json::object();
-    Json& bounds = document["data_dependent_tensors"] = Json::array();
+    for (const ModuleProfile& module : profile.modules)
+        modules.push_back(module_json(module));
+    Json tensors = object_of(graph.tensors.size()), types = object_of(graph.tensors.size());
+    Json bounds = Json::array();
     std::unordered_set<std::string_view> seen;
     for (const ShapedTensor& tensor : graph.tensors) {
         if (!seen.insert(tensor.name).second)
@@ -105,6 +127,9 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
         if (tensor.data_dependent)
             bounds.push_back(tensor.name);
     }
+    append(document, "tensors", std::move(tensors));
+    append(document, "tensor_types", std::move(types));
+    append(document, "data_dependent_tensors", std::move(bounds));
     Json& findings = document["findings"] = Json::array();
     for (const Finding& finding : graph.findings)
         findings.push_back(finding_json(finding));

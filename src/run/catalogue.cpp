@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
+#include "hardware/json_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <cctype>
 #include <fstream>
+#include <iterator>
+#include <optional>
 
 namespace archsim {
 
@@ -93,9 +96,11 @@ Catalogue::Catalogue(const std::filesystem::path& folder) {
     for (const auto& file : std::filesystem::directory_iterator(lists, failure)) {
         if (file.path().extension() != ".json")
             continue;
-        std::ifstream stream(file.path());
+        std::ifstream stream(file.path(), std::ios::binary);
+        const std::string text{std::istreambuf_iterator<char>(stream), {}};
         try {
-            const json document = json::parse(stream);
+            const std::optional<json> plain = parse_plain_json(text);
+            const json document = plain ? *plain : json::parse(text);
             for (const json& object : document.at("models"))
                 entries_.push_back(read_entry(object, folder));
         } catch (const json::exception& problem) {

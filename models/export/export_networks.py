@@ -2,7 +2,7 @@
 import torchvision
 
 from entry import Entry
-from networks import detr, efficientformer, fastvit, mobilenet_v1, repvit, retinanet, ssd, yolo
+from networks import caffe, detr, efficientformer, fastvit, mobilenet_v1, repvit, resnet_v1, retinanet, ssd, yolo
 
 CLASSIFICATION, DETECTION = "image-classification", "object-detection"
 # Figures of detectors are published as operations of every kind, or rounded to two digits.
@@ -28,6 +28,14 @@ def entries():
         classifier("mobilenetv2_140", "MobileNetV2 x1.4", "mobilenet",
                    lambda: torchvision.models.mobilenet_v2(weights=None, width_mult=1.4), 224,
                    "torchvision mobilenet_v2 with width_mult=1.4"),
+        classifier("bvlc_alexnet", "AlexNet of the Caffe model zoo", "alexnet", caffe.AlexNet, 227,
+                   "Caffe model zoo bvlc_alexnet; ncnn benchmark/alexnet.param", spatial="fixed"),
+        classifier("bvlc_googlenet", "GoogLeNet of the Caffe model zoo", "googlenet", caffe.GoogLeNet, 224,
+                   "Caffe model zoo bvlc_googlenet; arXiv:1409.4842"),
+        classifier("caffe_resnet50", "ResNet-50 v1", "resnet", resnet_v1.caffe_resnet50, 224,
+                   "arXiv:1512.03385, the authors' Caffe networks"),
+        classifier("slim_resnet101_v1", "ResNet-101 v1 of TensorFlow-Slim", "resnet", resnet_v1.slim_resnet101, 224,
+                   "TensorFlow-Slim resnet_v1_101"),
         classifier("efficientformer_l1", "EfficientFormer-L1", "efficientformer",
                    efficientformer.efficientformer_l1, 224, "arXiv:2206.01191", spatial="fixed"),
         classifier("fastvit_t8", "FastViT-T8", "fastvit", fastvit.fastvit_t8, 256, "arXiv:2303.14189"),

@@ -200,7 +200,9 @@ class ClassMaker {
     std::vector<ResidualClassFacts> classes_;
 };
 
-Validation replaced(const Validation& shipped, const std::map<std::string, double>& predictions) {
+/// The shipped rows with left-out predictions; `device`: without measurements of the row's device.
+Validation replaced(const Validation& shipped, const std::map<std::string, double>& predictions,
+                    bool device) {
     std::vector<ValidatedRow> rows = shipped.rows;
     for (ValidatedRow& row : rows) {
         if (!row.prediction.ok())
@@ -212,10 +214,12 @@ Validation replaced(const Validation& shipped, const std::map<std::string, doubl
                 "no left-out prediction; write them again with validate_estimates --save-left-out";
             continue;
         }
-        const double ratio = found->second / row.prediction.predicted;
-        row.prediction.predicted *= ratio;
-        row.prediction.low *= ratio;
-        row.prediction.high *= ratio;
+        Prediction& p = row.prediction;
+        const double ratio = found->second / p.predicted;
+        p.predicted *= ratio;
+        // A device that was not measured gets the interval of such a device.
+        p.low = ratio * (device ? p.unfitted_low : p.low);
+        p.high = ratio * (device ? p.unfitted_high : p.high);
     }
     return summarize(std::move(rows));
 }
@@ -229,7 +233,8 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
         without_device[row.id] = row.without_device;
         before[row.id] = row.shipped;
     }
-    LeftOutValidation result{replaced(shipped, without_model), replaced(shipped, without_device), 0};
+    LeftOutValidation result{replaced(shipped, without_model, false), replaced(shipped, without_device, true),
+                             0};
     for (const ValidatedRow& row : shipped.rows) {
         if (!row.prediction.ok())
             continue;

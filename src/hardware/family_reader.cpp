@@ -71,6 +71,7 @@ void read_dsp(ObjectReader& block, DspFacts& dsp) {
     dsp.mma_cols = block.quantity("mma_cols", D::one, {1, 65536});
     dsp.hvx_units = block.quantity("hvx_units", D::one, {0, 4096});
     dsp.scratchpad_bytes = block.quantity("scratchpad", D::bytes, {0, 1e12});
+    dsp.port_bytes_per_clock = block.quantity("port_bytes_per_clock", D::bytes_per_clock, {1, 1e6});
 }
 
 void read_dpu(ObjectReader& block, DpuFacts& dpu) {

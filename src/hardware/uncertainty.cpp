@@ -9,12 +9,12 @@
 namespace archsim {
 
 Evidence evidence_for(const Device& device, const Runtime& runtime) {
-    for (const FittedParameter& parameter : device.fitted)
-        if (parameter.runtime.empty() || parameter.runtime == runtime.id)
-            return Evidence::device;
     const auto fitted = [](const Fact& fact) {
         return fact.known() && fact.source != nullptr && fact.source->kind == SourceKind::fitted;
     };
+    for (const FittedParameter& parameter : device.fitted)
+        if (fitted(parameter.fact) && (parameter.runtime.empty() || parameter.runtime == runtime.id))
+            return Evidence::device;
     for (const ParameterEntry& entry : runtime.parameters) {
         if (fitted(entry.value))
             return Evidence::stack;

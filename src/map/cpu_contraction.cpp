@@ -131,6 +131,13 @@ void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
     out.allocation.units_used = std::min(view.used, blocks);
 }
 
+/// Elements of the unfolded columns of a convolution (im2col) per element of its input: 1 where it is
+/// pointwise, 25 for 5 x 5 at stride 1, 7.1 for 11 x 11 at stride 4 (227 pixels to 55).
+double unfolding(const OperatorUse& use) {
+    const Window& w = *use.op->work.window;
+    return w.in_pixels() > 0 ? w.taps() * w.out_pixels() / w.in_pixels() : 1;
+}
+
 /// Times that weights are walked in one call, because the stack repacks them.
 double weight_passes(const View& view, const OperatorUse& use) {
     if (use.op->work.kind != OpKind::convolution || !use.op->work.window)
@@ -193,7 +200,10 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
                                                  : Parameter::convolution_input_passes,
                                      1);
     if (convolution) {
-        traffic.input *= passes;
+        const OperatorUse& anchor = work.operators.front();
+        const bool columns =
+            !winograd && !depthwise && anchor.op->work.window && view.param(Parameter::column_packing, 0) > 0;
+        traffic.input *= passes * (columns ? unfolding(anchor) : 1.0);
         traffic.output *= view.param(Parameter::convolution_output_passes, 1);
         traffic.weights *= weight_passes(view, work.operators.front());
     } else if (view.wide_bytes > 0) {

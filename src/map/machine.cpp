@@ -165,12 +165,12 @@ class MachineBuilder {
             bandwidth = &m_.mode->memory_bandwidth;
             value = bandwidth->value * fraction->value_or(1.0);
         }
-        // A small chip's fabric can be slower than its DRAM: bytes per clock of the compute side.
-        if (d.gpu.fabric_bytes_per_clock.known()) {
-            const double fabric = d.gpu.fabric_bytes_per_clock.value * clock.value *
-                                  m_.param(Parameter::fabric_efficiency, 1.0);
-            value = std::min(value, fabric);
-        }
+        // A small chip's fabric, or the port of one DSP core, can be slower than the DRAM: bytes per clock of
+        // the compute side.
+        for (const Fact* width : {&d.gpu.fabric_bytes_per_clock, &d.dsp.port_bytes_per_clock})
+            if (width->known())
+                value =
+                    std::min(value, width->value * clock.value * m_.param(Parameter::fabric_efficiency, 1.0));
         value *= m_.param(Parameter::dram_efficiency, 1.0);
         set(Resource::dram_bytes, value, {bandwidth, fraction});
         set(Resource::weight_bytes, value, {bandwidth, fraction});

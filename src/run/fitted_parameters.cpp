@@ -23,8 +23,8 @@ constexpr std::array kStructural = {
     Parameter::fp4_head_bits,        Parameter::kv_cache_bits,       Parameter::static_context,
     Parameter::largest_batch,        Parameter::operand_replication, Parameter::head_parallel_attention,
     Parameter::wide_element_bytes,   Parameter::channel_block,       Parameter::row_packing,
-    Parameter::wide_passes,          Parameter::cores_per_inference, Parameter::weight_residency,
-    Parameter::input_refetch,        Parameter::reserved_memory};
+    Parameter::column_packing,       Parameter::wide_passes,         Parameter::cores_per_inference,
+    Parameter::weight_residency,     Parameter::input_refetch,       Parameter::reserved_memory};
 
 // An expectation from other devices and stacks is loose: a factor of e, more where they disagree or only one
 // says anything. It weighs less than a measurement.

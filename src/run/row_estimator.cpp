@@ -43,6 +43,26 @@ std::string regime_of(const Estimate& estimate) {
     return std::string(name_of(static_cast<Bound>(most)));
 }
 
+/// The row's interval with the widths that a device without a fit of its own would have.
+void add_unfitted_interval(const MeasuredRow& row, const Machine& machine, Prediction& prediction) {
+    prediction.unfitted_low = prediction.low;
+    prediction.unfitted_high = prediction.high;
+    if (!machine.uncertainty || evidence_for(*machine.device, *machine.runtime) != Evidence::device)
+        return;
+    Device unfitted = *machine.device;
+    unfitted.fitted.clear();
+    const bool time =
+        row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+    const auto width = [&](const Device& device) {
+        return machine.uncertainty->spread(time ? Metric::latency : Metric::energy, device, *machine.runtime,
+                                           prediction.regime);
+    };
+    const Spread with = width(*machine.device), without = width(unfitted);
+    const bool rate = row.metric == MeasuredMetric::throughput_per_s; // 1 / time
+    prediction.unfitted_low *= rate ? with.high / without.high : without.low / with.low;
+    prediction.unfitted_high *= rate ? with.low / without.low : without.high / with.high;
+}
+
 /// As hardware_db/uncertainty.json spells it.
 std::string evidence_text(Evidence evidence) {
     return evidence == Evidence::device ? "device" : evidence == Evidence::stack ? "stack" : "none";
@@ -201,6 +221,8 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         break;
     }
     }
+    if (!overrides) // fits look at the value alone
+        add_unfitted_interval(row, *result.machine, prediction);
     return prediction;
 }
 
@@ -248,6 +270,8 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
     } else {
         return without_estimate("unsupported", "power and energy of language models are not compared");
     }
+    prediction.unfitted_low = prediction.low;
+    prediction.unfitted_high = prediction.high;
     return prediction;
 }
 

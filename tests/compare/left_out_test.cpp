@@ -131,6 +131,21 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     CHECK(table.spread(Metric::latency, device, runtime, "compute").high == Approx(2));
 }
 
+TEST_CASE("only values that were fitted on a device are evidence of it", "[compare][left_out]") {
+    Device device;
+    Runtime runtime;
+    runtime.id = "stack";
+    Fact value;
+    value.value = 0.5;
+    value.source = std::make_shared<const Source>(Source{SourceKind::assumed, "as its neighbour"});
+    device.fitted.push_back({"matrix_efficiency", value, {}});
+    CHECK(evidence_for(device, runtime) == Evidence::none);
+    device.fitted.front().fact.source = std::make_shared<const Source>(Source{SourceKind::fitted, "a fit"});
+    CHECK(evidence_for(device, runtime) == Evidence::device);
+    device.fitted.front().runtime = "another";
+    CHECK(evidence_for(device, runtime) == Evidence::none);
+}
+
 TEST_CASE("left-out predictions survive their file, and show when they are old", "[compare][left_out]") {
     test::TemporaryDatabase folder;
     std::vector<LeftOutRow> rows = {{"a", 1.5, 1.25, 2.5}, {"b", 3, std::nan(""), 4}};
@@ -151,6 +166,8 @@ TEST_CASE("left-out predictions survive their file, and show when they are old",
         r.prediction.predicted = r.measured.id == "a" ? 1.5 : 3.3;
         r.prediction.low = 1;
         r.prediction.high = 4;
+        r.prediction.unfitted_low = 0.5;
+        r.prediction.unfitted_high = 8;
     }
     const LeftOutValidation validation = left_out_validation(summarize(shipped), read);
     CHECK(validation.outdated == 1); // b has moved by a tenth
@@ -158,4 +175,7 @@ TEST_CASE("left-out predictions survive their file, and show when they are old",
     CHECK(validation.without_model.rows[0].prediction.high == Approx(4 * 1.25 / 1.5));
     CHECK_FALSE(validation.without_model.rows[1].prediction.ok());
     CHECK(validation.without_device.rows[1].prediction.ok());
+    // A device without its own measurements gets the wider interval.
+    CHECK(validation.without_device.rows[0].prediction.low == Approx(0.5 * 2.5 / 1.5));
+    CHECK(validation.without_device.rows[0].prediction.high == Approx(8 * 2.5 / 1.5));
 }

@@ -156,6 +156,25 @@ TEST_CASE("Winograd saves multiplications where the stack has it", "[cpu]") {
     CHECK(lane_seconds(fast, m, Lane::compute) == Approx(direct * 0.8 / 0.3 * 64 / (9 * 36)));
 }
 
+TEST_CASE("packing passes walk the unfolded columns where the stack writes them", "[cpu]") {
+    Machine m = cpu_machine();
+    // All bytes at one rate, so that time counts them: input x passes + output + weights, in fp32.
+    set_rate(m, Resource::l2_bytes, 1e11);
+    set_rate(m, Resource::llc_bytes, 1e11);
+    set(m, Parameter::convolution_input_passes, 2);
+    auto five = convolution(1, 16, 16, 32, 5, 1, Precision::fp32);
+    const double image = 4.0 * 16 * 32 * 32, weights = 4.0 * 16 * 16 * 25;
+    const auto bytes = [&](OneOperator& one) {
+        const Mapping out = map(cpu(), one, m);
+        return (lane_seconds(out, m, Lane::on_chip) + lane_seconds(out, m, Lane::memory)) * 1e11;
+    };
+    CHECK(bytes(*five) == Approx(2 * image + image + weights));
+    set(m, Parameter::column_packing, 1);
+    CHECK(bytes(*five) == Approx(2 * 25 * image + image + weights));
+    auto pointwise = convolution(1, 16, 16, 32, 1, 1, Precision::fp32);
+    CHECK(bytes(*pointwise) == Approx(2 * image + image + weights / 25));
+}
+
 TEST_CASE("data beyond the caches reach DRAM, data inside hardly", "[cpu]") {
     const Machine m = cpu_machine();
     auto small = matmul(64, 512, 512, Precision::fp32);

@@ -107,3 +107,26 @@ TEST_CASE("normalisation and softmax cost what the stack says per element", "[ds
     CHECK(demand(norm, Resource::vector_cycles, Lane::compute) == Approx(5000 * 1000 / 2000.0));
     CHECK(demand(soft, Resource::vector_cycles, Lane::compute) == Approx(5000 * 400 / 2000.0));
 }
+
+TEST_CASE("the port of one core limits what it draws from DRAM", "[dsp]") {
+    Rig rig = hexagon(); // 10 GB/s of DRAM, 1 GHz
+    rig.set(Parameter::fabric_efficiency, 0.5);
+    rig.device->dsp.port_bytes_per_clock = fact(64);
+    CHECK(rig.machine().rate(Resource::weight_bytes) == Approx(10e9));
+    rig.device->dsp.port_bytes_per_clock = fact(8);
+    CHECK(rig.machine().rate(Resource::weight_bytes) == Approx(8 * 1e9 * 0.5));
+    CHECK(rig.machine().rate(Resource::dram_bytes) == Approx(4e9));
+}
+
+TEST_CASE("one of two tensor processors serves a network, with half of everything on the chip", "[dsp]") {
+    const auto mapper = make_dsp_mapper();
+    Network one, two;
+    Rig rig = hexagon();
+    const Mapping whole = map_one(*mapper, one.convolution(32, 32, 56, 3), one, rig);
+    rig.device->dsp.mma_count = fact(2);
+    const Mapping half = map_one(*mapper, two.convolution(32, 32, 56, 3), two, rig);
+    for (Resource r : {Resource::matrix_cycles, Resource::vector_cycles})
+        CHECK(demand(half, r, Lane::compute) == Approx(2 * demand(whole, r, Lane::compute)));
+    rig.options.scenario = Scenario::throughput;
+    CHECK(mapper->map_network(two.work(), rig.machine()).instances == 2);
+}

@@ -142,3 +142,19 @@ TEST_CASE("most shipped measurements can be estimated", "[run][validate][measure
         }
     CHECK(validation.trusted.all.models.tau > 0.8);
 }
+
+TEST_CASE("a device with a fit of its own would have a wider interval without it", "[run][validate]") {
+    const RowEstimator estimator(session());
+    MeasuredRow one = row("kernel", MeasuredMetric::latency_ms);
+    one.precision = "int8";
+    one.hardware = "QCS8550";
+    one.runtime = "qnn";
+    const Prediction time = estimator(one);
+    REQUIRE(time.evidence == "device");
+    CHECK(time.unfitted_high / time.unfitted_low > time.high / time.low);
+    one.hardware = "Xeon-8480+";
+    one.runtime = "openvino";
+    const Prediction shared = estimator(one);
+    REQUIRE(shared.evidence == "stack");
+    CHECK(shared.unfitted_high == shared.high);
+}

@@ -19,7 +19,8 @@ struct LeftOutRow {
 };
 
 /// The same statistics as for shipped parameters, over left-out predictions with the shipped intervals around
-/// them.
+/// them; without its measurements a device has the interval of one that nobody measured
+/// (Prediction::unfitted_low).
 struct LeftOutValidation {
     Validation without_model, without_device;
     std::size_t outdated = 0; ///< rows whose shipped prediction has moved by more than 1 % since, or is new

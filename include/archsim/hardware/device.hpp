@@ -122,6 +122,7 @@ struct KpuFacts {
 /// What only DSPs have.
 struct DspFacts {
     Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
+    Fact port_bytes_per_clock; ///< one core's port into the chip's interconnect: bytes per tensor clock
 };
 /// What only FPGA DPUs have.
 struct DpuFacts {

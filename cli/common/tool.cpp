@@ -1,6 +1,7 @@
 #include "common/tool.hpp"
 
 #include "archsim/core/version.hpp"
+#include "archsim/ops/given_values.hpp"
 #include "common/manual.hpp"
 
 #include <fmt/format.h>
@@ -37,25 +38,7 @@ std::int64_t parse_integer(const std::string& text, const std::string& flag) {
     return value;
 }
 
-std::vector<std::int64_t> parse_list(const std::string& text, const std::string& flag) {
-    std::vector<std::int64_t> values;
-    std::size_t begin = 0;
-    while (begin <= text.size()) {
-        const std::size_t end = std::min(text.find(',', begin), text.size());
-        values.push_back(parse_integer(text.substr(begin, end - begin), flag));
-        begin = end + 1;
-    }
-    return values;
-}
-
 } // namespace
-
-std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag) {
-    const auto at = text.find('=');
-    if (at == std::string::npos || at == 0 || at + 1 == text.size())
-        throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=VALUE", flag, text));
-    return {text.substr(0, at), text.substr(at + 1)};
-}
 
 void OutputOptions::add_to(CLI::App& app, const std::string& formats) {
     app.add_option("--format", format, "output format: " + formats)->group("Output");
@@ -138,16 +121,10 @@ PrecisionConfig WorkloadOptions::parsed_precision() const {
 
 Bindings WorkloadOptions::bindings() const {
     Bindings result;
-    for (const std::string& text : dims) {
-        const auto [name, value] = split_assignment(text, "--dim");
-        result.dims[name] = parse_integer(value, "--dim " + name);
-        if (result.dims[name] < 0)
-            throw UsageError(fmt::format("--dim {}: {} is negative", name, value));
-    }
-    for (const std::string& text : inputs) {
-        const auto [name, value] = split_assignment(text, "--input");
-        result.input_values[name] = parse_list(value, "--input " + name);
-    }
+    for (const std::string& text : dims)
+        give_dim(result, text, "--dim");
+    for (const std::string& text : inputs)
+        give_input(result, text, "--input");
     return result;
 }
 

@@ -77,9 +77,6 @@ struct DecisionOptions {
 /// "1,8,32", or a progression that continues as its first numbers: "1,2,4,...,256", "8,16,...,64".
 std::vector<std::int64_t> parse_batches(const std::string& text, const std::string& flag);
 
-/// Parses "NAME=VALUE"; throws UsageError that shows the form.
-std::pair<std::string, std::string> split_assignment(const std::string& text, const std::string& flag);
-
 /// For tools that take the model as MODEL or with --model: fills `model`, throws UsageError unless it was
 /// named exactly once.
 void take_model(std::string& model, const std::string& positional, const std::string& tool);

@@ -3,10 +3,10 @@
 #include "archsim/archsim.h"
 
 #include "archsim/core/version.hpp"
+#include "archsim/ops/given_values.hpp"
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/session.hpp"
 
-#include <charconv>
 #include <cstring>
 #include <new>
 #include <string>
@@ -56,7 +56,7 @@ archsim_status guarded(char** error, Body body) {
 
 template <typename... Pointers>
 void require(const char* function, const Pointers*... pointers) {
-    if (((pointers == nullptr) || ...))
+    if (!(pointers && ...))
         throw UsageError(std::string(function) + ": an argument that must be given is NULL");
 }
 
@@ -65,13 +65,7 @@ Bindings parse_dims(std::string_view text) {
     while (!text.empty()) {
         const std::string_view item = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), item.size() + 1));
-        const auto equals = item.find('=');
-        std::int64_t value = 0;
-        const char* const end = item.data() + item.size();
-        if (equals == std::string_view::npos || equals == 0 ||
-            std::from_chars(item.data() + equals + 1, end, value).ptr != end || equals + 1 == item.size())
-            throw UsageError("dims: \"" + std::string(item) + "\" is not of the form NAME=VALUE");
-        bindings.dims[std::string(item.substr(0, equals))] = value;
+        give_dim(bindings, item, "dims");
     }
     return bindings;
 }

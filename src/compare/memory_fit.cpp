@@ -72,7 +72,8 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     const Estimate& e = r.estimate;
     MemoryFit fit;
     fit.weight_bytes = work.weight_bytes;
-    fit.peak_bytes = in_device(work).at(work.batch);
+    fit.workspace_bytes = e.memory.workspace_bytes;
+    fit.peak_bytes = in_device(work).at(work.batch) + fit.workspace_bytes;
     fit.capacity_bytes = r.machine->memory_capacity_bytes;
     fit.on_chip_bytes = accelerator::managed_memory_bytes(*r.machine) * work.chips;
     fit.pieces = e.pieces;
@@ -81,7 +82,7 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     if (r.ok())
         fit.traffic_bytes = (e.events[Event::dram_byte] + e.events[Event::host_link_byte]) / e.batch;
     if (!fit.in_device())
-        fit.device_options = options(r, in_device, fit.capacity_bytes);
+        fit.device_options = options(r, in_device, fit.capacity_bytes - fit.workspace_bytes);
     if (fit.on_chip_bytes > 0 && work.memory.peak_live_bytes > fit.on_chip_bytes)
         fit.on_chip_options = options(r, on_chip, fit.on_chip_bytes);
     return fit;

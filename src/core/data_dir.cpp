@@ -20,15 +20,14 @@ bool holds_data(const fs::path& folder) {
     return fs::is_directory(folder / "hardware_db", ignored);
 }
 
-/// `share/archsim` beside the folder of `binary`, or beside a folder above it: bin/TOOL, lib/libarchsim.so,
-/// lib/x86_64-linux-gnu/libarchsim.so, lib/python3/dist-packages/archsim/_archsim.so.
+/// `share/archsim` in the folder of `binary` (archsim/_archsim.so as pip installs it), and in the folders above
+/// it: bin/TOOL, lib/libarchsim.so, lib/x86_64-linux-gnu/libarchsim.so,
+/// lib/python3/dist-packages/archsim/_archsim.so.
 void add_places_beside(const fs::path& binary, std::vector<fs::path>& places) {
-    constexpr int kFoldersUp = 4;
+    constexpr int kFolders = 5;
     fs::path folder = binary.parent_path();
-    for (int i = 0; i < kFoldersUp && folder.has_relative_path(); ++i) {
-        folder = folder.parent_path();
+    for (int i = 0; i < kFolders && folder.has_relative_path(); ++i, folder = folder.parent_path())
         places.push_back(folder / "share" / "archsim");
-    }
 }
 
 } // namespace

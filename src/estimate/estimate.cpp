@@ -55,6 +55,23 @@ std::string gigabytes(double bytes) {
     return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
 }
 
+/// True when the device holds what is counted so far; says why not otherwise.
+bool fits(Estimate& e) {
+    if (e.memory.capacity_bytes <= 0 || e.memory.peak_bytes <= e.memory.capacity_bytes)
+        return true;
+    e.status = Status::does_not_fit;
+    e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
+                           gigabytes(e.memory.capacity_bytes));
+    return false;
+}
+
+/// Kernels run one after another and share one workspace on every chip.
+void add_workspace(const std::vector<Mapping>& mappings, double chips, Estimate& e) {
+    for (const Mapping& mapping : mappings)
+        e.memory.workspace_bytes = std::max(e.memory.workspace_bytes, chips * mapping.workspace_bytes);
+    e.memory.peak_bytes += e.memory.workspace_bytes;
+}
+
 /// Fills what does not need a mapping; true when the estimate may go on.
 bool admit(const NetworkWork& work, const Machine& machine, const EstimateOptions& options, Estimate& e) {
     e.executed = work.precision;
@@ -74,12 +91,8 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
         if (!options.allow_unknown)
             return false;
     }
-    if (e.memory.capacity_bytes > 0 && e.memory.peak_bytes > e.memory.capacity_bytes) {
-        e.status = Status::does_not_fit;
-        e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
-                               gigabytes(e.memory.capacity_bytes));
+    if (!fits(e))
         return false;
-    }
     if (work.subgraphs.empty()) {
         e.status = Status::incomplete;
         e.reason = "the graph has no operator with run-time work";
@@ -242,6 +255,9 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
         e.events = total_events(schedule, work);
         point = settle_clock(schedule, e.events, work, machine);
     }
+    add_workspace(schedule.mappings, work.chips, e);
+    if (!fits(e))
+        return e;
     e.network = schedule.network;
     e.clock_ratio = point.clock_ratio;
     e.power_limited = point.limited;

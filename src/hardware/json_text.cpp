@@ -1,11 +1,12 @@
 #include "hardware/json_text.hpp"
 
+#include "archsim/core/finding.hpp"
+#include "core/text_file.hpp"
+
 #include <charconv>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <fmt/format.h>
-#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -195,22 +196,6 @@ class PlainParser {
     const char* end_;
 };
 
-/// All bytes of a stream; null when it cannot be read.
-std::optional<std::string> content_of(std::FILE& stream) {
-    constexpr std::size_t kBlock = 16384; // most files of the database fit into one
-    std::setvbuf(&stream, nullptr, _IONBF, 0);
-    std::string text;
-    for (std::size_t size = 0;; size = text.size()) {
-        text.resize(size + kBlock);
-        const std::size_t read = std::fread(text.data() + size, 1, kBlock, &stream);
-        text.resize(size + read);
-        if (std::ferror(&stream) != 0)
-            return std::nullopt;
-        if (read < kBlock)
-            return text;
-    }
-}
-
 } // namespace
 
 std::optional<json> parse_plain_json(std::string_view text) {
@@ -221,43 +206,41 @@ std::optional<json> parse_plain_json(std::string_view text) {
 }
 
 std::optional<json> parse_json_file(const std::string& file, std::vector<Finding>& findings) {
-    const auto fail = [&](FindingKind kind, std::string message, std::string mend) {
+    const auto fail = [&](std::string message, std::string mend) {
         Finding finding;
-        finding.kind = kind;
+        finding.kind = FindingKind::malformed_file;
         finding.file = file;
         finding.message = std::move(message);
         finding.mend = std::move(mend);
         findings.push_back(std::move(finding));
         return std::nullopt;
     };
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
-    if (stream == nullptr)
-        return fail(FindingKind::unreadable_file, "the file cannot be opened",
-                    "check its name and permissions");
-    const std::optional<std::string> text = content_of(*stream);
-    if (!text)
-        return fail(FindingKind::unreadable_file, "the file cannot be read", "is it a folder?");
+    std::string text;
     try {
-        std::optional<json> plain = parse_plain_json(*text);
-        json document = plain ? std::move(*plain) : json::parse(*text);
+        text = read_text_file(file);
+    } catch (const InputError& problem) {
+        findings.insert(findings.end(), problem.findings().begin(), problem.findings().end());
+        return std::nullopt;
+    }
+    try {
+        std::optional<json> plain = parse_plain_json(text);
+        json document = plain ? std::move(*plain) : json::parse(text);
         if (document.is_object())
             return document;
-        return fail(FindingKind::malformed_file, "the file does not hold a JSON object", "start it with {");
+        return fail("the file does not hold a JSON object", "start it with {");
     } catch (const json::parse_error& error) {
         std::size_t line = 1, column = 1;
-        for (std::size_t i = 0; i + 1 < error.byte && i < text->size(); ++i) {
+        for (std::size_t i = 0; i + 1 < error.byte && i < text.size(); ++i) {
             ++column;
-            if ((*text)[i] == '\n') {
+            if (text[i] == '\n') {
                 ++line;
                 column = 1;
             }
         }
-        return fail(FindingKind::malformed_file,
-                    fmt::format("no valid JSON at line {}, column {}", line, column),
+        return fail(fmt::format("no valid JSON at line {}, column {}", line, column),
                     "check commas, quotes and brackets there");
     } catch (const json::exception& error) {
-        return fail(FindingKind::malformed_file, fmt::format("no valid JSON ({})", error.what()),
-                    "check the numbers of the file");
+        return fail(fmt::format("no valid JSON ({})", error.what()), "check the numbers of the file");
     }
 }
 

@@ -23,15 +23,26 @@ double round_up(double x, double step) {
     return std::ceil(x / step) * step;
 }
 
-/// Saving of Winograd F(m x m, 3 x 3) in multiply-accumulates, with tiles that hang over the border.
-double winograd_saving(const Window& w, bool integer) {
-    double best = 1;
+/// Winograd F(m x m, 3 x 3): `saving` in multiply-accumulates, with tiles that hang over the border.
+struct Winograd {
+    double outputs = 0, saving = 1;
+    /// The input as overlapping transformed tiles, which the products read as a matrix.
+    double transformed_elements(const Window& w) const {
+        const double tiles = w.batch * std::ceil(w.out[1] / outputs) * std::ceil(w.out[2] / outputs);
+        return tiles * (outputs + 2) * (outputs + 2) * w.in_channels;
+    }
+};
+
+Winograd best_winograd(const Window& w, bool integer) {
+    Winograd best;
     static constexpr std::array kOutputs = {2.0, 4.0, 6.0};
     for (double m : kOutputs) {
         if (integer && m != 4) // 8-bit transforms overflow beyond, and F(2x2) saves too little
             continue;
         const double fill_h = w.out[1] / round_up(w.out[1], m), fill_w = w.out[2] / round_up(w.out[2], m);
-        best = std::max(best, 9 * m * m / ((m + 2) * (m + 2)) * fill_h * fill_w);
+        const double saving = 9 * m * m / ((m + 2) * (m + 2)) * fill_h * fill_w;
+        if (saving > best.saving)
+            best = {m, saving};
     }
     return best;
 }
@@ -48,6 +59,7 @@ struct Product {
     double blocks = 1, useful_fraction = 1, macs = 0;
     Parameter reason = Parameter::count_;
     bool winograd = false;
+    double workspace_bytes = 0;
     double rows_shares = 1, column_shares = 1; ///< cores along M and along N
 };
 
@@ -65,10 +77,12 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
         is_integer(work.precision) ? Parameter::integer_winograd_efficiency : Parameter::winograd_efficiency;
     if (const double efficiency = view.param(fast, 0);
         w && !unit.matrix && efficiency > 0 && winograd_shape(*w)) {
-        const double saving = winograd_saving(*w, is_integer(work.precision));
-        if (saving * efficiency > unit.efficiency) {
-            saved = saving;
-            p.macs /= saving;
+        const Winograd fastest = best_winograd(*w, is_integer(work.precision));
+        if (fastest.saving * efficiency > unit.efficiency) {
+            saved = fastest.saving;
+            p.macs /= saved;
+            // 8-bit tiles grow to 16 bits in the transform.
+            p.workspace_bytes = fastest.transformed_elements(*w) * std::max(2.0, bytes_of(use.compute));
             p.efficiency = efficiency;
             p.reason = fast;
             p.winograd = true;
@@ -184,6 +198,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             time += p.cycles / p.efficiency;
             reason = p.reason;
             winograd = winograd || p.winograd;
+            out.workspace_bytes = std::max(out.workspace_bytes, p.workspace_bytes);
             out.ideal_cycles += 2 * p.macs / (unit.ops_per_cycle * view.used);
             count_product(p.macs, use.compute, unit, out.events);
             traffic.input_share = 1 / p.rows_shares;

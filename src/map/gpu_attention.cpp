@@ -117,8 +117,11 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.units_used = tile.units_used;
     const bool fused =
         bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
-    if (!fused)
-        traffic.activations += kScorePasses * heads * a.query_length * keys * element;
+    if (!fused) {
+        const double scores = heads * a.query_length * keys * element;
+        traffic.activations += kScorePasses * scores;
+        out.workspace_bytes = scores;
+    }
     // Every block of query rows reads its head's keys and values; few rows come once per group of heads.
     const double readers = rows_only ? kv_heads : heads * std::ceil(a.query_length / kQueryRows);
     const double stored = rows_only ? bytes_of(view.network.precision.kv_cache) : element;

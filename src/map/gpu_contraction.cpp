@@ -41,12 +41,14 @@ struct Product {
     double l2_bytes = 0;
     double units_used = 0;
     double macs = 0; ///< multiplied
+    double workspace_bytes = 0;
     Parameter reason = Parameter::count_;
     const char* scheme = "";
 
     /// This subgraph's part of a kernel that it shares with others.
     void take_share(double share) {
-        for (double* count : {&cycles, &extra_cycles, &vector_ops, &l2_bytes, &macs, &tile.padded_macs})
+        for (double* count :
+             {&cycles, &extra_cycles, &vector_ops, &l2_bytes, &macs, &tile.padded_macs, &workspace_bytes})
             *count *= share;
     }
     double time() const { return cycles / efficiency + extra_cycles; }
@@ -106,6 +108,9 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
     p.l2_bytes = p.tile.l2_bytes;
     p.units_used = p.tile.units_used;
     p.macs = c.macs();
+    if (p.tile.split >
+        1) // partial sums in FP32, added up by a second kernel (CUTLASS, parallelized reductions)
+        p.workspace_bytes = c.groups * c.m * c.n * p.tile.split * bytes_of(Precision::fp32);
     p.scheme = window ? "implicit GEMM" : p.tile.split > 1 ? "split-K GEMM" : "GEMM";
     return p;
 }
@@ -205,21 +210,23 @@ Product fastest(const View& view, const SubgraphWork& work, const Contraction& c
     return best;
 }
 
-/// Weight bytes that cross the memory interface.
-double weight_traffic(const View& view, const SubgraphWork& work, double rows) {
-    double bytes = work.weight_bytes * view.param(Parameter::weight_traffic, 1);
+/// Bytes of packed weights that the stack expands before a product of that many rows; 0 when it unpacks them
+/// on the fly.
+double expanded_weights(const View& view, const SubgraphWork& work, double rows) {
+    const double expand_from = view.param(Parameter::dequantization_rows, 0);
+    const PrecisionConfig& precision = view.network.precision;
+    if (bits_of(precision.weights) >= bits_of(work.precision) || expand_from <= 0 || rows < expand_from)
+        return 0;
+    const double elements =
+        work.weight_bytes * 8 / (bits_of(precision.weights) + precision.weight_bits_overhead);
+    return elements * bytes_of(work.precision);
+}
+
+/// Weight bytes that cross the memory interface: expanded weights are written once and read again.
+double weight_traffic(const View& view, const SubgraphWork& work, double rows, double expanded) {
     const double microbatch = view.param(Parameter::microbatch_rows, 0);
     const double passes = microbatch > 0 ? std::ceil(rows / microbatch) : 1;
-    const double expand_from = view.param(Parameter::dequantization_rows, 0);
-    const bool packed = bits_of(view.network.precision.weights) < bits_of(work.precision);
-    if (packed && expand_from > 0 && rows >= expand_from) {
-        // Read packed, written expanded, read expanded.
-        const double elements =
-            work.weight_bytes * 8 /
-            (bits_of(view.network.precision.weights) + view.network.precision.weight_bits_overhead);
-        bytes += 2 * elements * bytes_of(work.precision);
-    }
-    return bytes * passes;
+    return (work.weight_bytes * view.param(Parameter::weight_traffic, 1) + 2 * expanded) * passes;
 }
 
 /// Sum of the products of one subgraph: one demand per kind of engine.
@@ -280,12 +287,15 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             traffic.on_chip += p.l2_bytes;
             traffic.units_used = std::max(traffic.units_used, p.units_used);
             total.rows = std::max(total.rows, c.m);
+            out.workspace_bytes = std::max(out.workspace_bytes, p.workspace_bytes);
         }
     total.emit(view, out);
     out.allocation.units_total = view.units;
     traffic.activations = work.activation_bytes();
     traffic.kv_cache = work.kv_bytes;
-    traffic.weights = weight_traffic(view, work, total.rows);
+    const double expanded = expanded_weights(view, work, total.rows);
+    traffic.weights = weight_traffic(view, work, total.rows, expanded);
+    out.workspace_bytes += expanded;
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));

@@ -416,20 +416,9 @@ class Partitioner {
 
 Partition partition(const ShapedGraph& graph, const FusionPolicy& policy) {
     Partition result = Partitioner(graph, policy).run();
-    if (result.subgraphs.empty()) {
-        // Kernels that wait for each other cannot run: fall back to one kernel per operator.
-        FusionPolicy unfused{.batch_norm = false,
-                             .activation = false,
-                             .gated_activation = false,
-                             .residual_add = false,
-                             .elementwise_chain = false,
-                             .attention = false,
-                             .concat_in_place = false,
-                             .normalization = false,
-                             .reduction_prologue = false,
-                             .strided_views = false};
-        result = Partitioner(graph, unfused).run();
-    }
+    // Kernels that wait for each other cannot run: fall back to one kernel per operator.
+    if (result.subgraphs.empty())
+        result = Partitioner(graph, FusionPolicy::unfused()).run();
     return result;
 }
 

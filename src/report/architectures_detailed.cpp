@@ -69,6 +69,8 @@ Facts memory(const Estimate& e) {
     facts.items.push_back({"Peak Memory", format_bytes(e.memory.peak_bytes)});
     facts.items.push_back({"Activation Memory", format_bytes(e.memory.activation_bytes)});
     facts.items.push_back({"Weight Memory", format_bytes(e.memory.weight_bytes)});
+    if (e.memory.workspace_bytes > 0)
+        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes)});
     if (e.memory.kv_cache_bytes > 0)
         facts.items.push_back({"KV Cache", format_bytes(e.memory.kv_cache_bytes)});
     return facts;

@@ -64,6 +64,7 @@ Table fit_table(std::span<const Result> results) {
                      {"Arena", "MB", "arena_bytes", Align::right},
                      {"Lower bound", "MB", "live_bytes", Align::right, 2},
                      {"KV cache", "MB", "kv_cache_bytes", Align::right, 5},
+                     {"Workspace", "MB", "workspace_bytes", Align::right, 4},
                      {"Peak", "MB", "peak_bytes", Align::right},
                      {"Device", "MB", "capacity_bytes", Align::right, 1},
                      {"Fits", "", "fits_device"},
@@ -86,6 +87,7 @@ Table fit_table(std::span<const Result> results) {
                               megabytes(plan.arena_bytes),
                               megabytes(plan.peak_live_bytes),
                               megabytes(plan.kv_cache_bytes),
+                              megabytes(fit->workspace_bytes, r.ok()),
                               megabytes(fit->peak_bytes),
                               megabytes(fit->capacity_bytes, fit->capacity_bytes > 0),
                               {fit->capacity_bytes <= 0 ? "?"
@@ -237,6 +239,7 @@ nlohmann::ordered_json one_json(const Result& r) {
     entry["arena_bytes"] = plan.arena_bytes;
     entry["live_bytes"] = plan.peak_live_bytes;
     entry["kv_cache_bytes"] = plan.kv_cache_bytes;
+    entry["workspace_bytes"] = r.ok() ? Json(fit->workspace_bytes) : Json(nullptr);
     entry["peak_bytes"] = fit->peak_bytes;
     entry["capacity_bytes"] = fit->capacity_bytes > 0 ? Json(fit->capacity_bytes) : Json(nullptr);
     entry["fits_device"] = fit->capacity_bytes > 0 ? Json(fit->in_device()) : Json(nullptr);

@@ -5,11 +5,7 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <unistd.h>
 
 namespace archsim {
 
@@ -81,25 +77,6 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
         break;
     }
     throw UsageError("a report has no generic JSON form; use the JSON function of its result");
-}
-
-void write_file(const std::string& file, std::string_view content) {
-    const std::string temporary = fmt::format("{}.tmp-{}", file, getpid());
-    const auto fail = [&](const char* step) {
-        const std::string why = std::strerror(errno);
-        std::remove(temporary.c_str());
-        throw InputError(fmt::format("{}: {}: {}; the old file, if any, is unchanged", file, step, why));
-    };
-    std::FILE* stream = std::fopen(temporary.c_str(), "wb");
-    if (!stream)
-        fail("cannot be created");
-    const bool written = std::fwrite(content.data(), 1, content.size(), stream) == content.size() &&
-                         std::fflush(stream) == 0 && fsync(fileno(stream)) == 0;
-    const bool closed = std::fclose(stream) == 0;
-    if (!written || !closed)
-        fail("cannot be written");
-    if (std::rename(temporary.c_str(), file.c_str()) != 0)
-        fail("cannot be put in place");
 }
 
 } // namespace archsim

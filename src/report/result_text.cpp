@@ -149,6 +149,8 @@ Facts performance_facts(const Result& result) {
          fmt::format("{} planned, {} alive at most", format_bytes(e.memory.activation_bytes),
                      format_bytes(e.memory.live_bytes)),
          1});
+    if (e.memory.workspace_bytes > 0)
+        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes), 1});
     return facts;
 }
 

@@ -92,6 +92,7 @@ Json result_json(const Result& r, double batch_size, int place) {
                 {"peak_memory_bytes", number(sized, e.memory.peak_bytes)},
                 {"weight_bytes", number(sized, e.memory.weight_bytes)},
                 {"activation_bytes", number(sized, e.memory.activation_bytes)},
+                {"workspace_bytes", number(ok, e.memory.workspace_bytes)},
                 {"subgraphs", r.partition ? Json(r.partition->subgraphs.size()) : Json(nullptr)},
                 {"compute_bound_subgraphs", ok ? Json(e.compute_bound) : Json(nullptr)},
                 {"memory_bound_subgraphs", ok ? Json(e.memory_bound) : Json(nullptr)},

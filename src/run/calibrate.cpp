@@ -1,5 +1,6 @@
 #include "archsim/run/calibrate.hpp"
 
+#include "core/text_file.hpp"
 #include "run/choose_parameters.hpp"
 #include "run/leave_out_groups.hpp"
 
@@ -8,8 +9,6 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -180,11 +179,7 @@ std::string describe_fit(const Calibration& calibration, const std::vector<std::
 }
 
 std::string calibrated_text(const CalibratedFile& file, const std::string& cite, const std::string& date) {
-    std::ifstream stream(file.file, std::ios::binary);
-    if (!stream)
-        throw InputError(fmt::format("{}: cannot be opened; check that it is still there", file.file));
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    return with_fitted(text, file.file, file.values, cite, date);
+    return with_fitted(read_text_file(file.file), file.file, file.values, cite, date);
 }
 
 } // namespace archsim

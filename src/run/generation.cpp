@@ -62,11 +62,12 @@ class Sum {
         network += e.network_s * times;
         limited = limited || e.power_limited;
         peak_power = std::max(peak_power, e.peak_power_w);
+        workspace = std::max(workspace, e.memory.workspace_bytes);
         lowest = std::min(lowest, e.utilization_min);
         highest = std::max(highest, e.utilization_max);
     }
     double latency = 0, low = 0, high = 0, energy_low = 0, energy_high = 0, useful = 0, network = 0,
-           peak_power = 0;
+           peak_power = 0, workspace = 0;
     double lowest = 1, highest = 0;
     EnergyBreakdown energy;
     EventCounts events;
@@ -227,12 +228,15 @@ class AnswerBuilder {
         all.network += count * steps.network;
         if (count > 0) {
             all.peak_power = std::max(all.peak_power, steps.peak_power);
+            all.workspace = std::max(all.workspace, steps.workspace);
             all.lowest = std::min(all.lowest, steps.lowest);
             all.highest = std::max(all.highest, steps.highest);
             all.limited = all.limited || steps.limited;
         }
         Estimate e = std::move(middle);
         e.memory = result_.estimate.memory;
+        e.memory.workspace_bytes = all.workspace;
+        e.memory.peak_bytes += all.workspace;
         e.precision_note = result_.estimate.precision_note;
         e.batch = g_.batch;
         e.latency_s = all.latency;

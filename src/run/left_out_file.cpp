@@ -1,6 +1,7 @@
 #include "archsim/run/left_out_file.hpp"
 
 #include "archsim/run/leave_out.hpp"
+#include "core/text_file.hpp"
 #include "run/csv_reader.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <fstream>
-#include <iterator>
 
 namespace archsim {
 
@@ -59,11 +58,7 @@ std::string to_csv(const std::vector<LeftOutRow>& rows) {
 }
 
 std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream)
-        unusable(file, 0, "the left-out predictions cannot be opened");
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    const std::vector<CsvRecord> records = parse_csv(text);
+    const std::vector<CsvRecord> records = parse_csv(read_text_file(file));
     if (records.empty() || !std::equal(kColumns.begin(), kColumns.end(), records.front().fields.begin(),
                                        records.front().fields.end()))
         unusable(file, 1, fmt::format("the columns are not {}", fmt::join(kColumns, ", ")));

@@ -1,6 +1,7 @@
 #include "archsim/run/measurements.hpp"
 
 #include "archsim/hardware/database.hpp"
+#include "core/text_file.hpp"
 #include "run/csv_reader.hpp"
 
 #include <algorithm>
@@ -8,8 +9,6 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
@@ -204,18 +203,7 @@ MeasuredTable parse_measurements(std::string_view text, std::string_view name) {
 }
 
 MeasuredTable read_measurements(const std::filesystem::path& file) {
-    std::error_code error;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream || std::filesystem::is_directory(file, error)) {
-        Finding finding;
-        finding.kind = FindingKind::unreadable_file;
-        finding.file = file.string();
-        finding.message = "the measurements cannot be opened";
-        finding.mend = "name a CSV file";
-        throw InputError(finding);
-    }
-    const std::string text{std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-    return parse_measurements(text, file.string());
+    return parse_measurements(read_text_file(file), file.string());
 }
 
 MeasuredTable read_measurements(const std::vector<std::string>& files) {

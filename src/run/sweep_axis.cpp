@@ -1,3 +1,4 @@
+#include "archsim/core/assignment.hpp"
 #include "archsim/hardware/device_changes.hpp"
 #include "archsim/map/machine_changes.hpp"
 #include "archsim/run/sweep.hpp"
@@ -66,14 +67,14 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole) {
 } // namespace
 
 SweepAxis parse_sweep_axis(std::string_view text) {
-    const auto equals = text.find('=');
-    if (equals == std::string_view::npos || equals == 0 || equals + 1 == text.size())
+    const auto sides = split_assignment(text);
+    if (!sides)
         malformed(text, "no NAME=FACTORS");
-    SweepAxis axis{std::string(text.substr(0, equals)), {}};
+    SweepAxis axis{std::string(sides->first), {}};
     if (!parse_lever(axis.name) && !parse_structure(axis.name))
         throw UsageError(fmt::format("\"{}\": nothing called \"{}\" can be varied; known: {}", text,
                                      axis.name, known_names()));
-    std::string_view values = text.substr(equals + 1);
+    std::string_view values = sides->second;
     if (values.find("..") != std::string_view::npos) {
         axis.factors = parse_range(values, text);
         return axis;

@@ -1,6 +1,7 @@
 #include "archsim/run/sweep_file.hpp"
 
 #include "archsim/core/version.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -8,7 +9,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <memory>
 
 namespace archsim {
@@ -70,11 +70,10 @@ Json manifest(const Sweep& sweep, RowFormat format) {
 
 Json read_manifest(const fs::path& file) {
     const fs::path path = beside(file, ".json");
-    std::ifstream stream(path);
-    if (!stream)
+    if (!fs::is_regular_file(path))
         throw InputError(fmt::format("{}: there is no {} that says which sweep it belongs to", file.string(),
                                      path.filename().string()));
-    const Json document = Json::parse(stream, nullptr, false);
+    const Json document = Json::parse(read_text_file(path), nullptr, false);
     const auto counted = [&](const char* key) {
         return document.contains(key) && document[key].is_number_unsigned();
     };
@@ -126,6 +125,13 @@ void append_file(const fs::path& from, bool skip_first_line, const File& out, co
         fail(from, "cannot be read");
 }
 
+/// Rows are collected beside the file and put in place at the end: that would replace a device or a pipe.
+void require_replaceable(const fs::path& file) {
+    if (fs::exists(file) && !fs::is_regular_file(file))
+        throw UsageError(
+            fmt::format("{}: is not a file; without --output the rows go to standard output", file.string()));
+}
+
 void rename_file(const fs::path& from, const fs::path& to) {
     std::error_code problem;
     fs::rename(from, to, problem);
@@ -137,6 +143,7 @@ void rename_file(const fs::path& from, const fs::path& to) {
 } // namespace
 
 std::uint64_t write_sweep(const Sweep& sweep, const fs::path& file, const SweepFileOptions& options) {
+    require_replaceable(file);
     const fs::path partial = beside(file, ".partial"), description = beside(file, ".json");
     const Json ours = manifest(sweep, options.format);
     const auto& axes = sweep.request().axes;
@@ -184,6 +191,7 @@ std::uint64_t write_sweep(const Sweep& sweep, const fs::path& file, const SweepF
 void merge_sweeps(const std::vector<fs::path>& shards, const fs::path& file) {
     if (shards.empty())
         throw UsageError("--merge: name the files of the shards");
+    require_replaceable(file);
     std::vector<fs::path> ordered;
     Json whole = read_manifest(shards.front());
     const auto count = whole["shards"].get<std::uint64_t>();

@@ -1,6 +1,7 @@
 #include "run/what_if.hpp"
 
 #include "archsim/compare/decisions.hpp"
+#include "archsim/core/assignment.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <charconv>
@@ -18,12 +19,12 @@ struct Change {
 };
 
 Change parse(const std::string& text, const std::vector<ArchitectureChoice>& choices) {
-    const auto equals = text.find('=');
-    if (equals == std::string::npos || equals == 0 || equals + 1 == text.size())
+    const auto sides = split_assignment(text);
+    if (!sides)
         throw UsageError(fmt::format("--what-if: \"{}\" is not of the form NAME=VALUE, like bandwidth=2x, "
                                      "tdp=15W or batch=8",
                                      text));
-    Change change{std::nullopt, text.substr(0, equals), text.substr(equals + 1), text};
+    Change change{std::nullopt, std::string(sides->first), std::string(sides->second), text};
     if (const auto colon = change.key.rfind(':'); colon != std::string::npos) {
         change.architecture = find_architecture(choices, change.key.substr(0, colon), "--what-if");
         change.key = change.key.substr(colon + 1);

@@ -1,69 +1,22 @@
 // The tools as users run them: help, examples, formats, files, exit statuses, completions.
 
+#include "cli/workplace.hpp"
 #include "hardware/schema_check.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace {
 
+using namespace archsim::test;
+
 namespace fs = std::filesystem;
-
-struct Said {
-    std::string output;
-    int status = 0;
-};
-
-/// A folder of its own with what the examples of the tools name; commands run in it.
-class Workplace {
-  public:
-    Workplace() : folder_(fs::temp_directory_path() / ("archsim-tools-" + std::to_string(getpid()))) {
-        const fs::path source = ARCHSIM_SOURCE_DIR;
-        fs::create_directories(folder_ / "my_models");
-        fs::create_directories(folder_ / "docs");
-        fs::create_symlink(source / "tests", folder_ / "tests");
-        fs::create_symlink(source / "docs/examples", folder_ / "docs/examples");
-        fs::copy_file(source / "models/onnx/mobilenet_v2.onnx", folder_ / "my_models/mobilenet.onnx");
-        fs::copy_file(source / "models/onnx/mobilenet_v2.onnx", folder_ / "my_model.onnx");
-        fs::copy_file(source / "hardware_db/gpu/A100.json", folder_ / "mychip.json");
-        std::ifstream rows(source / "tests/measured/calibration.csv");
-        std::ofstream board(folder_ / "my_board.csv");
-        std::string line;
-        for (int i = 0; i < 20 && std::getline(rows, line); ++i)
-            board << line << '\n';
-    }
-    ~Workplace() { fs::remove_all(folder_); }
-
-    Said run(const std::string& command) const {
-        const std::string line = "cd '" + folder_.string() +
-                                 "' && export COLUMNS=100 ARCHSIM_DATA_DIR='" ARCHSIM_SOURCE_DIR
-                                 "' PATH='" ARCHSIM_TOOL_DIR "':\"$PATH\" && " +
-                                 command;
-        Said said;
-        std::FILE* pipe = popen(line.c_str(), "r");
-        REQUIRE(pipe != nullptr);
-        std::array<char, 1 << 14> buffer{};
-        while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
-            said.output.append(buffer.data(), count);
-        const int status = pclose(pipe);
-        said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-        return said;
-    }
-    const fs::path& folder() const { return folder_; }
-
-  private:
-    fs::path folder_;
-};
 
 std::vector<std::string> tools() {
     std::vector<std::string> names;
@@ -89,11 +42,6 @@ std::vector<std::string> examples_of(const std::string& help) {
         examples.push_back(line);
     }
     return examples;
-}
-
-std::string read(const fs::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 } // namespace

@@ -4,21 +4,19 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "archsim/map/machine.hpp"
+#include "scratch_file.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
-#include <unistd.h>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     // ARCHSIM_DATA_DIR holds the database that "extends" may name.
     static const archsim::HardwareDatabase database(std::filesystem::path(std::getenv("ARCHSIM_DATA_DIR")) /
                                                     "hardware_db");
-    const std::string file = "/dev/shm/archsim_fuzz_" + std::to_string(getpid()) + ".json";
-    std::ofstream(file, std::ios::binary).write(reinterpret_cast<const char*>(data), static_cast<long>(size));
+    const std::string file = archsim::fuzz::scratch_file({data, size}, ".json");
     try {
         archsim::check_hardware(file);
         const archsim::DeviceChoice choice = database.device(file);

@@ -194,6 +194,22 @@ TEST_CASE("peak memory holds the weights and the largest operator", "[laws]") {
     }
 }
 
+TEST_CASE("peak memory is the sum of its parts", "[laws]") {
+    for (const std::string& hardware : laws::hardware())
+        for (const std::string& model : laws::models()) {
+            const Result r = laws::run(model, hardware, Precision::fp32);
+            if (!r.ok())
+                continue;
+            INFO(model << " on " << hardware);
+            const MemoryEstimate& m = r.estimate.memory;
+            CHECK(m.workspace_bytes >= 0);
+            CHECK(m.peak_bytes ==
+                  Approx(m.weight_bytes + m.activation_bytes + m.kv_cache_bytes + m.workspace_bytes)
+                      .epsilon(kRounding));
+            CHECK((m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes));
+        }
+}
+
 TEST_CASE("the same input gives the same bits", "[laws]") {
     for (const char* hardware : {"H100", "Xeon-8490H", "KPU-T64@6W"}) {
         const Result a = laws::run("resnet50", hardware, Precision::int8);

@@ -154,6 +154,9 @@ TEST_CASE("Winograd saves multiplications where the stack has it", "[cpu]") {
     // F(6x6, 3x3) on 48 x 48 pixels: 9 * 36 / 64 fewer multiply-accumulates at 0.3 instead of 0.8 of the
     // rate.
     CHECK(lane_seconds(fast, m, Lane::compute) == Approx(direct * 0.8 / 0.3 * 64 / (9 * 36)));
+    // 8 x 8 tiles of 64 values and 64 channels, in fp32.
+    CHECK(fast.workspace_bytes == Approx(8.0 * 8 * 64 * 64 * 4));
+    CHECK(map(cpu(), *one, cpu_machine()).workspace_bytes == 0);
 }
 
 TEST_CASE("packing passes walk the unfolded columns where the stack writes them", "[cpu]") {

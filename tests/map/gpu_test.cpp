@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace archsim;
 using namespace archsim::test;
@@ -161,6 +162,18 @@ TEST_CASE("products of one tensor share a kernel where the stack merges them", "
     CHECK(lane_seconds(map(gpu(), *one, m), m, Lane::overhead) == Approx(alone / 3));
 }
 
+TEST_CASE("the parts of a split reduction are kept in FP32", "[gpu]") {
+    Machine m = gpu_machine();
+    auto one = matmul(64, 64, 65536, Precision::fp16);
+    CHECK(map(gpu(), *one, m).workspace_bytes == 0);
+    set(m, Parameter::split_cycles, 1000);
+    const Mapping out = map(gpu(), *one, m);
+    CHECK(std::string(out.allocation.scheme) == "split-K GEMM");
+    const double parts = out.workspace_bytes / (64 * 64 * 4);
+    CHECK(parts >= 2);
+    CHECK(parts == std::floor(parts));
+}
+
 TEST_CASE("fused attention keeps scores on the chip, wide formats may not have it", "[gpu]") {
     Machine m = gpu_machine();
     OperatorWork work;
@@ -178,6 +191,8 @@ TEST_CASE("fused attention keeps scores on the chip, wide formats may not have i
     const Mapping loose = map(gpu(), *one, m);
     CHECK(demand_on(loose, Resource::dram_bytes)->amount ==
           Approx(4 * elements * 2 + 4 * 16 * 384.0 * 384 * 2));
+    CHECK(fused.workspace_bytes == 0);
+    CHECK(loose.workspace_bytes == Approx(16 * 384.0 * 384 * 2));
 }
 
 TEST_CASE("groups of a width without kernels use the columns of an ordinary tile", "[gpu]") {

@@ -19,7 +19,8 @@ struct FitOption {
 
 /// Whether a network fits, and what would.
 struct MemoryFit {
-    double peak_bytes = 0;        ///< weights, arena and KV cache
+    double peak_bytes = 0;        ///< weights, arena, KV cache and workspace
+    double workspace_bytes = 0;   ///< scratch memory of the hungriest kernel; 0 where nothing was mapped
     double capacity_bytes = 0;    ///< of the device's memory, all chips; 0 = unknown
     double on_chip_bytes = 0;     ///< memory whose contents software decides; 0 = caches, or unknown
     double weight_room_bytes = 0; ///< on-chip memory of its own for weights; 0 = none
@@ -44,8 +45,8 @@ struct MemoryFit {
 
 /// Absent where the result has no counts of its own (several parts, generated text, an unknown device).
 /// Options keep the fused graph: weights and activations are planned anew at every narrower format that the
-/// device runs as asked; activations and caches grow with the batch. Worked: 26 MB of weights and 2 MB of
-/// activations per image in 64 MB: batch 19.
+/// device runs as asked; activations and caches grow with the batch, the workspace is taken as it is. Worked:
+/// 26 MB of weights and 2 MB of activations per image in 64 MB: batch 19.
 ARCHSIM_API std::optional<MemoryFit> memory_fit(const Result& result);
 
 } // namespace archsim

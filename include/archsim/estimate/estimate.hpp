@@ -65,8 +65,9 @@ struct MemoryEstimate {
     double activation_bytes = 0; ///< arena after offset planning
     double live_bytes = 0;       ///< lower bound of the arena: largest set of live activations
     double kv_cache_bytes = 0;
-    double peak_bytes = 0;     ///< weights + arena + KV cache
-    double capacity_bytes = 0; ///< of the device's memory; 0 = unknown
+    double workspace_bytes = 0; ///< scratch memory of the hungriest kernel; kernels use it in turn
+    double peak_bytes = 0;      ///< weights + arena + KV cache + workspace
+    double capacity_bytes = 0;  ///< of the device's memory; 0 = unknown
 };
 
 /// What one model costs on one machine, with its parts.

@@ -33,6 +33,11 @@ struct DeviceChoice {
 };
 
 /// Devices, software stacks and deployments, read from their files on first use.
+/// @code
+/// const HardwareDatabase hardware(data_dir() / "hardware_db");
+/// const DeviceChoice choice = hardware.device("jetson-orin-nano@15W");
+/// assert(choice.device->id == "Jetson-Orin-Nano" && choice.power_mode == "15W");
+/// @endcode
 class ARCHSIM_API HardwareDatabase {
   public:
     /// Opens `root` (hardware_db/) and any overlays; throws InputError when root is not readable.

@@ -14,6 +14,11 @@ namespace archsim {
 ARCHSIM_API Graph import_onnx(const std::filesystem::path& file);
 
 /// The same from memory.
+/// @code
+/// // An opset of version 13 and an empty graph named "g".
+/// const std::vector<std::uint8_t> bytes{0x42, 2, 0x10, 13, 0x3a, 3, 0x12, 1, 'g'};
+/// assert(import_onnx(bytes, "nothing").nodes.empty());
+/// @endcode
 ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name);
 
 } // namespace archsim

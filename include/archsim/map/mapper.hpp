@@ -46,7 +46,8 @@ struct Mapping {
     std::size_t demand_count = 0;
     EventCounts events;
     Allocation allocation;
-    double ideal_cycles = 0; ///< matrix or vector cycles with every unit busy, for utilisation
+    double ideal_cycles = 0;    ///< matrix or vector cycles with every unit busy, for utilisation
+    double workspace_bytes = 0; ///< scratch memory of the algorithm beside inputs, weights and outputs
 
     /// Adds a demand; nothing for amounts that are not positive.
     void add(Resource r, Lane lane, double amount, double efficiency = 1,

@@ -23,6 +23,9 @@ ARCHSIM_API std::optional<Dataflow> parse_dataflow(std::string_view text);
 /// in, skew out) or 2 (output stationary: skew in, drain). (Sr, Sc, T) = (K, N, M), (M, N, K), (K, M, N) for
 /// weight, output and input stationary. This is what SCALE-Sim counts (Samajdar et al., arXiv:1811.02883).
 /// Worked: M = N = K = A = 32, weight stationary: 1 x 1 x (96 + 32 - 2) - 1 = 125.
+/// @code
+/// assert(systolic_cycles(32, 32, 32, 32, Dataflow::weight_stationary) == 125);
+/// @endcode
 ARCHSIM_API std::uint64_t systolic_cycles(std::uint64_t m, std::uint64_t n, std::uint64_t k,
                                           std::uint64_t array, Dataflow dataflow);
 

@@ -46,6 +46,15 @@ struct OperatorRow {
 };
 
 /// The operator table.
+/// @code
+/// OperatorRegistry operators = OperatorRegistry::standard();
+/// operators.add({.name = "Swish2",
+///                .domain = "com.example",
+///                .infer = [](NodeContext& node) { node.set_output(0, node.type(0), node.shape(0)); },
+///                .cost = {.vector = 1, .special = 1},
+///                .doc = "x / (1 + exp(-2 x))"});
+/// assert(operators.find("com.example", "Swish2")->cost.special == 1);
+/// @endcode
 class ARCHSIM_API OperatorRegistry {
   public:
     /// All operators this library knows.

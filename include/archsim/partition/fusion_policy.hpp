@@ -4,8 +4,13 @@
 namespace archsim {
 
 /// What a software stack joins into one kernel. Data of the runtime, read from its JSON.
+/// @code
+/// FusionPolicy policy = FusionPolicy::unfused();
+/// policy.batch_norm = policy.activation = true; // what a first compiler of one's own would join
+/// RunOptions options;
+/// options.fusion = policy;
+/// @endcode
 struct FusionPolicy {
-    /// Equal in every choice.
     bool batch_norm = true;         ///< scale and shift folded into the contraction before it
     bool activation = true;         ///< activation joins its producer
     bool gated_activation = true;   ///< SiLU, h-swish (x * gate(x)) join as one activation
@@ -17,6 +22,20 @@ struct FusionPolicy {
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
     bool strided_views = false;     ///< kernels read transposed tensors and pieces of tensors in place
     bool operator==(const FusionPolicy&) const = default; ///< equal in every choice
+
+    /// Joins nothing: one kernel for every operator.
+    static constexpr FusionPolicy unfused() {
+        return {.batch_norm = false,
+                .activation = false,
+                .gated_activation = false,
+                .residual_add = false,
+                .elementwise_chain = false,
+                .attention = false,
+                .concat_in_place = false,
+                .normalization = false,
+                .reduction_prologue = false,
+                .strided_views = false};
+    }
 };
 
 } // namespace archsim

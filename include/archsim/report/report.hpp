@@ -132,9 +132,16 @@ struct RenderOptions {
 };
 
 /// Draws a report. Format::json is not drawn from blocks: see the *_json functions of the result types.
+/// @code
+/// Report report;
+/// report.blocks = {Heading{2, "Totals"}, Facts{{{"Latency", "1.2 ms"}}}};
+/// assert(render(report, Format::markdown).find("## Totals") != std::string::npos);
+/// @endcode
 ARCHSIM_API std::string render(const Report& report, Format format, const RenderOptions& options = {});
 
-/// Writes a file by writing a temporary neighbour and renaming it, so that a failure leaves the old file.
+/// Writes a file by writing a temporary neighbour and renaming it, so that a failure leaves the old file. A
+/// link keeps pointing to the file that is written; a device or a pipe (/dev/stdout) is written to. Throws
+/// InputError that says what went wrong.
 ARCHSIM_API void write_file(const std::string& file, std::string_view content);
 
 } // namespace archsim

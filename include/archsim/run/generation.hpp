@@ -77,6 +77,17 @@ ARCHSIM_API ExecutedPrecision language_precision(const Machine& machine, const P
 /// whole answer (its subgraphs those of a decode step in the middle), `generation` tells the phases apart.
 /// `options.chips` = 0 takes the smallest power of two of devices that holds the model. Never throws for a
 /// device.
+/// @code
+/// const Session session;
+/// const GenerationModel model(session, "llama-3-8b");
+/// RunOptions options;
+/// options.precision = PrecisionConfig::uniform(Precision::fp16);
+/// GenerationRequest request;
+/// request.prompt_tokens = 512;
+/// request.generate_tokens = 128;
+/// const Result answer = run_generation(session, model, "H100", options, request);
+/// assert(answer.ok() && answer.generation);
+/// @endcode
 ARCHSIM_API Result run_generation(const Session& session, const GenerationModel& model,
                                   std::string_view hardware, const RunOptions& options,
                                   const GenerationRequest& request);

@@ -48,6 +48,15 @@ struct RunOptions {
 };
 
 /// Database, catalogue and extensions; safe to use from several threads.
+/// @code
+/// const Session session;
+/// const auto model = session.bind(session.load("resnet50"), 8);
+/// RunOptions options;
+/// options.precision = PrecisionConfig::uniform(Precision::fp16);
+/// const Result result = session.run(model, "A100", options);
+/// assert(result.ok());
+/// assert(result.estimate.latency_interval.low < result.estimate.latency_s);
+/// @endcode
 class ARCHSIM_API Session {
   public:
     /// Opens the data. Throws InputError when it is not there.

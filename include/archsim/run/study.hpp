@@ -12,6 +12,15 @@ namespace archsim {
 ARCHSIM_API StudyRequest read_study(const Session& session, const std::filesystem::path& file);
 
 /// Every combination. What fails becomes the reason of its own cell and takes no other with it.
+/// @code
+/// const Session session;
+/// StudyRequest request;
+/// request.models = {"resnet18"};
+/// request.devices = {"A100", "KPU-T64"};
+/// request.precisions = {"fp16", "int8"};
+/// const Study study = run_study(session, request);
+/// assert(study.cells() == 4 && study.cells(Status::ok) == 4);
+/// @endcode
 ARCHSIM_API Study run_study(const Session& session, StudyRequest request, bool allow_unknown = false);
 
 /// 3 when a cell is incomplete, else 0.

@@ -33,6 +33,21 @@ struct SweepRequest {
 
 /// A design space. Points are numbered with the last axis running fastest; shards are contiguous ranges of
 /// numbers.
+/// @code
+/// const Session session;
+/// SweepRequest request;
+/// request.models = {"resnet50"};
+/// request.hardware = {"TPU-v4"};
+/// request.axes = {parse_sweep_axis("bandwidth=0.5x..4x:log8")};
+/// const Sweep sweep(session, request);
+/// double fastest = 1;
+/// sweep.run(sweep.first(), 2, [&](std::span<const SweepRow> rows) {
+///     for (const SweepRow& row : rows)
+///         fastest = std::min(fastest, row.latency_s);
+///     return true;
+/// });
+/// assert(sweep.size() == 8 && fastest < 1);
+/// @endcode
 class ARCHSIM_API Sweep {
   public:
     /// Loads the models and checks every name. Throws InputError or UsageError.

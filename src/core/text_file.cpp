@@ -1,0 +1,55 @@
+#include "core/text_file.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kBlock = 16384; ///< most files of the database fit into one
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+[[noreturn]] void unreadable(const std::filesystem::path& file, FindingKind kind, std::string message,
+                             std::string mend) {
+    Finding finding;
+    finding.kind = kind;
+    finding.file = file.string();
+    finding.message = std::move(message);
+    finding.mend = std::move(mend);
+    throw InputError(finding);
+}
+
+} // namespace
+
+std::string read_text_file(const std::filesystem::path& file) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
+    if (!stream)
+        unreadable(file, FindingKind::unreadable_file,
+                   fmt::format("the file cannot be opened ({})", std::strerror(errno)),
+                   "check its name and permissions");
+    std::setvbuf(stream.get(), nullptr, _IONBF, 0);
+    std::string text;
+    for (;;) {
+        const std::size_t size = text.size();
+        if (size > kMostBytes)
+            unreadable(file, FindingKind::too_large, "the file has more than 256 MiB",
+                       "is it the right one?");
+        text.resize(size + kBlock);
+        const std::size_t read = std::fread(text.data() + size, 1, kBlock, stream.get());
+        text.resize(size + read);
+        if (std::ferror(stream.get()) != 0)
+            unreadable(file, FindingKind::unreadable_file,
+                       fmt::format("the file cannot be read ({})", std::strerror(errno)), "name a file");
+        if (read < kBlock)
+            return text;
+    }
+}
+
+} // namespace archsim

@@ -1,0 +1,53 @@
+#include "archsim/ops/given_values.hpp"
+
+#include "archsim/core/assignment.hpp"
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace archsim {
+
+namespace {
+
+std::pair<std::string, std::string_view> sides(std::string_view text, std::string_view flag) {
+    const auto split = split_assignment(text);
+    if (!split)
+        throw UsageError(fmt::format("{}: \"{}\" is not of the form NAME=VALUE", flag, text));
+    return {std::string(split->first), split->second};
+}
+
+std::int64_t whole_number(std::string_view text, std::string_view flag, std::string_view name) {
+    std::int64_t value = 0;
+    const char* const last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, value);
+    if (error == std::errc::result_out_of_range)
+        throw UsageError(fmt::format("{} {}: {} does not fit 64 bits", flag, name, text));
+    if (error != std::errc{} || end != last)
+        throw UsageError(fmt::format("{} {}: \"{}\" is not a whole number", flag, name, text));
+    return value;
+}
+
+} // namespace
+
+void give_dim(Bindings& bindings, std::string_view text, std::string_view flag) {
+    const auto [name, value] = sides(text, flag);
+    const std::int64_t size = whole_number(value, flag, name);
+    if (size < 0)
+        throw UsageError(fmt::format("{} {}: {} is negative", flag, name, value));
+    bindings.dims[name] = size;
+}
+
+void give_input(Bindings& bindings, std::string_view text, std::string_view flag) {
+    const auto [name, list] = sides(text, flag);
+    std::vector<std::int64_t> values;
+    for (std::size_t begin = 0; begin <= list.size();) {
+        const std::size_t end = std::min(list.find(',', begin), list.size());
+        values.push_back(whole_number(list.substr(begin, end - begin), flag, name));
+        begin = end + 1;
+    }
+    bindings.input_values[name] = std::move(values);
+}
+
+} // namespace archsim

@@ -1,0 +1,70 @@
+#pragma once
+// A scratch folder in which tests run the tools as users do.
+
+#include <catch2/catch.hpp>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace archsim::test {
+
+struct Said {
+    std::string output;
+    int status = 0;
+};
+
+/// A folder of its own with what the examples of the tools name; commands run in it.
+class Workplace {
+  public:
+    Workplace()
+        : folder_(std::filesystem::temp_directory_path() / ("archsim-tools-" + std::to_string(getpid()))) {
+        const std::filesystem::path source = ARCHSIM_SOURCE_DIR;
+        std::filesystem::create_directories(folder_ / "my_models");
+        std::filesystem::create_directories(folder_ / "docs");
+        std::filesystem::create_symlink(source / "tests", folder_ / "tests");
+        std::filesystem::create_symlink(source / "docs/examples", folder_ / "docs/examples");
+        std::filesystem::copy_file(source / "models/onnx/mobilenet_v2.onnx",
+                                   folder_ / "my_models/mobilenet.onnx");
+        std::filesystem::copy_file(source / "models/onnx/mobilenet_v2.onnx", folder_ / "my_model.onnx");
+        std::filesystem::copy_file(source / "hardware_db/gpu/A100.json", folder_ / "mychip.json");
+        std::ifstream rows(source / "tests/measured/calibration.csv");
+        std::ofstream board(folder_ / "my_board.csv");
+        std::string line;
+        for (int i = 0; i < 20 && std::getline(rows, line); ++i)
+            board << line << '\n';
+    }
+    ~Workplace() { std::filesystem::remove_all(folder_); }
+
+    Said run(const std::string& command) const {
+        const std::string line = "cd '" + folder_.string() +
+                                 "' && export COLUMNS=100 ARCHSIM_DATA_DIR='" ARCHSIM_SOURCE_DIR
+                                 "' PATH='" ARCHSIM_TOOL_DIR "':\"$PATH\" && " +
+                                 command;
+        Said said;
+        std::FILE* pipe = popen(line.c_str(), "r");
+        REQUIRE(pipe != nullptr);
+        std::array<char, 1 << 14> buffer{};
+        while (const std::size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+            said.output.append(buffer.data(), count);
+        const int status = pclose(pipe);
+        said.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        return said;
+    }
+    const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+inline std::string read(const std::filesystem::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+} // namespace archsim::test

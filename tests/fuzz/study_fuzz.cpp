@@ -1,0 +1,25 @@
+// Reads arbitrary bytes as a study file: a study or the documented refusal. A small study is also run.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/run/session.hpp"
+#include "archsim/run/study.hpp"
+#include "scratch_file.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    constexpr std::size_t kCells = 4; // keeps a run in milliseconds
+    static const archsim::Session session;
+    try {
+        const archsim::StudyRequest request =
+            archsim::read_study(session, archsim::fuzz::scratch_file({data, size}, ".json"));
+        if (request.models.size() * request.devices.size() * request.runtimes.size() *
+                request.precisions.size() * request.batch_sizes.size() <=
+            kCells)
+            archsim::to_json(archsim::run_study(session, request));
+    } catch (const archsim::Error&) {
+        return 0;
+    }
+    return 0;
+}

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Installs the Python package with pip, without network, into a scratch folder and estimates from another folder:
+#   tests/python/pip.sh PYTHON SCRATCH
+set -euo pipefail
+python=$1 scratch=$2
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+rm -rf "$scratch"
+mkdir -p "$scratch"
+# pip leaves its own files beside the sources of the package.
+trap 'rm -rf "$project"/src/python/build "$project"/src/python/archsim.egg-info' EXIT
+"$python" -m pip install --quiet --no-index --no-build-isolation --no-deps --target "$scratch/site" "$project/src/python"
+cd /
+env --unset=ARCHSIM_DATA_DIR PYTHONPATH="$scratch/site" "$python" - <<'PYTHON'
+import archsim
+
+assert "site" in archsim.__file__, archsim.__file__
+result = archsim.Session().estimate("resnet18", "A100", precision="fp16")
+assert result.latency_s > 0, result
+print(archsim.__version__, result.latency_s)
+PYTHON

@@ -20,8 +20,8 @@ bool holds_data(const fs::path& folder) {
     return fs::is_directory(folder / "hardware_db", ignored);
 }
 
-/// `share/archsim` in the folder of `binary` (archsim/_archsim.so as pip installs it), and in the folders above
-/// it: bin/TOOL, lib/libarchsim.so, lib/x86_64-linux-gnu/libarchsim.so,
+/// `share/archsim` in the folder of `binary` (archsim/_archsim.so as pip installs it), and in the folders
+/// above it: bin/TOOL, lib/libarchsim.so, lib/x86_64-linux-gnu/libarchsim.so,
 /// lib/python3/dist-packages/archsim/_archsim.so.
 void add_places_beside(const fs::path& binary, std::vector<fs::path>& places) {
     constexpr int kFolders = 5;

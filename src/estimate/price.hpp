@@ -2,6 +2,7 @@
 // The one latency formula and the one energy formula of every architecture.
 
 #include "archsim/estimate/estimate.hpp"
+#include "map/overlap.hpp"
 
 #include <array>
 #include <vector>
@@ -50,8 +51,5 @@ double event_price(const EnergyTable& table, Event event, double voltage);
 
 /// A warning for each event that was counted but has no price on this machine, and for unknown static power.
 std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine);
-
-/// (x^p + y^p + z^p)^(1/p), for p from 1 to infinity.
-double combine(double x, double y, double z, double p);
 
 } // namespace archsim

@@ -1,5 +1,7 @@
 #include "map/gemm_tiles.hpp"
 
+#include "map/overlap.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -60,7 +62,10 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         const double partials = split > 1 ? result_elements * split * 2 * 4.0 : 0;
         const double l2_bytes = operands + result_bytes + partials;
         const double extra = split > 1 ? engine.split_cycles : 0;
-        const double time = std::max(cycles * inverse_efficiency, l2_bytes * inverse_l2) + extra;
+        const double multiply = cycles * inverse_efficiency, load = l2_bytes * inverse_l2;
+        if (std::max(multiply, load) + extra >= least)
+            return; // overlapping only adds
+        const double time = combine(multiply, load, 0, engine.combine_exponent) + extra;
         if (time < least) {
             least = time;
             best = {tile, blocks, split, part_steps, cycles, extra, l2_bytes};

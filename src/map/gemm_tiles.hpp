@@ -2,6 +2,7 @@
 // Tile, split-K and wave count of a matrix product on a machine of many identical multiprocessors.
 
 #include <cstdint>
+#include <limits>
 
 namespace archsim {
 
@@ -23,6 +24,8 @@ struct GemmEngine {
     bool overlapped = false;  ///< other streams fill idle multiprocessors: blocks / units counts
     double split_cycles = -1; ///< cost of combining the parts of one split reduction; below 0: never split
     double smallest_n = 0;    ///< tiles narrower than this are not offered
+    /// How multiplying and loading overlap, as in the time that is estimated (Machine::combine_exponent).
+    double combine_exponent = std::numeric_limits<double>::infinity();
 };
 
 /// The fastest candidate.

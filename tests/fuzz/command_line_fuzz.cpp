@@ -45,8 +45,8 @@ std::vector<std::string> lines(std::string_view text) {
     return result;
 }
 
-/// Work that takes minutes by design: fits that leave out every network in turn, sweeps of a hundred steps and
-/// more along an axis.
+/// Work that takes minutes by design: fits that leave out every network in turn, sweeps of a hundred steps
+/// and more along an axis.
 bool takes_minutes(const std::string& argument) {
     if (argument.starts_with("--save") || argument.starts_with("--uncert"))
         return true;

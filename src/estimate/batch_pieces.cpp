@@ -34,10 +34,11 @@ void scale_fixed(Mapping& fixed, double factor) {
             fixed.demands[i].amount /= factor;
 }
 
-/// More bytes from and to the outside than weights, caches, inputs and outputs need. Where fewer bytes move
-/// than there are weights, the weights stay on the chip and what moves is something else.
+/// More bytes from and to the outside than caches, inputs and outputs need, and weights where the chip has no
+/// room for them. Where fewer bytes move than there are weights, the weights stay on the chip and what moves is
+/// something else.
 bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_t>& which,
-            const NetworkWork& work) {
+            const NetworkWork& work, const Machine& machine) {
     double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
     for (std::size_t i = 0; i < which.size(); ++i) {
         const double repeat = work.subgraphs[i].repeat;
@@ -46,7 +47,10 @@ bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_
         weights += repeat * work.subgraphs[i].weight_bytes;
         ends += repeat * work.subgraphs[i].kv_bytes;
     }
-    return moved > ends * kNegligible && (moved < weights || moved > (weights + ends) * kNegligible);
+    const double room =
+        accelerator::managed_memory_bytes(machine) + machine.device->npu.on_chip_weight_bytes.value_or(0);
+    return moved > ends * kNegligible &&
+           (moved < weights || weights <= room || moved > (weights + ends) * kNegligible);
 }
 
 /// Additive parts of time and energy, so that schedules can be summed subgraph by subgraph.
@@ -282,7 +286,7 @@ BatchScheduler::BatchScheduler(const NetworkWork& work, const Machine& machine,
     if (!options.smaller_batch || accelerator::managed_memory_bytes(machine) <= 0 || network().pipelined)
         return;
     while (levels_.back().work->batch > 1 &&
-           spills(levels_.back().mappings, levels_.back().which, *levels_.back().work)) {
+           spills(levels_.back().mappings, levels_.back().which, *levels_.back().work, machine)) {
         auto smaller = options.smaller_batch(levels_.size() - 1);
         if (!smaller || !contains(*levels_.back().work->partition, *smaller->partition))
             return;

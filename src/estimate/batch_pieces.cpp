@@ -35,8 +35,8 @@ void scale_fixed(Mapping& fixed, double factor) {
 }
 
 /// More bytes from and to the outside than caches, inputs and outputs need, and weights where the chip has no
-/// room for them. Where fewer bytes move than there are weights, the weights stay on the chip and what moves is
-/// something else.
+/// room for them. Where fewer bytes move than there are weights, the weights stay on the chip and what moves
+/// is something else.
 bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_t>& which,
             const NetworkWork& work, const Machine& machine) {
     double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;

@@ -218,7 +218,10 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
         const OperatorUse& anchor = work.operators.front();
         const bool columns =
             !winograd && !depthwise && anchor.op->work.window && view.param(Parameter::column_packing, 0) > 0;
-        traffic.input *= passes * (columns ? unfolding(anchor) : 1.0);
+        const double unfolded = columns ? unfolding(anchor) : 1.0;
+        if (unfolded > 1) // the columns are a buffer of their own
+            out.workspace_bytes = std::max(out.workspace_bytes, work.input_bytes * unfolded);
+        traffic.input *= passes * unfolded;
         traffic.output *= view.param(Parameter::convolution_output_passes, 1);
         traffic.weights *= weight_passes(view, work.operators.front());
     } else if (view.wide_bytes > 0) {

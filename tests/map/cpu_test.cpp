@@ -174,6 +174,7 @@ TEST_CASE("packing passes walk the unfolded columns where the stack writes them"
     CHECK(bytes(*five) == Approx(2 * image + image + weights));
     set(m, Parameter::column_packing, 1);
     CHECK(bytes(*five) == Approx(2 * 25 * image + image + weights));
+    CHECK(map(cpu(), *five, m).workspace_bytes == Approx(25 * image));
     auto pointwise = convolution(1, 16, 16, 32, 1, 1, Precision::fp32);
     CHECK(bytes(*pointwise) == Approx(2 * image + image + weights / 25));
 }

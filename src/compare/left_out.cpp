@@ -139,8 +139,8 @@ class ClassMaker {
                 if (r.family == family)
                     ++runtimes[r.runtime];
             for (const auto& [runtime, _] : runtimes) {
-                const Pick with_runtime = [&](const Residual& r) {
-                    return in_family(r) && r.runtime == runtime;
+                const Pick with_runtime = [&in_family, &name = runtime](const Residual& r) {
+                    return in_family(r) && r.runtime == name;
                 };
                 const Band own = band_of(pool(evidence, with_runtime), &band);
                 if (own.rows == 0)

@@ -247,6 +247,12 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
         e.reason = missing;
         return e;
     }
+    if (machine.energy && machine.power_limit_w > 0 && machine.static_power_w >= machine.power_limit_w) {
+        e.status = Status::unsupported;
+        e.reason = fmt::format("the power limit of {:.3g} W leaves nothing beside {:.3g} W of static power",
+                               machine.power_limit_w, machine.static_power_w);
+        return e;
+    }
     BatchSchedule schedule = scheduler.at(1);
     e.events = total_events(schedule, work);
     OperatingPoint point = settle_clock(schedule, e.events, work, machine);

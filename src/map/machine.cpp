@@ -77,7 +77,7 @@ double largest_unit_count(const Device& device) {
 
 class MachineBuilder {
   public:
-    MachineBuilder(Machine& machine, const MachineOptions& options) : m_(machine), options_(options) {}
+    explicit MachineBuilder(Machine& machine) : m_(machine) {}
 
     void resolve() {
         const Device& d = *m_.device;
@@ -202,7 +202,6 @@ class MachineBuilder {
     }
 
     Machine& m_;
-    const MachineOptions& options_;
 };
 
 } // namespace
@@ -225,7 +224,7 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
         if (!m.mode)
             throw InputError(fmt::format("{}: no power mode \"{}\"", m.device->id, power_mode));
     }
-    MachineBuilder(m, options).resolve();
+    MachineBuilder(m).resolve();
     return m;
 }
 

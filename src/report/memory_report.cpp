@@ -64,7 +64,7 @@ Table fit_table(std::span<const Result> results) {
                      {"Arena", "MB", "arena_bytes", Align::right},
                      {"Lower bound", "MB", "live_bytes", Align::right, 2},
                      {"KV cache", "MB", "kv_cache_bytes", Align::right, 5},
-                     {"Workspace", "MB", "workspace_bytes", Align::right, 4},
+                     {"Workspace", "MB", "workspace_bytes", Align::right},
                      {"Peak", "MB", "peak_bytes", Align::right},
                      {"Device", "MB", "capacity_bytes", Align::right, 1},
                      {"Fits", "", "fits_device"},

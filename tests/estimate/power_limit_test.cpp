@@ -101,3 +101,11 @@ TEST_CASE("a kernel that mostly waits keeps its clock", "[power]") {
     CHECK_FALSE(idle.power_limited);
     CHECK(idle.clock_ratio == 1);
 }
+
+TEST_CASE("a limit below static power has no operating point, and the estimate says so", "[power]") {
+    Machine m = *laws::session().machine("A100", {});
+    m.power_limit_w = 0.9 * m.static_power_w;
+    const Estimate e = laws::run_on("resnet50", m, Precision::fp16);
+    CHECK(e.status == Status::unsupported);
+    CHECK_THAT(e.reason, Catch::Contains("static power"));
+}

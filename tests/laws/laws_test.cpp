@@ -136,8 +136,8 @@ TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
         double allowed = previous.estimate.energy_per_inference_j * 1.001;
         // Libraries for processors with caches run a batch whole (measured GPUs do: on RTX-4090 rows, pieces
         // that fit the L2 would be 55 % faster than measured). Lines that a larger batch evicts cost the way
-        // through the last cache to DRAM, and static power meanwhile; the fastest tile of a larger product may
-        // load more from the L2. Nothing else may rise.
+        // through the last cache to DRAM, and static power meanwhile; the fastest tile of a larger product
+        // may load more from the L2. Nothing else may rise.
         if (m.device->family == Family::cpu || m.device->family == Family::gpu) {
             const auto rise = [&](Event event) {
                 const auto per_item = [event](const Result& r) {

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,11 +50,14 @@ struct Mapping {
     double ideal_cycles = 0;    ///< matrix or vector cycles with every unit busy, for utilisation
     double workspace_bytes = 0; ///< scratch memory of the algorithm beside inputs, weights and outputs
 
-    /// Adds a demand; nothing for amounts that are not positive.
+    /// Adds a demand; nothing for amounts that are not positive. Throws std::length_error beyond kMaxDemands.
     void add(Resource r, Lane lane, double amount, double efficiency = 1,
              Parameter reason = Parameter::count_) {
-        if (amount > 0 && demand_count < kMaxDemands)
-            demands[demand_count++] = {r, lane, amount, efficiency, reason};
+        if (amount <= 0)
+            return;
+        if (demand_count == kMaxDemands)
+            throw std::length_error("a mapper states more demands of one subgraph than Mapping holds");
+        demands[demand_count++] = {r, lane, amount, efficiency, reason};
     }
     /// The demands that were added.
     std::span<const Demand> all() const { return {demands.data(), demand_count}; }

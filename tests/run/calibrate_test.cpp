@@ -131,8 +131,7 @@ TEST_CASE("what cannot be calibrated is an error that says why", "[run][calibrat
 TEST_CASE("calibrated values are written as fitted and read back", "[run][calibrate]") {
     const RowEstimator estimator(shipped_session());
     const auto rows = planted(estimator, {{site(Parameter::matrix_efficiency), 0.6}}, 0.02);
-    const CalibrationOutcome outcome = calibrate(
-        estimator, rows, {.device = "QCS8550", .parameters = {"matrix_efficiency", "inference_overhead"}});
+    const CalibrationOutcome outcome = calibrate(estimator, rows, {.device = "QCS8550"});
     REQUIRE(outcome.files.size() == 1);
     TemporaryDatabase folder;
     const std::string file =
@@ -142,13 +141,17 @@ TEST_CASE("calibrated values are written as fitted and read back", "[run][calibr
     CHECK(check_hardware(file).empty());
     const HardwareDatabase database(kSource / "hardware_db", {folder.root()});
     const auto device = database.device("QCS8550").device;
-    REQUIRE(device->fitted.size() == 2);
+    std::size_t written = 0;
     for (const FittedParameter& fit : device->fitted) {
+        if (fit.fact.source->kind != SourceKind::fitted) // known from elsewhere, and left alone
+            continue;
+        ++written;
         CHECK(fit.fact.value == Approx(after(outcome.calibration, fit.name)).epsilon(1e-3));
-        CHECK(fit.fact.source->kind == SourceKind::fitted);
         CHECK(fit.fact.source->cite == "planted");
         CHECK(fit.fact.fitted_n == 16);
     }
+    CHECK(written == outcome.calibration.parameters.size());
+    CHECK(written > 0);
 }
 
 TEST_CASE("the guide to calibration has measurements that can be used", "[run][calibrate]") {

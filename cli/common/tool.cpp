@@ -238,6 +238,13 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
         fmt::print("{}", text);
         return 0;
     }
+    // No argument of a tool may be empty, and CLI11 2.1 does not return from some command lines with one.
+    for (int i = 1; i < argc; ++i)
+        if (*argv[i] == '\0') {
+            fmt::print(stderr, "{}: argument {} is empty; leave it out or give it a value (see {} --help)\n",
+                       name, i, name);
+            return 1;
+        }
     try {
         app.parse(argc, argv);
     } catch (const CLI::Success& done) {

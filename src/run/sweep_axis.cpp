@@ -13,6 +13,7 @@ namespace archsim {
 namespace {
 
 constexpr std::size_t kMaxFactors = 1'000'000; ///< of one axis
+constexpr double kLeast = 1e-9, kMost = 1e9;   ///< ranges between them have finite ratios and steps
 
 [[noreturn]] void malformed(std::string_view text, std::string_view why) {
     throw UsageError(
@@ -37,8 +38,8 @@ double parse_factor(std::string_view text, std::string_view whole) {
         text.remove_suffix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value) || value <= 0)
-        malformed(whole, fmt::format("\"{}\" is not a positive factor", text));
+    if (error != std::errc{} || end != text.data() + text.size() || !(value >= kLeast && value <= kMost))
+        malformed(whole, fmt::format("\"{}\" is not a factor from {:g} to {:g}", text, kLeast, kMost));
     return value;
 }
 
@@ -59,7 +60,7 @@ std::vector<double> parse_range(std::string_view text, std::string_view whole) {
     std::vector<double> factors;
     for (std::size_t i = 0; i < count; ++i) {
         const double t = static_cast<double>(i) / static_cast<double>(count - 1);
-        factors.push_back(logarithmic ? low * std::pow(high / low, t) : low + (high - low) * t);
+        factors.push_back(logarithmic ? low * std::pow(high / low, t) : std::lerp(low, high, t));
     }
     return factors;
 }

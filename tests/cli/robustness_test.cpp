@@ -22,6 +22,17 @@ TEST_CASE("input that never ends is refused", "[cli][robustness]") {
     }
 }
 
+TEST_CASE("an empty argument is a mistake, not a riddle", "[cli][robustness]") {
+    const Workplace workplace;
+    for (const char* command :
+         {"calibrate_device A099 --mlasurements '' --ojson", "compare_models resnet18 ''"}) {
+        INFO(command);
+        const Said said = workplace.run(std::string("timeout 60 ") + command + " 2>&1");
+        CHECK(said.status == 1);
+        CHECK_THAT(said.output, Catch::Contains("is empty"));
+    }
+}
+
 TEST_CASE("a full disk ends every way of writing with a sentence", "[cli][robustness]") {
     const Workplace workplace;
     for (const char* command :

@@ -71,7 +71,8 @@ TEST_CASE("axes are lists, steps or ratios of factors", "[sweep]") {
         CHECK(ratios[i] == Approx(0.5 * std::pow(2.0, static_cast<double>(i))));
     for (const char* bad : {"bandwidth", "bandwidth=", "=1x", "bandwidth=-1x", "bandwidth=nan",
                             "bandwidth=0.5x..4x", "bandwidth=0.5x..4x:log", "bandwidth=0.5x..4x:1",
-                            "bandwidht=2x", "bandwidth=1e999", "bandwidth=1x..2x:99999999999"})
+                            "bandwidht=2x", "bandwidth=1e999", "bandwidth=5e60..4x:48484",
+                            "bandwidth=1e-300..1e300:log3", "bandwidth=0x", "bandwidth=1x..2x:99999999999"})
         CHECK_THROWS_AS(parse_sweep_axis(bad), UsageError);
 }
 

@@ -11,3 +11,6 @@ foreach(source IN LISTS archsim_bench_sources)
     target_link_libraries(${program} PRIVATE
         archsim archsim_warnings benchmark::benchmark onnx_proto protobuf::libprotobuf)
 endforeach()
+
+add_executable(write_weights ${PROJECT_SOURCE_DIR}/bench/write_weights.cpp)
+target_link_libraries(write_weights PRIVATE archsim_warnings onnx_proto protobuf::libprotobuf)

@@ -1,90 +1,98 @@
-// Estimating in the library: one device and a bound model, with and without its subgraphs; machines; reports;
-// the systolic cycle counts of every layer of ResNet-50.
+// Estimates of a bound ResNet-50 on one device, and the stages they are made of:
+//
+//   totals/H100       one estimate, totals alone: what a sweep asks for
+//   provenance/H100   the same with every subgraph, and for each of its demands the rate, efficiency, time
+//   and the
+//                     parameter that they come from
+//   machine/H100      device, power mode and stack resolved to rates
+//   map/H100          counts of every subgraph, none shared
+//   price/H100        time and energy of these
+//   systolic          cycles of every convolution and product on one 128 x 128 array
 
+#include "archsim/estimate/resource_times.hpp"
 #include "archsim/map/systolic_cycles.hpp"
-#include "archsim/report/compare_models.hpp"
-#include "archsim/run/compare_models.hpp"
-#include "archsim/run/session.hpp"
+#include "bench/shared.hpp"
+#include "estimate/price.hpp"
 
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <vector>
 
 namespace {
 
 using namespace archsim;
+using bench::resnet50;
+using bench::session;
 
-const Session& session() {
-    static const Session kSession;
-    return kSession;
-}
-
-const std::shared_ptr<const BoundModel>& resnet50() {
-    static const std::shared_ptr<const BoundModel> kModel = session().bind(session().load("resnet50"), 1);
-    return kModel;
-}
-
-RunOptions options(bool subgraphs) {
-    RunOptions o;
-    o.precision = PrecisionConfig::uniform(Precision::int8);
-    o.keep_subgraphs = subgraphs;
-    return o;
-}
-
-void estimate_totals(benchmark::State& state, const std::string& device) {
-    const RunOptions o = options(false);
+void totals(benchmark::State& state, const std::string& device) {
+    const RunOptions o = bench::options(false);
     const auto machine = session().machine(device, o);
     for (auto _ : state)
         benchmark::DoNotOptimize(Session::run_on(resnet50(), device, machine, o));
 }
 
-void estimate_with_subgraphs(benchmark::State& state, const std::string& device) {
-    const RunOptions o = options(true);
+void provenance(benchmark::State& state, const std::string& device) {
+    const RunOptions o = bench::options(true);
     const auto machine = session().machine(device, o);
-    for (auto _ : state)
-        benchmark::DoNotOptimize(Session::run_on(resnet50(), device, machine, o));
+    for (auto _ : state) {
+        const Result result = Session::run_on(resnet50(), device, machine, o);
+        for (const SubgraphEstimate& s : result.estimate.subgraphs)
+            benchmark::DoNotOptimize(resource_times(s.mapping, *machine, result.estimate.clock_ratio,
+                                                    result.work->subgraphs[s.index].repeat));
+    }
 }
 
 void make_machine_of(benchmark::State& state, const std::string& device) {
-    const RunOptions o = options(false);
+    const RunOptions o = bench::options(false);
     for (auto _ : state)
         benchmark::DoNotOptimize(session().machine(device, o));
 }
 
-void open_session(benchmark::State& state) {
-    for (auto _ : state)
-        benchmark::DoNotOptimize(Session());
+std::vector<Mapping> map_all(const NetworkWork& work, const Machine& machine) {
+    const Mapper& mapper = mapper_for(machine.device->family);
+    std::vector<Mapping> mappings(work.subgraphs.size());
+    for (std::size_t i = 0; i < mappings.size(); ++i)
+        mapper.map(work.subgraphs[i], work, machine, mappings[i]);
+    return mappings;
 }
 
-void compare_and_render(benchmark::State& state) {
-    CompareModelsRequest request;
-    request.models = {"resnet50"};
-    request.deployment = "edge";
+void map(benchmark::State& state, const std::string& device) {
+    const Result result = session().run(resnet50(), device, bench::options(false));
     for (auto _ : state)
-        benchmark::DoNotOptimize(
-            render(describe(compare_models(session(), request, {}, {}), {}), Format::text));
+        benchmark::DoNotOptimize(map_all(*result.work, *result.machine));
 }
 
-/// Every convolution and matrix product of the network on one 128 x 128 array.
-void systolic_cycles_of_layers(benchmark::State& state) {
+void price(benchmark::State& state, const std::string& device) {
+    const Result result = session().run(resnet50(), device, bench::options(false));
+    const std::vector<Mapping> mappings = map_all(*result.work, *result.machine);
+    for (auto _ : state) {
+        const EventPrices prices(*result.machine, 1);
+        for (const Mapping& mapping : mappings) {
+            benchmark::DoNotOptimize(price_time(mapping, *result.machine, 1, false));
+            benchmark::DoNotOptimize(prices.of(mapping.events));
+        }
+    }
+}
+
+void systolic(benchmark::State& state) {
     for (auto _ : state)
         benchmark::DoNotOptimize(systolic_cycles(resnet50()->graph(), 128, Dataflow::weight_stationary));
 }
 
-const bool registered = [] {
-    for (const char* device :
-         {"H100", "Xeon-8490H", "TPU-v4", "KPU-T64", "QRB5165", "DPU-ZCU102", "CGRA-Plasticine", "Hailo-8"}) {
-        benchmark::RegisterBenchmark((std::string("totals/") + device).c_str(), estimate_totals, device);
-        benchmark::RegisterBenchmark((std::string("subgraphs/") + device).c_str(), estimate_with_subgraphs,
-                                     device);
-        benchmark::RegisterBenchmark((std::string("machine/") + device).c_str(), make_machine_of, device);
-    }
+[[maybe_unused]] const bool registered = [] {
+    using Of = void (*)(benchmark::State&, const std::string&);
+    for (const auto& [name, run] : {std::pair<std::string, Of>{"totals/", totals},
+                                    {"provenance/", provenance},
+                                    {"machine/", make_machine_of},
+                                    {"map/", map},
+                                    {"price/", price}})
+        for (const char* device : bench::kDevices)
+            benchmark::RegisterBenchmark((name + device).c_str(), run, device)->Unit(benchmark::kMicrosecond);
     return true;
 }();
 
-BENCHMARK(open_session);
-BENCHMARK(compare_and_render);
-BENCHMARK(systolic_cycles_of_layers);
+BENCHMARK(systolic)->Unit(benchmark::kMicrosecond);
 
 } // namespace
 

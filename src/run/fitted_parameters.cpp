@@ -26,32 +26,19 @@ constexpr std::array kStructural = {
     Parameter::column_packing,       Parameter::wide_passes,         Parameter::cores_per_inference,
     Parameter::weight_residency,     Parameter::input_refetch,       Parameter::reserved_memory};
 
-// An expectation from other devices and stacks is loose: a factor of e, more where they disagree or only one
-// says anything. It weighs less than a measurement.
-constexpr double kLeastSpread = 1.0, kLoneSpread = 1.5, kMostSpread = 2.0;
-
-/// Median and spread of values above zero: one device of another kind must not move what to expect.
-Expectation summary(std::vector<double> values) {
-    if (values.empty())
-        return {};
-    std::sort(values.begin(), values.end());
-    const double middle = quantile(values, 0.5);
-    double squares = 0;
-    for (const double value : values)
-        squares += std::pow(std::log(value / middle), 2);
-    const double spread = values.size() == 1
-                              ? kLoneSpread
-                              : std::clamp(std::sqrt(squares / static_cast<double>(values.size() - 1)),
-                                           kLeastSpread, kMostSpread);
-    return {middle, spread};
-}
+// How far others lie apart says how much an expectation from them is worth. Shares of what the hardware can
+// do are alike to 30 % at best: then a row that is wrong by 10 % weighs ten times as much. Costs in time and
+// cycles are matters of software: a factor of e at least, as where only one or two say anything.
+constexpr double kLeastSpread = 0.3, kLooseSpread = 1.0, kMostSpread = 2.0;
+constexpr std::size_t kFewStatements = 2;
 
 struct Statement {
     ParameterSite site;
     const Fact* fact;
 };
 
-/// All values above zero that devices and stacks of a family state for a parameter. Generations belong to the
+/// All values inside their bounds that devices and stacks of a family state for a parameter: one at a bound
+/// says that a mechanism is off (no overlap of streams), not how strong it is. Generations belong to the
 /// families of their devices.
 class Statements {
   public:
@@ -84,7 +71,8 @@ class Statements {
 
   private:
     void add(ParameterSite site, const Fact& fact) {
-        if (fact.known() && fact.value > 0)
+        const ParameterInfo& info = info_of(site.parameter);
+        if (fact.known() && fact.value > std::max(0.0, info.low) && fact.value < info.high)
             statements_.push_back({std::move(site), &fact});
     }
 
@@ -106,18 +94,52 @@ bool is_continuous(Parameter parameter) {
     return std::find(kStructural.begin(), kStructural.end(), parameter) == kStructural.end();
 }
 
+Expectation summarize_statements(std::vector<double> values, Parameter parameter) {
+    if (values.empty())
+        return {};
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    const double middle = quantile(values, 0.5);
+    double squares = 0;
+    for (const double value : values)
+        squares += std::pow(std::log(value / middle), 2);
+    const bool few = values.size() <= kFewStatements, share = info_of(parameter).unit == "1";
+    const double least = share && !few ? kLeastSpread : kLooseSpread;
+    const double scatter =
+        values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : least;
+    const double spread = std::clamp(scatter, least, kMostSpread);
+    return {middle, spread};
+}
+
 Expectation expect(const Session& session, Family family, const std::vector<ParameterSite>& own) {
     const Statements statements(session.hardware(), family, own.front().parameter);
-    // Devices are like devices, stacks like stacks; where there is no other of the kind, any will do.
-    for (const bool same_kind : {true, false}) {
-        std::vector<double> values;
-        for (const Statement& statement : statements.all())
-            if (std::find(own.begin(), own.end(), statement.site) == own.end() &&
-                (!same_kind || statement.site.device.empty() == own.front().device.empty()))
-                values.push_back(statement.fact->value);
-        if (!values.empty())
-            return summary(std::move(values));
-    }
+    const auto is_own = [&](const ParameterSite& site) {
+        return std::find(own.begin(), own.end(), site) != own.end();
+    };
+    std::set<double> own_values; // a copy of the value in question is no witness for it
+    for (const Statement& statement : statements.all())
+        if (is_own(statement.site))
+            own_values.insert(statement.fact->value);
+    const auto same_kind = [&](const ParameterSite& site) {
+        return site.device.empty() == own.front().device.empty();
+    };
+    const auto same_scope = [&](const ParameterSite& site) {
+        return site.generation.empty() == own.front().generation.empty();
+    };
+    // Devices are like devices, stacks like stacks, and what a stack says of all generations is like what
+    // others say of all; where there is no other of the kind, any will do, and a copy is better than nothing.
+    for (const bool copies : {false, true})
+        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 3>{
+                 [&](const ParameterSite& site) { return same_kind(site) && same_scope(site); }, same_kind,
+                 [](const ParameterSite&) { return true; }}) {
+            std::vector<double> values;
+            for (const Statement& statement : statements.all())
+                if (!is_own(statement.site) && like(statement.site) &&
+                    (copies || !own_values.contains(statement.fact->value)))
+                    values.push_back(statement.fact->value);
+            if (!values.empty())
+                return summarize_statements(std::move(values), own.front().parameter);
+        }
     return {};
 }
 

@@ -12,8 +12,8 @@ namespace archsim {
 
 namespace {
 
-constexpr int kFullIterations = 12;
-constexpr int kRefitIterations = 6;
+constexpr int kFullIterations = 24;
+constexpr int kRefitIterations = 12;
 
 /// Rows and parameters that hang together: rows are joined by the parameters they share.
 std::vector<std::vector<std::size_t>> connected_rows(const ParameterFit& fit) {

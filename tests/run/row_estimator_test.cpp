@@ -64,6 +64,23 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     CHECK(estimator(power).predicted > watts); // at the wall
 }
 
+TEST_CASE("an offline row that includes the transfers counts them in every batch", "[run][validate]") {
+    const RowEstimator estimator(session());
+    MeasuredRow offline = row("offline", MeasuredMetric::throughput_per_s);
+    offline.batch = 64;
+    const double overlapped = estimator(offline).predicted;
+    offline.note = "fp16, data transfer included";
+    const double serial = estimator(offline).predicted;
+    CHECK(serial < overlapped);
+    MeasuredRow latency = row("end_to_end", MeasuredMetric::latency_ms);
+    latency.batch = 64;
+    CHECK(serial == Approx(64 / (estimator(latency).predicted * 1e-3))); // one batch after another
+    MeasuredRow kernel = row("kernel", MeasuredMetric::latency_ms);
+    const double before = estimator(kernel).predicted;
+    kernel.note = "data transfer included"; // says nothing where the scope leaves the transfers out
+    CHECK(estimator(kernel).predicted == Approx(before));
+}
+
 TEST_CASE("what cannot be estimated says why", "[run][validate]") {
     const RowEstimator estimator(session());
     MeasuredRow bad = row("kernel", MeasuredMetric::latency_ms);

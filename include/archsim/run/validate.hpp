@@ -14,7 +14,8 @@ namespace archsim {
 /// threads.
 ///
 /// What a row means: `kernel` is device time of one stream; `end_to_end` adds transfers and host work;
-/// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several.
+/// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several;
+/// where its note says "data transfer included", one batch after another with its copies in and out.
 /// The software stack is that of the row's time and way of calling where the database tells them apart
 /// (`Runtime::measured_as`). Power and energy are those of the board, or those at the wall, host and supply
 /// included, where the row's note says so ("wall power of the whole system").

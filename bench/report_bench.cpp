@@ -1,0 +1,76 @@
+// What tools do around estimates: opening the data, comparing, explaining, rendering.
+//
+//   open/database           the index of the hardware database; every device read
+//   compare/edge            ResNet-50 on the devices of the edge scenario
+//   explain/GPU-TPU         eight architectures, and what the difference between two of them is made of
+//   render/text ...         the comparison of the edge scenario in each format
+
+#include "archsim/core/data_dir.hpp"
+#include "archsim/report/compare_models.hpp"
+#include "archsim/run/compare_architectures.hpp"
+#include "archsim/run/compare_models.hpp"
+#include "bench/shared.hpp"
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+namespace {
+
+using namespace archsim;
+using bench::session;
+
+void open_session(benchmark::State& state) {
+    for (auto _ : state)
+        benchmark::DoNotOptimize(Session());
+}
+
+void open_database(benchmark::State& state) {
+    for (auto _ : state) {
+        const HardwareDatabase database(data_dir() / "hardware_db");
+        for (const char* device : bench::kDevices)
+            benchmark::DoNotOptimize(database.device(device));
+    }
+}
+
+CompareModelsRequest edge() {
+    CompareModelsRequest request;
+    request.models = {"resnet50"};
+    request.deployment = "edge";
+    return request;
+}
+
+void compare(benchmark::State& state) {
+    for (auto _ : state)
+        benchmark::DoNotOptimize(compare_models(session(), edge(), {}, {}));
+}
+
+void explain(benchmark::State& state) {
+    CompareArchitecturesRequest request;
+    request.model = "resnet18";
+    request.explain = {"GPU", "TPU"};
+    for (auto _ : state)
+        benchmark::DoNotOptimize(compare_architectures(session(), request, {}, {}));
+}
+
+void render_as(benchmark::State& state, Format format) {
+    const auto comparison = compare_models(session(), edge(), {}, {});
+    for (auto _ : state)
+        benchmark::DoNotOptimize(render(describe(comparison, {}), format));
+}
+
+[[maybe_unused]] const bool registered = [] {
+    using benchmark::RegisterBenchmark;
+    RegisterBenchmark("open/session", open_session)->Unit(benchmark::kMillisecond);
+    RegisterBenchmark("open/database", open_database)->Unit(benchmark::kMillisecond);
+    RegisterBenchmark("compare/edge", compare)->Unit(benchmark::kMillisecond);
+    RegisterBenchmark("explain/GPU-TPU", explain)->Unit(benchmark::kMillisecond);
+    for (const Format format : {Format::text, Format::markdown, Format::csv, Format::html})
+        RegisterBenchmark(("render/" + std::string(name_of(format))).c_str(), render_as, format)
+            ->Unit(benchmark::kMillisecond);
+    return true;
+}();
+
+} // namespace
+
+BENCHMARK_MAIN();

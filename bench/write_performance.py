@@ -1,0 +1,188 @@
+"""Measures tools and stages and prints them with their targets; as Markdown into a file when one is named.
+
+write_performance.py TOOLS [DOCUMENT]
+"""
+
+import json
+import os
+import platform
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RUNS = 21
+BATCHES, PRECISIONS = "1,2,4,8,16,32,64,128", "fp32,fp16,bf16,int8"
+STAGES = ["import_bench", "estimate_bench", "report_bench", "scale_bench"]
+
+
+def rows_of(name):
+    for line in (ROOT / "bench" / name).read_text().splitlines():
+        if line and not line.startswith("#"):
+            yield [cell.strip() for cell in line.split("|")]
+
+
+def run(arguments):
+    """Seconds and peak resident bytes of one process."""
+    start = time.perf_counter()
+    pid = os.posix_spawn(
+        arguments[0], arguments, os.environ,
+        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
+    _, status, usage = os.wait4(pid, 0)
+    seconds = time.perf_counter() - start
+    if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: a device cannot run the model
+        sys.exit(f"{' '.join(arguments)}: ended with status {os.waitstatus_to_exitcode(status)}")
+    return seconds, usage.ru_maxrss * 1024
+
+
+def instructions(arguments):
+    log = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments],
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False).stderr
+    count = re.search(r"Collected : (\d+)", log)
+    return int(count.group(1)) if count else None
+
+
+def commands(tools, weights):
+    for _, targets, arguments in rows_of("commands.txt"):
+        words = arguments.replace("{weights}", weights).split()
+        process = [str(tools / words[0]), *words[1:]]
+        runs = [run(process) for _ in range(RUNS)]
+        yield {
+            "command": arguments.replace("{weights}", "resnet50.onnx (102 MB)"),
+            "targets": targets.split(),
+            "ms": 1e3 * statistics.median(seconds for seconds, _ in runs),
+            "mb": max(peak for _, peak in runs) / 1e6,
+            "instructions": instructions(process),
+        }
+
+
+def stages(tools):
+    """Median CPU time of each benchmark: on one thread the same as the time where nothing else runs."""
+    for program in STAGES:
+        if not (tools / program).exists():
+            sys.exit(f"{tools / program}: not built; configure with -D ARCHSIM_BUILD_BENCH=ON")
+        text = subprocess.run(
+            [str(tools / program), "--benchmark_format=json", "--benchmark_repetitions=5",
+             "--benchmark_min_time=0.1", "--benchmark_report_aggregates_only=true"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, check=True).stdout
+        for row in json.loads(text)["benchmarks"]:
+            if row.get("aggregate_name") == "median":
+                yield row["run_name"], row["cpu_time"], row["time_unit"]
+
+
+def catalogue_sweep(tools, folder):
+    """Every network that has a graph on every device, 4 formats, 8 batches."""
+    networks = sorted(path.stem for path in (ROOT / "models" / "onnx").glob("*.onnx"))
+    devices = subprocess.run([str(tools / "list_hardware_mappers"), "--names", "devices"],
+                             stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    results = []
+    for threads in (1, os.cpu_count() or 1):
+        output = Path(folder) / f"sweep{threads}.csv"
+        seconds, peak = run([
+            str(tools / "sweep_design_space"), *networks, "--hardware", *devices, "--precision", PRECISIONS,
+            "--batch-sizes", BATCHES, "--threads", str(threads), "--output", str(output), "-q"])
+        results.append((threads, seconds, peak, output.read_bytes()))
+    same = results[0][3] == results[-1][3]
+    points = results[0][3].count(b"\n") - 1
+    return len(networks), len(devices), points, same, [row[:3] for row in results]
+
+
+def machine():
+    cpu = platform.machine()
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            cpu = line.split(":", 1)[1].strip()
+            break
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    compiler = subprocess.run(["c++", "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return (f"{os.cpu_count()} cores of {cpu}, {memory:.0f} GB of memory, Linux {platform.release()}, "
+            f"{compiler.splitlines()[0]}, `-O2`")
+
+
+def verdict(value, target):
+    if target == "-":
+        return ""
+    return f"{target} {'met' if value <= float(target) else '**missed**'}"
+
+
+def table(header, rows):
+    yield "| " + " | ".join(header) + " |"
+    yield "|" + "---|" * len(header)
+    for row in rows:
+        yield "| " + " | ".join(row) + " |"
+    yield ""
+
+
+def document(tools):
+    load = os.getloadavg()[0]
+    yield "# Performance"
+    yield ""
+    yield ("Written by `scripts/bench --write`, which measures everything below on the machine it runs on. The "
+           "targets are those of the project for two cores of a server processor.")
+    yield ""
+    yield f"Machine: {machine()}. Load average at the start: {load:.1f}."
+    yield ""
+    with tempfile.TemporaryDirectory() as folder:
+        weights = str(Path(folder) / "resnet50.onnx")
+        subprocess.run([str(tools / "write_weights"), str(ROOT / "models/onnx/resnet50.onnx"), weights],
+                       check=True)
+        yield "## Tools"
+        yield ""
+        yield f"Whole processes: median of {RUNS} runs, largest resident memory, instructions under callgrind."
+        yield ""
+        rows = []
+        for row in commands(tools, weights):
+            ms, mb = (*row["targets"], "-")[:2]
+            count = f"{row['instructions'] / 1e6:.1f} M" if row["instructions"] else ""
+            rows.append([f"`{row['command']}`", f"{row['ms']:.1f} ms", verdict(row["ms"], ms),
+                         f"{row['mb']:.1f} MB", verdict(row["mb"], mb), count])
+        yield from table(["command", "time", "target (ms)", "memory", "target (MB)", "instructions"], rows)
+
+        yield "## Every network on every device"
+        yield ""
+        networks, devices, points, same, results = catalogue_sweep(tools, folder)
+        yield (f"`sweep_design_space` with {networks} networks, {devices} devices, 4 formats and 8 batches: "
+               f"{points} estimates, to a CSV file. Target: 10 s on two cores. The files are "
+               f"{'the same bytes' if same else '**different**'} for any number of threads.")
+        yield ""
+        yield from table(["threads", "time", "per estimate and thread", "memory"],
+                         [[str(threads), f"{seconds:.1f} s", f"{1e6 * seconds * threads / points:.1f} us",
+                           f"{peak / 1e6:.0f} MB"] for threads, seconds, peak in results])
+
+    yield "## Stages of the library"
+    yield ""
+    yield ("Median CPU time of 5 repetitions on one thread (bench/*_bench.cpp say what each does): ResNet-50 in "
+           "8 bits on one device of each architecture; networks of the catalogue; graphs of 100,000 operators.")
+    yield ""
+    targets = list(rows_of("targets.txt"))
+    rows = []
+    for name, value, unit in stages(tools):
+        target = next((t for t in targets if re.fullmatch(t[0], name)), None)
+        if target and target[2] != unit:
+            sys.exit(f"bench/targets.txt: {target[0]} is in {target[2]}, the benchmark in {unit}")
+        rows.append([name, f"{value:.3g} {unit}", verdict(value, target[1]) if target else "",
+                     target[3] if target else ""])
+    yield from table(["stage", "time", "target", ""], rows)
+    yield "## Regressions"
+    yield ""
+    yield ("Time depends on the machine, instructions hardly do: `scripts/bench --check` fails where a tool takes "
+           "10 % more of them than [recorded](../bench/instructions.txt).")
+
+
+def main():
+    tools = Path(sys.argv[1]).resolve()
+    lines = []
+    for line in document(tools):
+        lines.append(line)
+        if len(sys.argv) < 3:
+            print(line, flush=True)
+    if len(sys.argv) > 2:
+        Path(sys.argv[2]).write_text("\n".join(lines) + "\n")
+
+
+main()

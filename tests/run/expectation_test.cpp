@@ -1,0 +1,55 @@
+// What a fit expects of a parameter before it sees measurements.
+
+#include "run/parameter_fit.hpp"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
+
+using namespace archsim;
+
+TEST_CASE("the expectation is the median of what is said, each thing counted once", "[run][calibrate]") {
+    const Expectation alike = summarize_statements({0.72, 0.5, 0.5, 0.6}, Parameter::matrix_efficiency);
+    CHECK(alike.value == Approx(0.6));  // of 0.5, 0.6, 0.72
+    CHECK(alike.spread == Approx(0.3)); // the logarithms scatter by 0.18, less than the least
+    const Expectation apart = summarize_statements({0.2, 0.6, 1.8}, Parameter::matrix_efficiency);
+    CHECK(apart.value == Approx(0.6));
+    CHECK(apart.spread == Approx(std::log(3.0))); // +-log 3 around the middle one
+}
+
+TEST_CASE("little said, or said of costs, binds little", "[run][calibrate]") {
+    CHECK(summarize_statements({}, Parameter::matrix_efficiency).spread == 0);
+    CHECK(summarize_statements({0.5}, Parameter::matrix_efficiency).spread == 1);
+    CHECK(summarize_statements({0.5, 0.5}, Parameter::matrix_efficiency).spread == 1);
+    CHECK(summarize_statements({0.5, 0.51}, Parameter::matrix_efficiency).spread == 1);
+    CHECK(summarize_statements({7000, 7100, 7200}, Parameter::kernel_floor_cycles).spread == 1);
+    CHECK(summarize_statements({1e-6, 1e-4, 1e-2}, Parameter::inference_overhead).spread == 2); // the most
+}
+
+TEST_CASE("a fitted value and its copies are no witnesses for it", "[run][calibrate]") {
+    SessionOptions options;
+    options.data = ARCHSIM_SOURCE_DIR;
+    const Session session(options);
+    const HardwareDatabase& hardware = session.hardware();
+    // What every stack of GPUs says of all generations.
+    const Parameter parameter = Parameter::depthwise_efficiency;
+    std::map<std::string, double> said;
+    for (const std::string& id : hardware.runtime_ids()) {
+        const auto runtime = hardware.runtime(id);
+        const auto& families = runtime->families;
+        if (std::find(families.begin(), families.end(), Family::gpu) == families.end())
+            continue;
+        for (const ParameterEntry& entry : runtime->parameters)
+            if (entry.parameter == parameter && entry.value.known()) // none at a bound
+                said[id] = entry.value.value;
+    }
+    REQUIRE(said.contains("tensorrt"));
+    std::vector<double> others;
+    for (const auto& [id, value] : said)
+        if (value != said.at("tensorrt"))
+            others.push_back(value);
+    REQUIRE(others.size() + 1 < said.size()); // some state the same fit
+    const Expectation expected = expect(session, Family::gpu, {{{}, "tensorrt", {}, parameter}});
+    CHECK(expected.value == Approx(summarize_statements(others, parameter).value));
+}

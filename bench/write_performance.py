@@ -7,11 +7,9 @@ import json
 import os
 import platform
 import re
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,17 +24,12 @@ def rows_of(name):
             yield [cell.strip() for cell in line.split("|")]
 
 
-def run(arguments):
-    """Seconds and peak resident bytes of one process."""
-    start = time.perf_counter()
-    pid = os.posix_spawn(
-        arguments[0], arguments, os.environ,
-        file_actions=[(os.POSIX_SPAWN_OPEN, 1, "/dev/null", os.O_WRONLY, 0)])
-    _, status, usage = os.wait4(pid, 0)
-    seconds = time.perf_counter() - start
-    if os.waitstatus_to_exitcode(status) not in (0, 3):  # 3: a device cannot run the model
-        sys.exit(f"{' '.join(arguments)}: ended with status {os.waitstatus_to_exitcode(status)}")
-    return seconds, usage.ru_maxrss * 1024
+def measure(tools, runs, arguments):
+    """Median seconds and peak resident bytes of whole processes."""
+    line = subprocess.run([str(tools / "measure_process"), str(runs), *arguments],
+                          stdout=subprocess.PIPE, text=True, check=True).stdout
+    milliseconds, kilobytes = line.split()
+    return float(milliseconds) / 1e3, int(kilobytes) * 1024
 
 
 def instructions(arguments):
@@ -51,12 +44,12 @@ def commands(tools, weights):
     for _, targets, arguments in rows_of("commands.txt"):
         words = arguments.replace("{weights}", weights).split()
         process = [str(tools / words[0]), *words[1:]]
-        runs = [run(process) for _ in range(RUNS)]
+        seconds, peak = measure(tools, RUNS, process)
         yield {
             "command": arguments.replace("{weights}", "resnet50.onnx (102 MB)"),
             "targets": targets.split(),
-            "ms": 1e3 * statistics.median(seconds for seconds, _ in runs),
-            "mb": max(peak for _, peak in runs) / 1e6,
+            "ms": 1e3 * seconds,
+            "mb": peak / 1e6,
             "instructions": instructions(process),
         }
 
@@ -83,7 +76,7 @@ def catalogue_sweep(tools, folder):
     results = []
     for threads in (1, os.cpu_count() or 1):
         output = Path(folder) / f"sweep{threads}.csv"
-        seconds, peak = run([
+        seconds, peak = measure(tools, 1, [
             str(tools / "sweep_design_space"), *networks, "--hardware", *devices, "--precision", PRECISIONS,
             "--batch-sizes", BATCHES, "--threads", str(threads), "--output", str(output), "-q"])
         results.append((threads, seconds, peak, output.read_bytes()))

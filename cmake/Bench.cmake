@@ -12,5 +12,8 @@ foreach(source IN LISTS archsim_bench_sources)
         archsim archsim_warnings benchmark::benchmark onnx_proto protobuf::libprotobuf)
 endforeach()
 
+# What scripts/bench --write needs beside them.
 add_executable(write_weights ${PROJECT_SOURCE_DIR}/bench/write_weights.cpp)
 target_link_libraries(write_weights PRIVATE archsim_warnings onnx_proto protobuf::libprotobuf)
+add_executable(measure_process ${PROJECT_SOURCE_DIR}/bench/measure_process.cpp)
+target_link_libraries(measure_process PRIVATE archsim_warnings)

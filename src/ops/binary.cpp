@@ -151,7 +151,7 @@ void infer_where(NodeContext& c) {
 }
 
 void fold_where(NodeContext& c) {
-    const Constant &condition = *c.value(0), &a = *c.value(1), &b = *c.value(2);
+    const Constant &condition = known_value(c, 0), &a = known_value(c, 1), &b = known_value(c, 2);
     Constant result = blank_value(c, 0);
     const BroadcastIndex ic(condition.shape, result.shape), ia(a.shape, result.shape),
         ib(b.shape, result.shape);

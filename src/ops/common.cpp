@@ -11,6 +11,12 @@ void malformed(std::string message) {
                       "correct the node or export the model again"};
 }
 
+const Constant& known_value(const NodeContext& c, std::size_t i) {
+    if (!c.value(i))
+        static_cast<void>(c.ints(i)); // throws with the name of the missing value
+    return *c.value(i);
+}
+
 namespace {
 
 std::string to_text(std::span<const std::int64_t> shape) {
@@ -175,11 +181,11 @@ void make_free(NodeContext& c) {
 }
 
 void fold_reshaped(NodeContext& c) {
-    if (c.value(0)->shape == c.output(0).shape) {
+    if (known_value(c, 0).shape == c.output(0).shape) {
         c.share_value(0, c.value(0));
         return;
     }
-    Constant constant = *c.value(0);
+    Constant constant = known_value(c, 0);
     constant.type = c.output(0).type;
     constant.shape = c.output(0).shape;
     c.set_value(0, std::move(constant));

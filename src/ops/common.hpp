@@ -10,6 +10,8 @@ namespace archsim {
 // Helpers.
 
 [[noreturn]] void malformed(std::string message);
+/// The value of input i; throws NodeProblem where the node has no such input or its value is not known.
+const Constant& known_value(const NodeContext& c, std::size_t i);
 /// Numpy broadcasting; throws NodeProblem{shape_conflict} when the shapes do not fit.
 Shape broadcast(std::span<const std::int64_t> a, std::span<const std::int64_t> b);
 /// Index from the front; throws when out of [-rank, rank).

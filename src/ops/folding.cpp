@@ -44,11 +44,11 @@ void fold_binary_with(NodeContext& c, IntFunction ints, RealFunction reals) {
         return;
     }
     if (c.input_count() == 2 && c.opset() >= 7)
-        combine(c, *c.value(0), *c.value(1), ints, reals);
+        combine(c, known_value(c, 0), known_value(c, 1), ints, reals);
 }
 
 void fold_unary_with(NodeContext& c, IntFunction ints, RealFunction reals) {
-    combine(c, *c.value(0), *c.value(0), ints, reals);
+    combine(c, known_value(c, 0), known_value(c, 0), ints, reals);
 }
 
 } // namespace archsim

@@ -30,7 +30,7 @@ void work_gather(NodeContext& c) {
 }
 
 void fold_gather(NodeContext& c) {
-    const Constant &data = *c.value(0), &indices = *c.value(1);
+    const Constant &data = known_value(c, 0), &indices = known_value(c, 1);
     Constant to = blank_value(c, 0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), data.shape.size());
     const auto size = data.shape[axis];
@@ -69,7 +69,7 @@ void infer_gather_nd(NodeContext& c) {
 
 /// An index tuple of a small known tensor, as exporters write for shape[i].
 void fold_gather_nd(NodeContext& c) {
-    const Constant &data = *c.value(0), &indices = *c.value(1);
+    const Constant &data = known_value(c, 0), &indices = known_value(c, 1);
     if (data.shape.size() != 1 || c.integer("batch_dims", 0) != 0 || indices.shape.empty() ||
         indices.shape.back() != 1)
         return;
@@ -99,7 +99,7 @@ void work_scatter(NodeContext& c) {
 }
 
 void fold_scatter_nd(NodeContext& c) {
-    const Constant &data = *c.value(0), &indices = *c.value(1), &updates = *c.value(2);
+    const Constant &data = known_value(c, 0), &indices = known_value(c, 1), &updates = known_value(c, 2);
     if (data.shape.size() != 1 || indices.shape.empty() || indices.shape.back() != 1 ||
         c.text("reduction", "none") != "none" || value_count(updates) != indices.ints.size())
         return;

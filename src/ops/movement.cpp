@@ -59,7 +59,7 @@ void work_transpose(NodeContext& c) {
 
 void fold_transpose(NodeContext& c) {
     const auto perm = permutation_of(c);
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     std::vector<std::size_t> strides(perm.size(), 1);
     for (std::size_t i = perm.size(); i-- > 1;)
@@ -111,7 +111,7 @@ void fold_concat(NodeContext& c) {
     const auto outer = static_cast<std::size_t>(product(std::span(to.shape).first(axis)));
     for (std::size_t o = 0; o < outer; ++o)
         for (std::size_t i = 0; i < c.input_count(); ++i) {
-            const Constant& from = *c.value(i);
+            const Constant& from = known_value(c, i);
             const auto block = static_cast<std::size_t>(product(std::span(from.shape).subspan(axis)));
             for (std::size_t k = 0; k < block; ++k)
                 append_from(to, from, o * block + k);
@@ -222,7 +222,7 @@ void work_slice(NodeContext& c) {
 
 void fold_slice(NodeContext& c) {
     const auto ranges = slice_ranges(c);
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     std::vector<std::int64_t> strides(ranges.size(), 1);
     for (std::size_t i = ranges.size(); i-- > 1;)
@@ -263,7 +263,7 @@ void infer_split(NodeContext& c) {
 }
 
 void fold_split(NodeContext& c) {
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), from.shape.size());
     const auto outer = static_cast<std::size_t>(product(std::span(from.shape).first(axis)));
     const auto row = static_cast<std::size_t>(product(std::span(from.shape).subspan(axis)));
@@ -288,7 +288,7 @@ void infer_expand(NodeContext& c) {
 }
 
 void fold_expand(NodeContext& c) {
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     const BroadcastIndex index(from.shape, to.shape);
     const auto count = static_cast<std::size_t>(product(to.shape));
@@ -316,7 +316,7 @@ void infer_tile(NodeContext& c) {
 }
 
 void fold_tile(NodeContext& c) {
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     if (from.shape.size() != to.shape.size())
         return;

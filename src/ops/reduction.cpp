@@ -70,7 +70,7 @@ double smallest_of(double a, double b) {
 /// Folds in double, which is exact for the sizes that shape arithmetic handles.
 template <Combine Function, bool Mean = false>
 void fold_reduce(NodeContext& c) {
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     const std::size_t count = value_count(from);
     if (count == 0 || !from.strings.empty())
         return;
@@ -115,7 +115,7 @@ void infer_arg(NodeContext& c) {
 
 /// Running sums over one axis of a small integer vector.
 void fold_cumsum(NodeContext& c) {
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     if (from.shape.size() != 1 || from.ints.empty() || c.integer("reverse", 0) != 0)
         return;
     const bool exclusive = c.integer("exclusive", 0) != 0;

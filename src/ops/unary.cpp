@@ -91,7 +91,7 @@ void infer_cast_like(NodeContext& c) {
 }
 
 void fold_cast(NodeContext& c) {
-    const Constant& from = *c.value(0);
+    const Constant& from = known_value(c, 0);
     Constant to = blank_value(c, 0);
     if (!from.strings.empty() || to.type == DataType::string)
         return;

@@ -27,12 +27,6 @@ std::vector<std::size_t> resize_axes(const NodeContext& c, std::size_t count) {
     return axes;
 }
 
-const Constant& known_value(const NodeContext& c, std::size_t i) {
-    if (!c.value(i))
-        static_cast<void>(c.ints(i)); // throws with the name of the missing value
-    return *c.value(i);
-}
-
 /// An axis scales to floor(size x scale). Files store the scale as float32, so the product is taken in
 /// float32.
 std::int64_t scaled(std::int64_t size, double scale) {

@@ -5,6 +5,7 @@
 #include "import/graph_builder.hpp"
 #include "import/wire_filter.hpp"
 
+#include <google/protobuf/arena.h>
 #include <optional>
 
 namespace archsim {
@@ -20,10 +21,10 @@ namespace fs = std::filesystem;
                              .mend = "give a complete binary .onnx file"});
 }
 
-onnx::ModelProto parse(import::ByteSource& bytes, const std::string& name) {
+/// Reads the messages into `model`.
+void parse(import::ByteSource& bytes, const std::string& name, onnx::ModelProto& model) {
     if (bytes.size() == 0)
         fail(name, "is empty");
-    onnx::ModelProto model;
     try {
         const std::string stripped = import::strip_payloads(bytes);
         if (!model.ParseFromString(stripped))
@@ -33,11 +34,12 @@ onnx::ModelProto parse(import::ByteSource& bytes, const std::string& name) {
     }
     if (!model.has_graph())
         fail(name, "is not an ONNX model: it has no graph");
-    return model;
 }
 
 Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder) {
-    const onnx::ModelProto model = parse(bytes, name);
+    google::protobuf::Arena arena; // messages of a large graph are freed together
+    onnx::ModelProto& model = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
+    parse(bytes, name, model);
     import::Findings findings(name);
     import::ExternalData external(std::move(folder), findings);
     Graph graph = import::GraphBuilder(model, external, findings).build();

@@ -8,13 +8,14 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 # pip leaves its own files beside the sources of the package.
 trap 'rm -rf "$project"/src/python/build "$project"/src/python/archsim.egg-info' EXIT
-"$python" -m pip install --quiet --no-index --no-build-isolation --no-deps --target "$scratch/site" "$project/src/python"
+"$python" -m pip install --quiet --root-user-action=ignore --no-index --no-build-isolation --no-deps --target "$scratch/site" "$project/src/python"
 cd /
 env --unset=ARCHSIM_DATA_DIR PYTHONPATH="$scratch/site" "$python" - <<'PYTHON'
 import archsim
 
 assert "site" in archsim.__file__, archsim.__file__
-result = archsim.Session().estimate("resnet18", "A100", precision="fp16")
+session = archsim.Session()
+result = session.estimate(session.bind(session.load("resnet18")), "A100", precision="fp16")
 assert result.latency_s > 0, result
 print(archsim.__version__, result.latency_s)
 PYTHON

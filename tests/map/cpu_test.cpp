@@ -183,7 +183,8 @@ TEST_CASE("data beyond the caches reach DRAM, data inside hardly", "[cpu]") {
     const Machine m = cpu_machine();
     auto small = matmul(64, 512, 512, Precision::fp32);
     auto large = matmul(64, 16384, 16384, Precision::fp32);
-    const Demand* inside = demand_on(map(cpu(), *small, m), Resource::dram_bytes);
+    const Mapping resident = map(cpu(), *small, m);
+    const Demand* inside = demand_on(resident, Resource::dram_bytes);
     CHECK((inside == nullptr || inside->amount < 0.01 * small->work().weight_bytes));
     CHECK(demand_on(map(cpu(), *large, m), Resource::dram_bytes)->amount > 0.95 * large->work().weight_bytes);
 }

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -213,6 +214,15 @@ TEST_CASE("peak memory is the sum of its parts", "[laws]") {
                       .epsilon(kRounding));
             CHECK((m.capacity_bytes <= 0 || m.peak_bytes <= m.capacity_bytes));
         }
+}
+
+TEST_CASE("the workspace is that of the hungriest kernel", "[laws]") {
+    const Result r = laws::run("resnet50", "Cortex-A76-RPi5", Precision::fp32); // Winograd under ncnn
+    double most = 0;
+    for (const SubgraphEstimate& s : r.estimate.subgraphs)
+        most = std::max(most, s.mapping.workspace_bytes);
+    CHECK(most > 1e6);
+    CHECK(r.estimate.memory.workspace_bytes == most);
 }
 
 TEST_CASE("the same input gives the same bits", "[laws]") {

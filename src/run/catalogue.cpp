@@ -9,8 +9,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <fstream>
-#include <iterator>
 #include <optional>
 
 namespace archsim {
@@ -96,12 +94,12 @@ Catalogue::Catalogue(const std::filesystem::path& folder) {
     for (const auto& file : std::filesystem::directory_iterator(lists, failure)) {
         if (file.path().extension() != ".json")
             continue;
-        std::ifstream stream(file.path(), std::ios::binary);
-        const std::string text{std::istreambuf_iterator<char>(stream), {}};
+        std::vector<Finding> findings;
+        const std::optional<json> document = parse_json_file(file.path().string(), findings);
+        if (!document)
+            throw InputError(findings.front());
         try {
-            const std::optional<json> plain = parse_plain_json(text);
-            const json document = plain ? *plain : json::parse(text);
-            for (const json& object : document.at("models"))
+            for (const json& object : document->at("models"))
                 entries_.push_back(read_entry(object, folder));
         } catch (const json::exception& problem) {
             throw InputError(

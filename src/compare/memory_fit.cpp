@@ -73,7 +73,7 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     MemoryFit fit;
     fit.weight_bytes = work.weight_bytes;
     fit.workspace_bytes = e.memory.workspace_bytes;
-    fit.peak_bytes = in_device(work).at(work.batch) + fit.workspace_bytes;
+    fit.peak_bytes = e.memory.peak_bytes;
     fit.capacity_bytes = r.machine->memory_capacity_bytes;
     fit.on_chip_bytes = accelerator::managed_memory_bytes(*r.machine) * work.chips;
     fit.pieces = e.pieces;

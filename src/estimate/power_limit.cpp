@@ -119,7 +119,7 @@ std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load)
 OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     OperatingPoint full = solver.at(1.0);
     const double budget = machine.power_limit_w - machine.static_power_w; // of one chip, as the counts are
-    if (!machine.energy || machine.power_limit_w <= 0 || budget <= 0)
+    if (!machine.energy || machine.power_limit_w <= 0)
         return full;
     const auto joules = [&](const OperatingPoint& p) { return solver.dynamic_energy(p.clock_ratio); };
     const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget * p.interval_s; };

@@ -150,6 +150,7 @@ std::vector<std::uint32_t> find_alike(const NetworkWork& network) {
     for (std::uint32_t i = 0; i < count; ++i) {
         key.clear();
         key.put(own[i], i < network.memory.timeline.size() ? network.memory.timeline[i] : 0.0);
+        key.put(subgraphs[i].inputs.size());
         for (const TensorId id : subgraphs[i].inputs)
             put_tensor(id, *network.graph, key);
         for_each_neighbour(network, i, [&](std::uint32_t j) { key.put(own[j]); });

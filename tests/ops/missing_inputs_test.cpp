@@ -20,7 +20,11 @@ TEST_CASE("every operator copes with known inputs, however few", "[ops]") {
                     inputs.push_back(i == absent ? kNoTensor : maker.ints("c" + std::to_string(i), {1}));
                 maker.node(std::string(row.name), inputs, {maker.output("y")}, std::string(row.domain))
                     .opset = row.since;
-                const ShapedGraph graph = bound(maker);
-                CHECK((graph.complete() || !graph.findings.empty()));
+                ShapedGraph graph;
+                REQUIRE_NOTHROW(graph = bound(maker));
+                for (const Finding& finding : graph.findings) {
+                    CHECK_FALSE(finding.message.empty());
+                    CHECK_FALSE(finding.where.empty());
+                }
             }
 }

@@ -1,4 +1,4 @@
-// An architecture of one's own: a mapper that counts, handed to the session in place of the library's.
+// An architecture of one's own: a mapper that counts, handed to the Session in place of the library's.
 //
 // The chip here is an in-memory array that holds every weight: it moves activations only, and computes one
 // output pixel per pass. The mapper counts cycles, bytes and events; the library prices them with the

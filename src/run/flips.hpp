@@ -8,7 +8,7 @@
 
 namespace archsim {
 
-/// Two devices and a workload; the session and the subjects outlive it.
+/// Two devices and a workload; the Session and the subjects outlive it.
 struct RankedPair {
     SubjectAtBatches& subjects;
     std::string hardware[2], label[2];

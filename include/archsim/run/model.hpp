@@ -67,7 +67,7 @@ class ARCHSIM_API BoundModel {
 
     Model model_;
     Bindings bindings_;
-    const OperatorRegistry* operators_; ///< of the session, which outlives its models
+    const OperatorRegistry* operators_; ///< of the Session, which outlives its models
     std::shared_ptr<const ShapedGraph> graph_;
     std::shared_ptr<const ModelFacts> facts_;
     std::string batch_symbol_;

@@ -8,7 +8,7 @@ namespace archsim {
 
 /// Reads a study file (docs/examples/study_schema.json describes it). Paths of models and devices that exist
 /// beside the file are taken from there. Throws InputError with one finding per mistake, each with its JSON
-/// pointer and the nearest known name: fields, types, formats, and names that the session does not know.
+/// pointer and the nearest known name: fields, types, formats, and names that the Session does not know.
 ARCHSIM_API StudyRequest read_study(const Session& session, const std::filesystem::path& file);
 
 /// Every combination. What fails becomes the reason of its own cell and takes no other with it.

@@ -198,16 +198,15 @@ void drop_unused(BatchSchedule& schedule) {
     schedule.mappings = std::move(used);
 }
 
-/// Subgraphs before the cut as in `pieces`, `factor` times each, the others as in `whole`.
-BatchSchedule join(BatchSchedule pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut,
-                   double factor) {
-    if (cut == 0)
-        return whole;
+/// Makes `pieces` run `factor` times before the cut, where there is at least one subgraph, and as `whole` behind
+/// it.
+void join(BatchSchedule& pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut,
+          double factor) {
     for (std::size_t i = 0; i < pieces.which.size(); ++i)
         pieces.pieces[i] = i < cut ? pieces.pieces[i] * factor : 1;
     if (cut == pieces.which.size())
-        return pieces;
-    Mapping last = joiner.last_before(cut), first = joiner.first_behind(cut);
+        return;
+    const Mapping last = joiner.last_before(cut), first = joiner.first_behind(cut);
     std::vector<Mapping>& mappings = pieces.mappings;
     const auto behind = static_cast<std::uint32_t>(mappings.size());
     mappings.insert(mappings.end(), whole.mappings.begin(), whole.mappings.end());
@@ -219,7 +218,6 @@ BatchSchedule join(BatchSchedule pieces, const BatchSchedule& whole, const Joine
     mappings.push_back(first);
     pieces.network = whole.network;
     drop_unused(pieces);
-    return pieces;
 }
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
@@ -252,69 +250,100 @@ void spread(BatchSchedule& schedule, const Partition& smaller, const Partition& 
     schedule.pieces = std::move(pieces);
 }
 
-} // namespace
-
-BatchScheduler::Level BatchScheduler::map(const NetworkWork& work) const {
-    const Mapper& mapper = machine_.mapper ? *machine_.mapper : mapper_for(machine_.device->family);
+/// Counts of the undivided batch.
+BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
     // What is alike for the library's mappers need not be so for another.
-    const bool share = !machine_.mapper && work.alike.size() == count;
+    const bool share = !machine.mapper && work.alike.size() == count;
     const auto is_first = [&](std::uint32_t i) { return !share || work.alike[i] == i; };
     std::size_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i)
         distinct += is_first(i);
-    Level level{nullptr, &work, {}, std::vector<std::uint32_t>(count), {}};
-    level.mappings.reserve(distinct);
+    BatchSchedule whole;
+    whole.which.resize(count);
+    whole.pieces.assign(count, 1.0);
+    whole.mappings.reserve(distinct);
     for (std::uint32_t i = 0; i < count; ++i) {
         if (!is_first(i)) {
-            level.which[i] = level.which[work.alike[i]];
+            whole.which[i] = whole.which[work.alike[i]];
             continue;
         }
-        level.which[i] = static_cast<std::uint32_t>(level.mappings.size());
-        Mapping& mapping = level.mappings.emplace_back();
-        mapper.map(work.subgraphs[i], work, machine_, mapping);
-        add_collectives(work.subgraphs[i], machine_, mapping);
+        whole.which[i] = static_cast<std::uint32_t>(whole.mappings.size());
+        Mapping& mapping = whole.mappings.emplace_back();
+        mapper.map(work.subgraphs[i], work, machine, mapping);
+        add_collectives(work.subgraphs[i], machine, mapping);
     }
-    level.network = mapper.map_network(work, machine_);
-    return level;
+    whole.network = mapper.map_network(work, machine);
+    return whole;
 }
 
-BatchScheduler::BatchScheduler(const NetworkWork& work, const Machine& machine,
-                               const EstimateOptions& options)
-    : machine_(machine) {
-    levels_.push_back(map(work));
-    if (!options.smaller_batch || accelerator::managed_memory_bytes(machine) <= 0 || network().pipelined)
-        return;
-    while (levels_.back().work->batch > 1 &&
-           spills(levels_.back().mappings, levels_.back().which, *levels_.back().work, machine)) {
-        auto smaller = options.smaller_batch(levels_.size() - 1);
-        if (!smaller || !contains(*levels_.back().work->partition, *smaller->partition))
-            return;
-        levels_.push_back(map(*smaller));
-        levels_.back().owner = std::move(smaller);
-    }
+/// The larger batch, run in parts as `pieces` says or whole behind a cut.
+BatchSchedule schedule_larger(const BatchLevel& larger, BatchSchedule pieces, const Machine& machine,
+                              double clock_ratio) {
+    const NetworkWork& smaller = *larger.smaller->work;
+    const double factor = larger.work->batch / smaller.batch;
+    for (Mapping& mapping : pieces.mappings)
+        scale(mapping, factor);
+    scale_fixed(pieces.network.fixed, factor);
+    const bool alike = pieces.which.size() == larger.whole.which.size();
+    if (!alike)
+        spread(pieces, *smaller.partition, *larger.work->partition);
+    const Joiner joiner(machine, clock_ratio, *larger.work, pieces, larger.whole);
+    const std::size_t cut = joiner.cut(alike);
+    if (cut == 0)
+        return larger.whole;
+    join(pieces, larger.whole, joiner, cut, factor);
+    return pieces;
 }
 
-BatchSchedule BatchScheduler::whole_of(const Level& level) {
-    return {level.mappings, level.which, std::vector<double>(level.which.size(), 1.0), level.network};
+} // namespace
+
+BatchLevel* BatchCounts::find(const NetworkWork& work) const {
+    for (const auto& level : levels_)
+        if (level->work == &work)
+            return level.get();
+    return nullptr;
 }
 
-BatchSchedule BatchScheduler::at(double clock_ratio) const {
-    BatchSchedule schedule = whole_of(levels_.back());
-    for (std::size_t level = levels_.size() - 1; level-- > 0;) {
-        const Level& larger = levels_[level];
-        const double factor = larger.work->batch / levels_[level + 1].work->batch;
-        for (Mapping& mapping : schedule.mappings)
-            scale(mapping, factor);
-        scale_fixed(schedule.network.fixed, factor);
-        const bool alike = schedule.which.size() == larger.which.size();
-        if (!alike)
-            spread(schedule, *levels_[level + 1].work->partition, *larger.work->partition);
-        const BatchSchedule whole = whole_of(larger);
-        const Joiner joiner(machine_, clock_ratio, *larger.work, schedule, whole);
-        schedule = join(schedule, whole, joiner, joiner.cut(alike), factor);
+const BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine,
+                                  const EstimateOptions& options) {
+    if (const BatchLevel* known = find(work))
+        return *known;
+    const auto add = [&](std::shared_ptr<const NetworkWork> owner, const NetworkWork& counted) {
+        levels_.push_back(std::make_unique<BatchLevel>());
+        BatchLevel& level = *levels_.back();
+        level.owner = std::move(owner);
+        level.work = &counted;
+        level.whole = map_whole(counted, machine);
+        return &level;
+    };
+    std::vector<BatchLevel*> made{add(nullptr, work)}; // largest batch first
+    const bool may_cut = options.smaller_batch && accelerator::managed_memory_bytes(machine) > 0 &&
+                         !made.front()->whole.network.pipelined;
+    while (may_cut && made.back()->work->batch > 1 &&
+           spills(made.back()->whole.mappings, made.back()->whole.which, *made.back()->work, machine)) {
+        auto smaller = options.smaller_batch(made.size() - 1);
+        if (!smaller || !contains(*made.back()->work->partition, *smaller->partition))
+            break;
+        if (BatchLevel* known = find(*smaller)) {
+            made.back()->smaller = known;
+            break;
+        }
+        BatchLevel* next = add(smaller, *smaller);
+        made.back()->smaller = next;
+        made.push_back(next);
     }
-    return schedule;
+    for (auto level = made.rbegin(); level != made.rend(); ++level)
+        if ((*level)->smaller)
+            (*level)->joined = schedule_larger(**level, (*level)->smaller->at_full_clock(), machine, 1.0);
+    return *made.front();
+}
+
+BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio) {
+    if (!level.smaller)
+        return level.whole;
+    return schedule_larger(level, schedule_at(*level.smaller, machine, clock_ratio), machine, clock_ratio);
 }
 
 } // namespace archsim

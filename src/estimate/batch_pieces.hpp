@@ -11,40 +11,39 @@
 #include "estimate/schedule.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace archsim {
 
-class BatchScheduler {
+/// A network at one batch on one machine.
+struct BatchLevel {
+    std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
+    const NetworkWork* work = nullptr;
+    BatchSchedule whole;                  ///< undivided, without repetition
+    const BatchLevel* smaller = nullptr;  ///< what it may be cut into; null: it runs whole
+    std::optional<BatchSchedule> joined;  ///< at the full clock, where there is a smaller one
+    /// How it runs at the full clock.
+    const BatchSchedule& at_full_clock() const { return joined ? *joined : whole; }
+};
+
+/// See EstimateOptions::counted.
+class BatchCounts {
   public:
     /// Maps the network at the batch of `work`, and at smaller batches for as long as one of them moves more
-    /// bytes than its weights, inputs and outputs.
-    BatchScheduler(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
-
-    /// Of the undivided batch, without repetition.
-    const std::vector<Mapping>& whole() const { return levels_.front().mappings; }
-    const NetworkMapping& network() const { return levels_.front().network; }
-    bool has_pieces() const { return levels_.size() > 1; }
-
-    /// The fastest schedule at this clock that spends no more energy per item than the next smaller batch
-    /// does, so that neither throughput falls nor energy per inference rises when a batch doubles. The fixed
-    /// time of an inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of
-    /// buffer: two pieces of 4 images up to the layer that halves them, from there on all 8.
-    BatchSchedule at(double clock_ratio) const;
+    /// bytes than its weights, inputs and outputs. What was mapped before is found again.
+    const BatchLevel& of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
 
   private:
-    struct Level {
-        std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
-        const NetworkWork* work;
-        std::vector<Mapping> mappings;
-        std::vector<std::uint32_t> which; ///< per subgraph, into `mappings`
-        NetworkMapping network;
-    };
-    Level map(const NetworkWork& work) const;
-    static BatchSchedule whole_of(const Level& level);
+    BatchLevel* find(const NetworkWork& work) const;
 
-    const Machine& machine_;
-    std::vector<Level> levels_; ///< largest batch first
+    std::vector<std::unique_ptr<BatchLevel>> levels_;
 };
+
+/// The fastest schedule at this clock that spends no more energy per item than the next smaller batch does, so
+/// that neither throughput falls nor energy per inference rises when a batch doubles. The fixed time of an
+/// inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of buffer: two pieces
+/// of 4 images up to the layer that halves them, from there on all 8.
+BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio);
 
 } // namespace archsim

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
 namespace archsim {
@@ -241,8 +242,10 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     Estimate e;
     if (!admit(work, machine, options, e))
         return e;
-    const BatchScheduler scheduler(work, machine, options);
-    if (auto missing = missing_resource(scheduler.whole(), scheduler.network(), machine); !missing.empty()) {
+    BatchCounts own;
+    const BatchLevel& level = (options.counted ? *options.counted : own).of(work, machine, options);
+    if (auto missing = missing_resource(level.whole.mappings, level.whole.network, machine);
+        !missing.empty()) {
         e.status = Status::unsupported;
         e.reason = missing;
         return e;
@@ -253,14 +256,16 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
                                machine.power_limit_w, machine.static_power_w);
         return e;
     }
-    BatchSchedule schedule = scheduler.at(1);
-    e.events = total_events(schedule, work);
-    OperatingPoint point = settle_clock(schedule, e.events, work, machine);
-    if (scheduler.has_pieces() && point.clock_ratio < 1) { // what is best may be another schedule there
-        schedule = scheduler.at(point.clock_ratio);
-        e.events = total_events(schedule, work);
-        point = settle_clock(schedule, e.events, work, machine);
+    const BatchSchedule* chosen = &level.at_full_clock();
+    e.events = total_events(*chosen, work);
+    OperatingPoint point = settle_clock(*chosen, e.events, work, machine);
+    std::optional<BatchSchedule> at_limit;
+    if (level.smaller && point.clock_ratio < 1) { // what is best may be another schedule there
+        chosen = &at_limit.emplace(schedule_at(level, machine, point.clock_ratio));
+        e.events = total_events(*chosen, work);
+        point = settle_clock(*chosen, e.events, work, machine);
     }
+    const BatchSchedule& schedule = *chosen;
     add_workspace(schedule.mappings, work.chips, e);
     if (!fits(e))
         return e;

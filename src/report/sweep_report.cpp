@@ -59,7 +59,7 @@ Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) 
     return table;
 }
 
-Table sensitivity_table(Objective objective, const std::vector<Sensitivity>& sensitivities) {
+Table sensitivity_table(Objective objective, const std::vector<AxisSensitivity>& sensitivities) {
     const ObjectiveInfo& info = info_of(objective);
     Table table;
     table.title = fmt::format("Sensitivity of {} to each part alone", info.noun);
@@ -70,7 +70,7 @@ Table sensitivity_table(Objective objective, const std::vector<Sensitivity>& sen
                      number_column("As it is", "", "own_value"),
                      number_column("At to", "", "high_value"),
                      number_column("Swing", "%", "swing")};
-    for (const Sensitivity& s : sensitivities)
+    for (const AxisSensitivity& s : sensitivities)
         table.rows.push_back({{s.axis},
                               {factor_text(s.low_factor), s.low_factor},
                               {factor_text(s.high_factor), s.high_factor},
@@ -81,14 +81,14 @@ Table sensitivity_table(Objective objective, const std::vector<Sensitivity>& sen
     return table;
 }
 
-Chart tornado(Objective objective, const std::vector<Sensitivity>& sensitivities) {
+Chart tornado(Objective objective, const std::vector<AxisSensitivity>& sensitivities) {
     Chart chart{.kind = ChartKind::bar,
                 .title = fmt::format("Swing of {}", info_of(objective).noun),
                 .x_title = {},
                 .y_title = std::string(info_of(objective).unit),
                 .series = {}};
     ChartSeries series{.name = "swing", .points = {}};
-    for (const Sensitivity& s : sensitivities)
+    for (const AxisSensitivity& s : sensitivities)
         series.points.push_back({.label = s.axis, .y = s.swing(), .y_low = {}, .y_high = {}, .hover = {}});
     chart.series.push_back(std::move(series));
     return chart;

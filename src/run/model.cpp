@@ -56,21 +56,26 @@ BoundModel::BoundModel(Model model, const Bindings& bindings, const OperatorRegi
         batch_ = static_cast<double>(size->second);
     else if (bindings.batch_size)
         batch_ = static_cast<double>(*bindings.batch_size);
+    for (const Operator& op : graph_->operators)
+        types_.insert(op.type);
+}
+
+BoundModel::PartitionEntry& BoundModel::partition_entry(const FusionPolicy& policy) const {
+    const std::lock_guard lock(mutex_);
+    for (PartitionEntry& known : partitions_)
+        if (known.policy == policy)
+            return known;
+    PartitionEntry& entry = partitions_.emplace_back();
+    entry.policy = policy;
+    return entry;
 }
 
 std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
-    const std::lock_guard lock(mutex_);
-    for (const auto& known : partitions_)
-        if (known->policy == policy)
-            return known;
-    partitions_.push_back(std::make_shared<const Partition>(archsim::partition(*graph_, policy)));
-    return partitions_.back();
+    return partition_entry(policy).partition.get(
+        [&] { return std::make_shared<const Partition>(archsim::partition(*graph_, policy)); });
 }
 
 std::vector<std::string> BoundModel::occurring(const std::vector<std::string>& types) const {
-    if (types_.empty())
-        for (const Operator& op : graph_->operators)
-            types_.insert(op.type);
     std::vector<std::string> found;
     for (const std::string& type : types)
         if (types_.contains(type))
@@ -78,36 +83,44 @@ std::vector<std::string> BoundModel::occurring(const std::vector<std::string>& t
     return found;
 }
 
+BoundModel::WorkEntry& BoundModel::work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
+                                              const std::vector<std::string>& unsupported,
+                                              double chips) const {
+    const std::lock_guard lock(mutex_);
+    for (WorkEntry& known : works_)
+        if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
+            known.chips == chips)
+            return known;
+    WorkEntry& entry = works_.emplace_back();
+    entry.policy = policy;
+    entry.precision = precision;
+    entry.unsupported = unsupported;
+    entry.chips = chips;
+    return entry;
+}
+
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const PrecisionConfig& precision,
                                                     const std::vector<std::string>& unsupported_types,
                                                     double chips) const {
-    const auto fused = partition(policy);
-    const std::lock_guard lock(mutex_);
     const std::vector<std::string> unsupported = occurring(unsupported_types);
-    for (const WorkEntry& known : works_)
-        if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
-            known.work->chips == chips)
-            return known.work;
-    NetworkWork counted = make_network_work(*graph_, *fused, precision, unsupported,
-                                            chips > 1 ? shard(*graph_, chips) : nullptr);
-    counted.batch = batch_;
-    auto work = std::make_shared<const NetworkWork>(std::move(counted));
-    works_.push_back({policy, precision, unsupported, work});
-    return work;
+    return work_entry(policy, precision, unsupported, chips).work.get([&] {
+        NetworkWork counted = make_network_work(*graph_, *partition(policy), precision, unsupported,
+                                                chips > 1 ? shard(*graph_, chips) : nullptr);
+        counted.batch = batch_;
+        return std::make_shared<const NetworkWork>(std::move(counted));
+    });
 }
 
 std::shared_ptr<const BoundModel> BoundModel::smaller() const {
     const auto batch = graph_->dims.find(batch_symbol_);
     if (batch == graph_->dims.end() || batch->second <= 1)
         return nullptr;
-    const std::lock_guard lock(mutex_);
-    if (!smaller_) {
+    return smaller_.get([&] {
         Bindings fewer = bindings_;
         fewer.dims[batch_symbol_] = next_smaller_batch(batch->second);
-        smaller_ = std::make_shared<const BoundModel>(model_, fewer, *operators_);
-    }
-    return smaller_;
+        return std::make_shared<const BoundModel>(model_, fewer, *operators_);
+    });
 }
 
 } // namespace archsim

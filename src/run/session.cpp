@@ -123,7 +123,8 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
 }
 
 Result Session::run_on(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
-                       std::shared_ptr<const Machine> made, const RunOptions& options) {
+                       std::shared_ptr<const Machine> made, const RunOptions& options,
+                       BatchCounts* counted) {
     Result result;
     result.model = model->facts();
     result.hardware = hardware;
@@ -148,7 +149,7 @@ Result Session::run_on(const std::shared_ptr<const BoundModel>& model, std::stri
         };
         result.partition = model->partition(fusion);
         result.work = work_of(*model);
-        EstimateOptions how{options.allow_unknown, options.keep_subgraphs};
+        EstimateOptions how{options.allow_unknown, options.keep_subgraphs, {}, counted};
         auto smaller = model;
         how.smaller_batch = [&](std::size_t) -> std::shared_ptr<const NetworkWork> {
             smaller = smaller->smaller();

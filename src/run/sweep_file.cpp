@@ -50,7 +50,7 @@ Json manifest(const Sweep& sweep, RowFormat format) {
     Json axes = Json::object();
     for (const SweepAxis& axis : q.axes)
         axes[axis.name] = axis.factors;
-    return {{"schema", "archsim.sweep/1"},
+    return {{"schema", "archsim.sweep/2"},
             {"version", version()},
             {"request",
              {{"models", q.models},
@@ -77,7 +77,7 @@ Json read_manifest(const fs::path& file) {
     const auto counted = [&](const char* key) {
         return document.contains(key) && document[key].is_number_unsigned();
     };
-    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/1" ||
+    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/2" ||
         !document.contains("request") || !counted("points") || !counted("shard") || !counted("shards"))
         throw InputError(path.string() + ": is not the description of a sweep");
     return document;

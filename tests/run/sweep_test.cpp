@@ -236,7 +236,7 @@ TEST_CASE("sensitivities are sorted by swing and name their values", "[sweep]") 
     REQUIRE(found.size() == 3);
     CHECK(found[0].swing() >= found[1].swing());
     CHECK(found[1].swing() > 0);
-    for (const Sensitivity& s : found)
+    for (const AxisSensitivity& s : found)
         if (s.axis != "memory_energy") {
             CHECK(s.low_value > s.own_value);
             CHECK(s.high_value < s.own_value);

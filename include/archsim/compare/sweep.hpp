@@ -58,7 +58,7 @@ class ARCHSIM_API ParetoFront {
 };
 
 /// What one axis does by itself: every other axis at the device's own value.
-struct Sensitivity {
+struct AxisSensitivity {
     std::string axis;
     double low_factor = 1, high_factor = 1;
     /// Distance between the values at both ends.

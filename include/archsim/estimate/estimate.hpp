@@ -98,6 +98,9 @@ struct Estimate {
     std::vector<Finding> findings;
 };
 
+/// Counts and schedules that estimates of one machine share.
+class BatchCounts;
+
 /// How to estimate.
 struct EstimateOptions {
     bool allow_unknown = false;
@@ -106,6 +109,9 @@ struct EstimateOptions {
     /// and so on; null when there is none. Called only where activations leave the chip. Empty: the batch is
     /// never cut.
     std::function<std::shared_ptr<const NetworkWork>(std::size_t level)> smaller_batch;
+    /// What earlier estimates on the same machine, of works that still exist, left: a larger batch finds there
+    /// the smaller ones that it may be cut into. One thread's; null: nothing is kept.
+    BatchCounts* counted = nullptr;
 };
 
 /// Estimates a model on a machine. Never throws for a device that cannot run the model: see Estimate::status.

@@ -28,7 +28,7 @@ struct SweepSummary {
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     std::optional<ParetoFront> front;
     std::optional<Objective> sensitivity_of;
-    std::vector<Sensitivity> sensitivities;
+    std::vector<AxisSensitivity> sensitivities;
     std::vector<SweepAxis> axes;
 };
 ARCHSIM_API Report describe(const SweepSummary& summary);

@@ -8,6 +8,7 @@
 #include "archsim/run/catalogue.hpp"
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -58,12 +59,33 @@ class ARCHSIM_API BoundModel {
     /// Those of the operator types that occur: stacks that differ in others share their work.
     std::vector<std::string> occurring(const std::vector<std::string>& types) const;
 
+    /// Made by the first who asks; others who want the same wait for it, and nobody else does.
+    template <class T>
+    struct Once {
+        std::mutex making;
+        std::shared_ptr<const T> value;
+        template <class Make>
+        std::shared_ptr<const T> get(const Make& make) {
+            const std::lock_guard lock(making);
+            if (!value)
+                value = make();
+            return value;
+        }
+    };
+    struct PartitionEntry {
+        FusionPolicy policy;
+        Once<Partition> partition;
+    };
     struct WorkEntry {
         FusionPolicy policy;
         PrecisionConfig precision;
         std::vector<std::string> unsupported;
-        std::shared_ptr<const NetworkWork> work;
+        double chips = 1;
+        Once<NetworkWork> work;
     };
+    PartitionEntry& partition_entry(const FusionPolicy& policy) const;
+    WorkEntry& work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
+                          const std::vector<std::string>& unsupported, double chips) const;
 
     Model model_;
     Bindings bindings_;
@@ -72,11 +94,11 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const ModelFacts> facts_;
     std::string batch_symbol_;
     double batch_ = 1; ///< items of one inference
-    mutable std::mutex mutex_;
-    mutable std::vector<std::shared_ptr<const Partition>> partitions_;
-    mutable std::vector<WorkEntry> works_;
-    mutable std::set<std::string_view> types_; ///< of the operators; filled on first use
-    mutable std::shared_ptr<const BoundModel> smaller_;
+    std::set<std::string_view> types_; ///< of the operators
+    mutable std::mutex mutex_;         ///< of both lists
+    mutable std::list<PartitionEntry> partitions_;
+    mutable std::list<WorkEntry> works_;
+    mutable Once<BoundModel> smaller_;
 };
 
 } // namespace archsim

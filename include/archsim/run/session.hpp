@@ -81,9 +81,11 @@ class ARCHSIM_API Session {
     Result run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
                const RunOptions& options) const;
 
-    /// The same on a machine made before (and changed since): what searches call many times.
+    /// The same on a machine made before (and changed since): what searches call many times. `counted`: see
+    /// EstimateOptions.
     static Result run_on(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
-                         std::shared_ptr<const Machine> machine, const RunOptions& options);
+                         std::shared_ptr<const Machine> machine, const RunOptions& options,
+                         BatchCounts* counted = nullptr);
 
   private:
     std::unique_ptr<HardwareDatabase> hardware_;

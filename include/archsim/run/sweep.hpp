@@ -31,8 +31,8 @@ struct SweepRequest {
     std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
 };
 
-/// A design space. Points are numbered with the last axis running fastest; shards are contiguous ranges of
-/// numbers.
+/// A design space. Points are numbered by model, device, precision, batch and axes, the last axis running
+/// fastest; shards are contiguous ranges of numbers.
 /// @code
 /// const Session session;
 /// SweepRequest request;
@@ -63,14 +63,14 @@ class ARCHSIM_API Sweep {
     std::uint64_t last() const;  ///< one past its last point
 
     /// Estimates the points [from, last()) on `threads` threads and hands them to `sink` in order, in spans;
-    /// stops early when `sink` returns false. The rows are the same bits for any number of threads. At most a
-    /// few thousand rows are in memory.
+    /// stops early when `sink` returns false. The rows are the same bits for any number of threads. At most
+    /// four spans per thread are in memory, of 8192 rows at most.
     void run(std::uint64_t from, unsigned threads,
              const std::function<bool(std::span<const SweepRow>)>& sink) const;
 
     /// The effect of each axis alone on one workload, largest first: the first model, batch, device and
     /// precision.
-    std::vector<Sensitivity> sensitivities(Objective objective) const;
+    std::vector<AxisSensitivity> sensitivities(Objective objective) const;
 
   private:
     struct State;

@@ -1,10 +1,12 @@
 #include "map/alike.hpp"
 
+#include "map/head_weights.hpp"
 #include "map/neighbours.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -102,60 +104,110 @@ class Numbering {
     std::unordered_map<std::string, std::uint32_t> seen_;
 };
 
-void put_tensor(TensorId id, const ShapedGraph& graph, Key& key) {
-    key.put(id == kNoTensor);
-    if (id == kNoTensor)
-        return;
-    const ShapedTensor& t = graph.tensors[id];
-    key.put(t.type, t.role, t.constant, t.kv_cache);
-    key.put(t.shape);
-}
+/// Writes a subgraph into a key: every tensor by its properties where it is first met, by its number from then
+/// on, so that the pattern of who reads what is compared too.
+class SubgraphKey {
+  public:
+    SubgraphKey(const ShapedGraph& graph, const DerivedCounts* derived)
+        : graph_(graph), derived_(derived), operators_(derived ? derived->operators : graph.operators),
+          heads_(find_head_weights(graph)), number_(graph.tensors.size()) {}
 
-/// The tensor whose shape mappers look at: bytes and elements of all are counted in the subgraph's work.
-void put_main(const std::vector<TensorId>& ids, const ShapedGraph& graph, Key& key) {
-    put_tensor(ids.empty() ? kNoTensor : ids.front(), graph, key);
-}
-
-/// What the subgraph is by itself.
-void put_own(const SubgraphWork& work, const ShapedGraph& graph, Key& key) {
-    key.put(work.kind, work.repeat, work.precision, work.input_bytes, work.extra_bytes, work.output_bytes,
-            work.weight_bytes, work.kv_bytes, work.unfused_bytes, work.link_bytes, work.collectives,
-            work.macs, work.vector_ops, work.special_ops, work.anchor != nullptr, work.operators.size());
-    bool anchor_is_member = false;
-    for (const OperatorUse& use : work.operators) {
-        anchor_is_member = anchor_is_member || &use.op->work == work.anchor;
-        key.put(use.compute, use.anchor, use.supported, use.read_bytes, use.written_bytes, use.weight_bytes,
-                use.output_elements, use.input_elements);
-        key.put(use.op->type, use.op->work);
-        put_main(use.op->inputs, graph, key);
-        put_main(use.op->outputs, graph, key);
+    void put(const Subgraph& s, Key& key) {
+        for (const TensorId id : met_)
+            number_[id] = 0;
+        met_.clear();
+        const auto anchor = std::find_if(s.members.begin(), s.members.end(),
+                                         [&](const SubgraphMember& m) { return m.op == s.anchor; });
+        key.put(s.kind, s.repeat, s.members.size(), anchor - s.members.begin());
+        for (const SubgraphMember& member : s.members) {
+            key.put(member.reason);
+            put(member.op, key);
+        }
+        if (anchor == s.members.end())
+            put(s.anchor, key);
+        for (const auto* tensors : {&s.inputs, &s.weights, &s.outputs})
+            put(*tensors, key);
     }
-    if (work.anchor && !anchor_is_member)
-        key.put(*work.anchor);
-}
+
+  private:
+    void put(std::uint32_t index, Key& key) {
+        const Operator& op = operators_[index];
+        key.put(op.type, op.native_precision, op.work);
+        put(op.inputs, key);
+        put(op.outputs, key);
+        if (derived_)
+            key.put(derived_->link_elements[index], derived_->collectives[index]);
+    }
+    void put(const std::vector<TensorId>& tensors, Key& key) {
+        key.put(tensors.size());
+        for (const TensorId id : tensors)
+            put_tensor(id, key);
+    }
+    void put_tensor(TensorId id, Key& key) {
+        if (id == kNoTensor || number_[id] != 0) {
+            key.put(id == kNoTensor ? kNoTensor : number_[id]);
+            return;
+        }
+        key.put(std::uint32_t{0});
+        met_.push_back(id);
+        number_[id] = static_cast<std::uint32_t>(met_.size());
+        const ShapedTensor& t = graph_.tensors[id];
+        key.put(t.type, t.role, t.known, t.constant, t.kv_cache, t.storage_bits, heads_[id]);
+        key.put(t.shape);
+        if (derived_)
+            key.put(derived_->tensor_share[id]);
+    }
+
+    const ShapedGraph& graph_;
+    const DerivedCounts* derived_;
+    const std::vector<Operator>& operators_;
+    const std::vector<std::uint8_t> heads_;
+    std::vector<std::uint32_t> number_; ///< per tensor from 1, in the order they are met; 0: not yet
+    std::vector<TensorId> met_;
+};
+
+struct PlaceAndBytes {
+    std::uint32_t place;
+    double alive;
+    bool operator==(const PlaceAndBytes&) const = default;
+};
+struct HashOfPlace {
+    std::size_t operator()(const PlaceAndBytes& p) const {
+        constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15; // Knuth's multiplicative hash: 2^64 / golden ratio
+        return (std::hash<double>()(p.alive) ^ p.place) * kOdd;
+    }
+};
 
 } // namespace
 
-std::vector<std::uint32_t> find_alike(const NetworkWork& network) {
-    const auto& subgraphs = network.partition->subgraphs;
-    const auto count = static_cast<std::uint32_t>(network.subgraphs.size());
-    std::vector<std::uint32_t> own(count), alike(count);
+SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& partition,
+                                   const DerivedCounts* derived) {
+    const auto count = static_cast<std::uint32_t>(partition.subgraphs.size());
+    SubgraphClasses classes{std::vector<std::uint32_t>(count), std::vector<std::uint32_t>(count)};
+    SubgraphKey writer(graph, derived);
     Key key;
     Numbering by_work, by_place;
     for (std::uint32_t i = 0; i < count; ++i) {
         key.clear();
-        put_own(network.subgraphs[i], *network.graph, key);
-        own[i] = by_work(key, i);
+        writer.put(partition.subgraphs[i], key);
+        classes.by_work[i] = by_work(key, i);
     }
     for (std::uint32_t i = 0; i < count; ++i) {
         key.clear();
-        key.put(own[i], i < network.memory.timeline.size() ? network.memory.timeline[i] : 0.0);
-        key.put(subgraphs[i].inputs.size());
-        for (const TensorId id : subgraphs[i].inputs)
-            put_tensor(id, *network.graph, key);
-        for_each_neighbour(network, i, [&](std::uint32_t j) { key.put(own[j]); });
-        alike[i] = by_place(key, i);
+        key.put(classes.by_work[i]);
+        for_each_neighbour(partition, i, [&](std::uint32_t j) { key.put(classes.by_work[j]); });
+        classes.by_place[i] = by_place(key, i);
     }
+    return classes;
+}
+
+std::vector<std::uint32_t> find_alike(const SubgraphClasses& classes, const std::vector<double>& timeline) {
+    const auto count = static_cast<std::uint32_t>(classes.by_place.size());
+    std::vector<std::uint32_t> alike(count);
+    std::unordered_map<PlaceAndBytes, std::uint32_t, HashOfPlace> seen;
+    seen.reserve(count);
+    for (std::uint32_t i = 0; i < count; ++i)
+        alike[i] = seen.try_emplace({classes.by_place[i], timeline[i]}, i).first->second;
     return alike;
 }
 

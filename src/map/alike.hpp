@@ -9,11 +9,22 @@
 
 namespace archsim {
 
-/// For each subgraph the first one that counts alike (itself where it is the first): equal in all that the
-/// library's mappers look at. That is its SubgraphWork but for name and index, the operators behind it with
-/// the sizes of their tensors, the bytes alive while it runs, what it reads of the network's inputs, and the
-/// products near it that read the same tensor. Worked: the 24 layers of BERT-large have as many different
-/// subgraphs as 2.
-std::vector<std::uint32_t> find_alike(const NetworkWork& network);
+/// Which subgraphs are the same but for their names, whatever the formats: for each the first one like it,
+/// itself where it is the first. Made once per partition, for all formats.
+struct SubgraphClasses {
+    /// The same operators on tensors of the same sizes and roles. Worked: the 24 layers of BERT-large have as
+    /// many different subgraphs as 2.
+    std::vector<std::uint32_t> by_work;
+    /// Moreover the same near them that reads the same tensor: what a stack may multiply in one kernel.
+    std::vector<std::uint32_t> by_place;
+};
+
+/// `derived` replaces the graph's own counts (make_network_work).
+SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& partition,
+                                   const DerivedCounts* derived);
+
+/// For each subgraph the first one that counts alike: of the same place, with as many bytes alive while it
+/// runs.
+std::vector<std::uint32_t> find_alike(const SubgraphClasses& classes, const std::vector<double>& timeline);
 
 } // namespace archsim

@@ -185,7 +185,7 @@ double merged_columns(const View& view, const SubgraphWork& work, const Contract
     if (view.param(Parameter::merge_products, 0) <= 0 || !mergeable(work))
         return c.n;
     double columns = c.n;
-    for_each_neighbour(view.network, work.index, [&](std::uint32_t i) {
+    for_each_neighbour(*view.network.partition, work.index, [&](std::uint32_t i) {
         const SubgraphWork& other = view.network.subgraphs[i];
         const Contraction* candidate = mergeable(other);
         if (candidate && candidate->m == c.m && candidate->k == c.k && other.precision == work.precision &&

@@ -1,7 +1,7 @@
 #pragma once
 // Subgraphs near each other that read the same tensor: what a stack may multiply in one kernel. Private.
 
-#include "archsim/map/work.hpp"
+#include "archsim/partition/partition.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -13,8 +13,8 @@ inline constexpr std::uint32_t kMergeReach = 3;
 
 /// Calls `visit` with the index of every other subgraph within reach whose main input is that of `index`.
 template <class Visit>
-void for_each_neighbour(const NetworkWork& network, std::uint32_t index, Visit visit) {
-    const auto& subgraphs = network.partition->subgraphs;
+void for_each_neighbour(const Partition& partition, std::uint32_t index, Visit visit) {
+    const auto& subgraphs = partition.subgraphs;
     const auto& inputs = subgraphs[index].inputs;
     if (inputs.empty())
         return;

@@ -2,10 +2,9 @@
 
 #include "archsim/ops/traffic.hpp"
 #include "map/alike.hpp"
+#include "map/head_weights.hpp"
 
 #include <algorithm>
-#include <unordered_map>
-#include <unordered_set>
 
 namespace archsim {
 
@@ -37,26 +36,13 @@ bool uses_matrix_weights(OpKind kind) {
            kind == OpKind::recurrent;
 }
 
-/// Weights of the products that only views and element-wise work separate from a result of the network:
-/// output projections, which quantisation schemes treat apart. A cache is state, not a result.
-std::unordered_set<TensorId> find_head_weights(const ShapedGraph& graph) {
-    std::unordered_set<TensorId> open, heads;
-    for (TensorId out : graph.outputs)
-        if (out != kNoTensor && !graph.tensors[out].kv_cache)
-            open.insert(out);
-    for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op) {
-        if (std::none_of(op->outputs.begin(), op->outputs.end(),
-                         [&](TensorId id) { return open.contains(id); }))
-            continue;
-        if (op->work.kind == OpKind::free || op->work.kind == OpKind::elementwise) {
-            open.insert(op->inputs.begin(), op->inputs.end());
-        } else if (op->work.kind == OpKind::matmul) {
-            for (TensorId in : op->inputs)
-                if (in != kNoTensor && graph.tensors[in].role == TensorRole::initializer)
-                    heads.insert(in);
-        }
-    }
-    return heads;
+bool has_work(const SubgraphMember& member) {
+    return member.reason != FusionReason::transparent && member.reason != FusionReason::in_place;
+}
+
+/// Scale and shift disappear into the contraction's weights.
+bool folded_away(const SubgraphMember& member) {
+    return member.reason == FusionReason::batch_norm_folded;
 }
 
 class WorkBuilder {
@@ -64,7 +50,7 @@ class WorkBuilder {
     WorkBuilder(const ShapedGraph& graph, const PrecisionConfig& precision,
                 std::span<const std::string> unsupported, const DerivedCounts* derived)
         : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
-          operators_(derived ? derived->operators : graph.operators) {
+          operators_(derived ? derived->operators : graph.operators), needed_(graph.tensors.size()) {
         if (precision.head_bits > 0)
             heads_ = find_head_weights(graph);
     }
@@ -89,9 +75,22 @@ class WorkBuilder {
         work.anchor = &anchor.work;
         work.precision = compute_precision(anchor);
         for (const auto& member : s.members)
-            if (member.reason != FusionReason::transparent && member.reason != FusionReason::in_place)
+            if (has_work(member))
                 add_operator(s, member, work);
         add_boundary(s, work);
+        return work;
+    }
+
+    /// What build() makes of a subgraph that is like one it was called for.
+    SubgraphWork build_like(const SubgraphWork& first, const Subgraph& s, std::uint32_t index) const {
+        SubgraphWork work = first;
+        work.name = s.name;
+        work.index = index;
+        work.anchor = &operators_[s.anchor].work;
+        auto use = work.operators.begin();
+        for (const auto& member : s.members)
+            if (has_work(member) && !folded_away(member))
+                (use++)->op = &operators_[member.op];
         return work;
     }
 
@@ -103,7 +102,7 @@ class WorkBuilder {
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
             std::any_of(op.inputs.begin(), op.inputs.end(),
-                        [&](TensorId in) { return heads_.contains(in); }) &&
+                        [&](TensorId in) { return is_head(in); }) &&
             uses_matrix_weights(op.work.kind))
             return precision_.activations;
         // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
@@ -117,15 +116,16 @@ class WorkBuilder {
                            [](const Contraction& c) { return c.weights_constant; });
     }
 
+    bool is_head(TensorId id) const { return !heads_.empty() && id != kNoTensor && heads_[id] != 0; }
+
     Storage storage(TensorId id, bool matrix_weight) const {
         if (!matrix_weight)
             return Storage::activation;
-        return heads_.contains(id) ? Storage::head_weight : Storage::matrix_weight;
+        return is_head(id) ? Storage::head_weight : Storage::matrix_weight;
     }
 
     void add_operator(const Subgraph& s, const SubgraphMember& member, SubgraphWork& work) {
         const Operator& op = operators_[member.op];
-        const bool folded_away = member.reason == FusionReason::batch_norm_folded;
         OperatorUse use;
         use.op = &op;
         use.anchor = member.op == s.anchor;
@@ -152,8 +152,8 @@ class WorkBuilder {
                 use.written_bytes += elements * bits(op.outputs[o], op, false) / 8;
                 use.output_elements += elements;
             }
-        if (folded_away)
-            return; // scale and shift disappear into the contraction's weights
+        if (folded_away(member))
+            return;
         if (derived_) {
             const double width = bits_of(precision_.activations) / 8.0;
             work.link_bytes += derived_->link_elements[member.op] * width;
@@ -172,7 +172,6 @@ class WorkBuilder {
 
     /// Bytes that cross the boundary: each outside tensor once, as much of it as any member needs.
     void add_boundary(const Subgraph& s, SubgraphWork& work) {
-        needed_.clear();
         for (const OperatorUse& use : work.operators)
             for (std::size_t i = 0; i < use.op->inputs.size(); ++i) {
                 const TensorId id = use.op->inputs[i];
@@ -182,26 +181,24 @@ class WorkBuilder {
                 const bool constant = tensor.constant || tensor.role == TensorRole::initializer;
                 const bool matrix_weight = constant && uses_matrix_weights(use.op->work.kind);
                 const double bytes = read_elements(*use.op, i, tensor) * bits(id, *use.op, matrix_weight) / 8;
-                double& entry = needed_[id];
-                entry = std::max(entry, bytes);
+                needed_[id] = std::max(needed_[id], bytes);
             }
         bool first = true;
         for (TensorId in : s.inputs) {
-            const double bytes = needed(in);
+            const double bytes = needed_[in];
             (first ? work.input_bytes : work.extra_bytes) += bytes;
             if (graph_.tensors[in].kv_cache)
                 work.kv_bytes += bytes;
             first = false;
         }
         for (TensorId weight : s.weights)
-            work.weight_bytes += needed(weight);
+            work.weight_bytes += needed_[weight];
         for (TensorId out : s.outputs)
             work.output_bytes += written(out, work);
-    }
-
-    double needed(TensorId id) const {
-        const auto at = needed_.find(id);
-        return at == needed_.end() ? 0 : at->second;
+        for (const OperatorUse& use : work.operators)
+            for (const TensorId id : use.op->inputs)
+                if (id != kNoTensor)
+                    needed_[id] = 0;
     }
 
     double written(TensorId id, const SubgraphWork& work) const {
@@ -218,15 +215,20 @@ class WorkBuilder {
     const std::span<const std::string> unsupported_;
     const DerivedCounts* derived_;
     const std::vector<Operator>& operators_;
-    std::unordered_set<TensorId> heads_;
-    std::unordered_map<TensorId, double> needed_;
+    std::vector<std::uint8_t> heads_; ///< see find_head_weights; empty: none are kept wider
+    std::vector<double> needed_;      ///< bytes per tensor; 0 between calls
 };
 
 } // namespace
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
-                              std::shared_ptr<const DerivedCounts> derived) {
+                              std::shared_ptr<const DerivedCounts> derived, const SubgraphClasses* classes) {
+    SubgraphClasses own;
+    if (!classes) {
+        own = classify_subgraphs(graph, partition, derived.get());
+        classes = &own;
+    }
     NetworkWork network;
     network.graph = &graph;
     network.partition = &partition;
@@ -236,20 +238,26 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         network.batch = static_cast<double>(batch->second);
     WorkBuilder builder(graph, precision, unsupported, derived.get());
     network.subgraphs.reserve(partition.subgraphs.size());
-    std::unordered_set<TensorId> matrix_weights;
+    std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
-        const SubgraphWork& work = network.subgraphs.emplace_back(builder.build(partition.subgraphs[i], i));
+        const std::uint32_t first = classes->by_work[i];
+        const Subgraph& subgraph = partition.subgraphs[i];
+        const SubgraphWork& work = network.subgraphs.emplace_back(
+            first == i ? builder.build(subgraph, i)
+                       : builder.build_like(network.subgraphs[first], subgraph, i));
         network.largest_activation_bytes =
             std::max(network.largest_activation_bytes, work.activation_bytes());
         network.macs += work.macs * work.repeat;
         network.operations += work.operations() * work.repeat;
         for (const OperatorUse& use : work.operators)
             if (uses_matrix_weights(use.op->work.kind))
-                matrix_weights.insert(use.op->inputs.begin(), use.op->inputs.end());
+                for (const TensorId in : use.op->inputs)
+                    if (in != kNoTensor)
+                        matrix_weights[in] = 1;
     }
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
         if (graph.tensors[id].role == TensorRole::initializer)
-            network.weight_bytes += builder.stored_bytes(id, matrix_weights.contains(id));
+            network.weight_bytes += builder.stored_bytes(id, matrix_weights[id] != 0);
     // Keys and values stay on the device between steps.
     for (TensorId in : graph.inputs)
         if (in != kNoTensor && !graph.tensors[in].kv_cache)
@@ -263,7 +271,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         sizes.push_back(builder.stored_bytes(buffer.tensor, false));
     network.memory = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
     network.derived = std::move(derived);
-    network.alike = find_alike(network);
+    network.alike = find_alike(*classes, network.memory.timeline);
     return network;
 }
 

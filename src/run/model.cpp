@@ -1,5 +1,6 @@
 #include "archsim/run/model.hpp"
 
+#include "map/alike.hpp"
 #include "map/sharding.hpp"
 
 namespace archsim {
@@ -105,8 +106,18 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     double chips) const {
     const std::vector<std::string> unsupported = occurring(unsupported_types);
     return work_entry(policy, precision, unsupported, chips).work.get([&] {
-        NetworkWork counted = make_network_work(*graph_, *partition(policy), precision, unsupported,
-                                                chips > 1 ? shard(*graph_, chips) : nullptr);
+        PartitionEntry& entry = partition_entry(policy);
+        const Partition& fused = *partition(policy);
+        std::shared_ptr<const DerivedCounts> derived;
+        std::shared_ptr<const SubgraphClasses> classes;
+        if (chips > 1)
+            derived = shard(*graph_, chips);
+        else
+            classes = entry.classes.get([&] {
+                return std::make_shared<const SubgraphClasses>(classify_subgraphs(*graph_, fused, nullptr));
+            });
+        NetworkWork counted =
+            make_network_work(*graph_, fused, precision, unsupported, std::move(derived), classes.get());
         counted.batch = batch_;
         return std::make_shared<const NetworkWork>(std::move(counted));
     });

@@ -82,11 +82,16 @@ struct NetworkWork {
         derived; ///< what `subgraphs` point into instead of the graph; may be null
 };
 
+/// Which subgraphs of a partition are the same whatever the formats.
+struct SubgraphClasses;
+
 /// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived`
-/// replaces the graph's own counts.
+/// replaces the graph's own counts; `classes` are the partition's with those counts, null: they are found
+/// anew.
 ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                                           const PrecisionConfig& precision,
                                           std::span<const std::string> unsupported = {},
-                                          std::shared_ptr<const DerivedCounts> derived = nullptr);
+                                          std::shared_ptr<const DerivedCounts> derived = nullptr,
+                                          const SubgraphClasses* classes = nullptr);
 
 } // namespace archsim

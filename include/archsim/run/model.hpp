@@ -75,6 +75,7 @@ class ARCHSIM_API BoundModel {
     struct PartitionEntry {
         FusionPolicy policy;
         Once<Partition> partition;
+        Once<SubgraphClasses> classes;
     };
     struct WorkEntry {
         FusionPolicy policy;

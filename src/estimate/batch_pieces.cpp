@@ -127,7 +127,7 @@ class Joiner {
     Cost cost(const Mapping& mapping) const {
         const LaneTimes times = price_time(mapping, machine_, clock_ratio_, prefetch_);
         const double overhead = times.lanes[static_cast<std::size_t>(Lane::overhead)];
-        return {times.total - overhead, times.weight_stream, overhead, prices_.of(mapping.events).total()};
+        return {times.total - overhead, times.weight_stream, overhead, prices_.total(mapping.events)};
     }
     Cost cost(const Mapping& mapping, std::size_t index) const {
         return batch_.subgraphs[index].repeat * cost(mapping);
@@ -145,7 +145,7 @@ class Joiner {
     }
     Cost fixed_cost(const NetworkMapping& network) const {
         return {0, 0, price_time(network.fixed, machine_, clock_ratio_, false).total,
-                prices_.of(network.fixed.events).total()};
+                prices_.total(network.fixed.events)};
     }
     /// Where the power limit binds, energy sets the time.
     double seconds(const Cost& c) const {

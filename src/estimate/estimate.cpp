@@ -108,7 +108,6 @@ struct Priced {
     LaneTimes times;
     double latency_s = 0, ideal_s = 0, utilization = 0;
     Bound bound = Bound::compute;
-    EnergyBreakdown energy;
     double power_w = 0;
 };
 
@@ -140,8 +139,10 @@ class SubgraphPricer {
         s.pieces = schedule_.pieces[index];
         s.utilization = p.utilization;
         s.dram_bytes = p.times.dram_bytes * p.repeat;
-        s.energy = p.energy;
         s.mapping = schedule_.of(index);
+        EventCounts events = s.mapping.events;
+        s.energy = prices_.of(events.scale(p.repeat));
+        s.energy.static_joules = machine_.static_power_w * p.latency_s;
         return s;
     }
 
@@ -155,11 +156,8 @@ class SubgraphPricer {
             p.ideal_s = mapping.ideal_cycles * repeat / cycle_rate_;
             p.utilization = p.ideal_s / p.latency_s;
         }
-        EventCounts events = mapping.events;
-        p.energy = prices_.of(events.scale(repeat));
-        p.energy.static_joules = machine_.static_power_w * p.latency_s;
         if (p.latency_s > 0)
-            p.power_w = p.energy.total() / p.latency_s;
+            p.power_w = machine_.static_power_w + repeat * prices_.total(mapping.events) / p.latency_s;
     }
 
     const BatchSchedule& schedule_;

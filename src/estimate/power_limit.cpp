@@ -55,7 +55,7 @@ class Solver {
 
     /// Joules per batch without static power.
     double dynamic_energy(double clock_ratio) const {
-        return price_energy(events_, machine_, clock_ratio).total();
+        return EventPrices(machine_, clock_ratio).total(events_);
     }
 
   private:

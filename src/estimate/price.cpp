@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 namespace archsim {
@@ -51,25 +52,31 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
     return result;
 }
 
-EventPrices::EventPrices(const Machine& machine, double clock_ratio) : table_(machine.energy.get()) {
-    if (!table_)
+EventPrices::EventPrices(const Machine& machine, double clock_ratio) {
+    const EnergyTable* table = machine.energy.get();
+    if (!table)
         return;
-    voltage_ = table_->voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
+    const double voltage = table->voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
     for (std::size_t e = 0; e < kEventCount; ++e)
-        joules_[e] = event_price(*table_, static_cast<Event>(e), voltage_);
+        joules_[e] = event_price(*table, static_cast<Event>(e), voltage);
+    for (std::size_t p = 0; p < kPrecisionCount; ++p)
+        mac_joules_[p] = table->mac[p].value_or(0) * voltage;
+}
+
+double EventPrices::macs(const EventCounts& events) const {
+    return std::inner_product(events.macs.begin(), events.macs.end(), mac_joules_.begin(), 0.0);
 }
 
 EnergyBreakdown EventPrices::of(const EventCounts& events) const {
     EnergyBreakdown energy;
-    if (!table_)
-        return energy;
-    for (std::size_t p = 0; p < kPrecisionCount; ++p)
-        if (events.macs[p] > 0)
-            energy[Event::mac] += events.macs[p] * table_->mac[p].value_or(0) * voltage_;
     for (std::size_t e = 0; e < kEventCount; ++e)
-        if (events.counts[e] > 0)
-            energy.joules[e] += events.counts[e] * joules_[e];
+        energy.joules[e] = events.counts[e] * joules_[e];
+    energy[Event::mac] += macs(events);
     return energy;
+}
+
+double EventPrices::total(const EventCounts& events) const {
+    return std::inner_product(events.counts.begin(), events.counts.end(), joules_.begin(), macs(events));
 }
 
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio) {

@@ -34,11 +34,14 @@ class EventPrices {
     EventPrices(const Machine& machine, double clock_ratio);
     /// Joules of counted events, without static energy.
     EnergyBreakdown of(const EventCounts& events) const;
+    /// Their sum.
+    double total(const EventCounts& events) const;
 
   private:
-    const EnergyTable* table_; ///< null: energy is not priced
-    double voltage_ = 1;       ///< dynamic energy against nominal
-    std::array<double, kEventCount> joules_{};
+    double macs(const EventCounts& events) const;
+
+    std::array<double, kEventCount> joules_{}; ///< zeros where energy is not priced
+    std::array<double, kPrecisionCount> mac_joules_{};
 };
 
 /// Joules of counted events, each priced from the table at the voltage of the machine's clock (its mode's,

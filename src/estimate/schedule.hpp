@@ -20,16 +20,13 @@ struct BatchSchedule {
 
 /// Events of the batch, those of the network included.
 inline EventCounts total_events(const BatchSchedule& schedule, const NetworkWork& work) {
-    EventCounts total;
-    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-        if (const double repeat = work.subgraphs[i].repeat; repeat == 1) {
-            total += schedule.of(i).events;
-        } else {
-            EventCounts events = schedule.of(i).events;
-            total += events.scale(repeat);
-        }
-    }
-    return total += schedule.network.fixed.events;
+    std::vector<double> executions(schedule.mappings.size());
+    for (std::size_t i = 0; i < schedule.which.size(); ++i)
+        executions[schedule.which[i]] += work.subgraphs[i].repeat;
+    EventCounts total = schedule.network.fixed.events;
+    for (std::size_t k = 0; k < executions.size(); ++k)
+        total.add(schedule.mappings[k].events, executions[k]);
+    return total;
 }
 
 } // namespace archsim

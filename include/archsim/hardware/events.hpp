@@ -47,14 +47,16 @@ struct EventCounts {
     double operator[](Event e) const { return counts[static_cast<std::size_t>(e)]; }
     /// Multiply-accumulates in one format.
     double& mac(Precision p) { return macs[static_cast<std::size_t>(p)]; }
-    /// Adds the counts of another subgraph.
-    EventCounts& operator+=(const EventCounts& o) {
+    /// Adds the counts of another subgraph that runs `times` times.
+    EventCounts& add(const EventCounts& o, double times) {
         for (std::size_t i = 0; i < kEventCount; ++i)
-            counts[i] += o.counts[i];
+            counts[i] += times * o.counts[i];
         for (std::size_t i = 0; i < kPrecisionCount; ++i)
-            macs[i] += o.macs[i];
+            macs[i] += times * o.macs[i];
         return *this;
     }
+    /// Adds the counts of another subgraph.
+    EventCounts& operator+=(const EventCounts& o) { return add(o, 1); }
     /** Multiplies every count. */ EventCounts& scale(double f) {
         for (auto& c : counts)
             c *= f;

@@ -105,7 +105,6 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
 /// Time and energy of one mapping, all repeats.
 struct Priced {
     double repeat = 0; ///< 0: not priced yet
-    LaneTimes times;
     double latency_s = 0, ideal_s = 0, utilization = 0;
     Bound bound = Bound::compute;
     double power_w = 0;
@@ -114,31 +113,31 @@ struct Priced {
 class SubgraphPricer {
   public:
     SubgraphPricer(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
-                   double clock_ratio)
-        : schedule_(schedule), work_(work), machine_(machine), clock_ratio_(clock_ratio),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network),
-          cycle_rate_(machine.rate(Resource::matrix_cycles) * clock_ratio), prices_(machine, clock_ratio),
-          priced_(schedule.mappings.size()) {}
+                   const OperatingPoint& point)
+        : schedule_(schedule), work_(work), machine_(machine), times_(point.times),
+          cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
+          prices_(machine, point.clock_ratio), priced_(schedule.mappings.size()) {}
 
     const Priced& operator()(std::size_t index) {
         const double repeat = work_.subgraphs[index].repeat;
         Priced& p = priced_[schedule_.which[index]];
         if (p.repeat != repeat)
-            price(schedule_.of(index), repeat, p);
+            price(schedule_.which[index], repeat, p);
         return p;
     }
 
     SubgraphEstimate estimate(std::size_t index, const Priced& p) const {
+        const LaneTimes& times = times_[schedule_.which[index]];
         SubgraphEstimate s;
         s.index = static_cast<std::uint32_t>(index);
         s.latency_s = p.latency_s;
         for (std::size_t l = 0; l < kLaneCount; ++l)
-            s.lane_s[l] = p.times.lanes[l] * p.repeat;
+            s.lane_s[l] = times.lanes[l] * p.repeat;
         s.bound = p.bound;
-        s.binding = p.times.binding;
+        s.binding = times.binding;
         s.pieces = schedule_.pieces[index];
         s.utilization = p.utilization;
-        s.dram_bytes = p.times.dram_bytes * p.repeat;
+        s.dram_bytes = times.dram_bytes * p.repeat;
         s.mapping = schedule_.of(index);
         EventCounts events = s.mapping.events;
         s.energy = prices_.of(events.scale(p.repeat));
@@ -147,11 +146,11 @@ class SubgraphPricer {
     }
 
   private:
-    void price(const Mapping& mapping, double repeat, Priced& p) const {
+    void price(std::uint32_t which, double repeat, Priced& p) const {
+        const Mapping& mapping = schedule_.mappings[which];
         p.repeat = repeat;
-        p.times = price_time(mapping, machine_, clock_ratio_, prefetch_);
-        p.latency_s = p.times.total * repeat;
-        p.bound = bound_of(p.times);
+        p.latency_s = times_[which].total * repeat;
+        p.bound = bound_of(times_[which]);
         if (p.latency_s > 0 && mapping.ideal_cycles > 0) {
             p.ideal_s = mapping.ideal_cycles * repeat / cycle_rate_;
             p.utilization = p.ideal_s / p.latency_s;
@@ -163,16 +162,15 @@ class SubgraphPricer {
     const BatchSchedule& schedule_;
     const NetworkWork& work_;
     const Machine& machine_;
-    const double clock_ratio_;
-    const bool prefetch_;
+    const std::vector<LaneTimes>& times_; ///< per mapping
     const double cycle_rate_;
     const EventPrices prices_;
     std::vector<Priced> priced_; ///< per mapping
 };
 
 void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
-                     double clock_ratio, const EstimateOptions& options, Estimate& e) {
-    SubgraphPricer pricer(schedule, work, machine, clock_ratio);
+                     const OperatingPoint& point, const EstimateOptions& options, Estimate& e) {
+    SubgraphPricer pricer(schedule, work, machine, point);
     double ideal_s = 0, busy_s = 0;
     e.utilization_min = std::numeric_limits<double>::infinity();
     const std::size_t count = schedule.which.size();
@@ -272,7 +270,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     e.power_limited = point.limited;
     e.latency_s = point.latency_s;
     e.throughput_per_s = work.batch / point.interval_s;
-    price_subgraphs(schedule, work, machine, point.clock_ratio, options, e);
+    price_subgraphs(schedule, work, machine, point, options, e);
     // Energy of one batch: counted events plus static power over the batch's share of busy time.
     e.energy = price_energy(e.events, machine, point.clock_ratio);
     e.energy.static_joules = machine.static_power_w * point.interval_s;

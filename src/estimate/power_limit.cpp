@@ -1,7 +1,5 @@
 #include "estimate/power_limit.hpp"
 
-#include "estimate/price.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -21,23 +19,20 @@ class Solver {
     Solver(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
            const Machine& machine)
         : schedule_(schedule), network_(schedule.network), events_(events), work_(work), machine_(machine),
-          parts_(schedule.mappings.size()) {}
+          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network),
+          times_(schedule.mappings.size()) {}
 
     OperatingPoint at(double clock_ratio) {
-        const bool prefetch = machine_.runtime->weight_prefetch == WeightPrefetch::network;
-        for (std::size_t k = 0; k < parts_.size(); ++k) {
-            const LaneTimes t = price_time(schedule_.mappings[k], machine_, clock_ratio, prefetch);
-            const double overhead = t.lanes[static_cast<std::size_t>(Lane::overhead)];
-            parts_[k] = {t.total, t.total - overhead, overhead, t.weight_stream, t.dram_bytes};
-        }
+        price(clock_ratio);
         double body = 0, overhead = 0, weights = 0, dram = 0, slowest = 0;
         for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
             const double repeat = work_.subgraphs[i].repeat;
-            const Parts& t = parts_[schedule_.which[i]];
-            body += t.body * repeat;
-            overhead += t.overhead * repeat;
-            weights += t.weights * repeat;
-            dram += t.dram * repeat;
+            const LaneTimes& t = times_[schedule_.which[i]];
+            const double fixed_part = t.lanes[static_cast<std::size_t>(Lane::overhead)];
+            body += (t.total - fixed_part) * repeat;
+            overhead += fixed_part * repeat;
+            weights += t.weight_stream * repeat;
+            dram += t.dram_bytes * repeat;
             slowest = std::max(slowest, t.total * repeat);
         }
         const LaneTimes fixed = price_time(network_.fixed, machine_, clock_ratio, false);
@@ -58,23 +53,34 @@ class Solver {
         return EventPrices(machine_, clock_ratio).total(events_);
     }
 
+    /// Of every mapping. Used last: the times are moved out.
+    std::vector<LaneTimes> take_times(double clock_ratio) {
+        price(clock_ratio);
+        return std::move(times_);
+    }
+
   private:
+    void price(double clock_ratio) {
+        if (clock_ratio == priced_)
+            return;
+        for (std::size_t k = 0; k < times_.size(); ++k)
+            times_[k] = price_time(schedule_.mappings[k], machine_, clock_ratio, prefetch_);
+        priced_ = clock_ratio;
+    }
+
     double shared_dram(double bytes_per_batch) const {
         const double rate = machine_.rate(Resource::dram_bytes);
         return rate > 0 ? bytes_per_batch / rate : 0;
     }
-
-    /// Seconds and bytes of one mapping at the clock that is tried.
-    struct Parts {
-        double total = 0, body = 0, overhead = 0, weights = 0, dram = 0;
-    };
 
     const BatchSchedule& schedule_;
     const NetworkMapping& network_;
     const EventCounts& events_;
     const NetworkWork& work_;
     const Machine& machine_;
-    std::vector<Parts> parts_; ///< per mapping
+    const bool prefetch_;
+    std::vector<LaneTimes> times_; ///< per mapping
+    double priced_ = 0;            ///< the clock of these times; 0: none yet
 };
 
 /// A clock with the power it takes, as a share of what the limit leaves for work.
@@ -181,8 +187,11 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
 OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
                             const Machine& machine) {
     Solver solver(schedule, events, work, machine);
-    const OperatingPoint fastest = within_limit(solver, machine);
-    return machine.efficient_clock && machine.energy ? most_efficient(solver, machine, fastest) : fastest;
+    OperatingPoint point = within_limit(solver, machine);
+    if (machine.efficient_clock && machine.energy)
+        point = most_efficient(solver, machine, point);
+    point.times = solver.take_times(point.clock_ratio);
+    return point;
 }
 
 } // namespace archsim

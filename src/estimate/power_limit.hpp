@@ -1,7 +1,10 @@
 #pragma once
 // The clock a machine settles at: as tabulated, or lower where energy over time exceeds the power limit.
 
+#include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
+
+#include <vector>
 
 namespace archsim {
 
@@ -10,6 +13,7 @@ struct OperatingPoint {
     double latency_s = 0;   ///< one batch
     double interval_s = 0;  ///< time between finished batches when saturated; equals latency_s for one stream
     bool limited = false;
+    std::vector<LaneTimes> times; ///< of every mapping at this clock
 };
 
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest

@@ -86,4 +86,13 @@ MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> 
     return plan;
 }
 
+MemoryPlan scaled(MemoryPlan plan, double factor) {
+    for (auto* bytes : {&plan.timeline, &plan.crossing, &plan.peak_tensor_bytes})
+        for (double& value : *bytes)
+            value *= factor;
+    for (double* bytes : {&plan.peak_live_bytes, &plan.arena_bytes, &plan.kv_cache_bytes})
+        *bytes *= factor;
+    return plan;
+}
+
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "map/head_weights.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace archsim {
 
@@ -74,6 +75,7 @@ class WorkBuilder {
         const Operator& anchor = operators_[s.anchor];
         work.anchor = &anchor.work;
         work.precision = compute_precision(anchor);
+        work.operators.reserve(s.members.size());
         for (const auto& member : s.members)
             if (has_work(member))
                 add_operator(s, member, work);
@@ -219,15 +221,54 @@ class WorkBuilder {
     std::vector<double> needed_;      ///< bytes per tensor; 0 between calls
 };
 
+std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& partition) {
+    std::vector<double> sizes;
+    sizes.reserve(partition.buffers.size());
+    for (const Buffer& buffer : partition.buffers)
+        sizes.push_back(builder.stored_bytes(buffer.tensor, false));
+    return sizes;
+}
+
 } // namespace
+
+/// Formats scale most networks' buffers alike, and powers of two leave every comparison of the planner as it
+/// is, to the last bit.
+struct FormatInvariants {
+    SubgraphClasses classes;
+    std::vector<double> sizes; ///< of the buffers in fp32
+    MemoryPlan plan;           ///< for these
+
+    MemoryPlan plan_for(const Partition& partition, const std::vector<double>& wanted) const {
+        const auto some = std::find_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
+        const double factor = some == sizes.end() ? 1 : wanted[some - sizes.begin()] / *some;
+        int exponent = 0;
+        constexpr double kPowerOfTwo = 0.5; // what frexp leaves of one
+        if (std::frexp(factor, &exponent) == kPowerOfTwo &&
+            std::equal(sizes.begin(), sizes.end(), wanted.begin(),
+                       [factor](double own, double other) { return own * factor == other; }))
+            return scaled(plan, factor);
+        return plan_memory(partition.buffers, wanted, partition.subgraphs.size());
+    }
+};
+
+std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph& graph,
+                                                               const Partition& partition,
+                                                               const DerivedCounts* derived) {
+    auto common = std::make_shared<FormatInvariants>();
+    common->classes = classify_subgraphs(graph, partition, derived);
+    common->sizes = buffer_sizes(
+        WorkBuilder(graph, PrecisionConfig::uniform(Precision::fp32), {}, derived), partition);
+    common->plan = plan_memory(partition.buffers, common->sizes, partition.subgraphs.size());
+    return common;
+}
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
-                              std::shared_ptr<const DerivedCounts> derived, const SubgraphClasses* classes) {
-    SubgraphClasses own;
-    if (!classes) {
-        own = classify_subgraphs(graph, partition, derived.get());
-        classes = &own;
+                              std::shared_ptr<const DerivedCounts> derived, const FormatInvariants* common) {
+    std::shared_ptr<const FormatInvariants> own;
+    if (!common) {
+        own = find_format_invariants(graph, partition, derived.get());
+        common = own.get();
     }
     NetworkWork network;
     network.graph = &graph;
@@ -240,7 +281,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.subgraphs.reserve(partition.subgraphs.size());
     std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
-        const std::uint32_t first = classes->by_work[i];
+        const std::uint32_t first = common->classes.by_work[i];
         const Subgraph& subgraph = partition.subgraphs[i];
         const SubgraphWork& work = network.subgraphs.emplace_back(
             first == i ? builder.build(subgraph, i)
@@ -265,13 +306,9 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     for (TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             network.output_bytes += builder.stored_bytes(out, false);
-    std::vector<double> sizes;
-    sizes.reserve(partition.buffers.size());
-    for (const Buffer& buffer : partition.buffers)
-        sizes.push_back(builder.stored_bytes(buffer.tensor, false));
-    network.memory = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
+    network.memory = common->plan_for(partition, buffer_sizes(builder, partition));
     network.derived = std::move(derived);
-    network.alike = find_alike(*classes, network.memory.timeline);
+    network.alike = find_alike(common->classes, network.memory.timeline);
     return network;
 }
 

@@ -1,6 +1,5 @@
 #include "archsim/run/model.hpp"
 
-#include "map/alike.hpp"
 #include "map/sharding.hpp"
 
 namespace archsim {
@@ -109,15 +108,13 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         PartitionEntry& entry = partition_entry(policy);
         const Partition& fused = *partition(policy);
         std::shared_ptr<const DerivedCounts> derived;
-        std::shared_ptr<const SubgraphClasses> classes;
+        std::shared_ptr<const FormatInvariants> common;
         if (chips > 1)
             derived = shard(*graph_, chips);
         else
-            classes = entry.classes.get([&] {
-                return std::make_shared<const SubgraphClasses>(classify_subgraphs(*graph_, fused, nullptr));
-            });
+            common = entry.common.get([&] { return find_format_invariants(*graph_, fused); });
         NetworkWork counted =
-            make_network_work(*graph_, fused, precision, unsupported, std::move(derived), classes.get());
+            make_network_work(*graph_, fused, precision, unsupported, std::move(derived), common.get());
         counted.batch = batch_;
         return std::make_shared<const NetworkWork>(std::move(counted));
     });

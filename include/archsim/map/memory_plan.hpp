@@ -27,4 +27,7 @@ struct MemoryPlan {
 ARCHSIM_API MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> sizes,
                                    std::size_t steps);
 
+/// The plan for sizes that are all `factor` times those of `plan`; exact where that is a power of two.
+ARCHSIM_API MemoryPlan scaled(MemoryPlan plan, double factor);
+
 } // namespace archsim

@@ -82,16 +82,20 @@ struct NetworkWork {
         derived; ///< what `subgraphs` point into instead of the graph; may be null
 };
 
-/// Which subgraphs of a partition are the same whatever the formats.
-struct SubgraphClasses;
+/// What a partition's works in all formats have in common.
+struct FormatInvariants;
+/// See make_network_work.
+ARCHSIM_API std::shared_ptr<const FormatInvariants>
+find_format_invariants(const ShapedGraph& graph, const Partition& partition,
+                       const DerivedCounts* derived = nullptr);
 
 /// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived`
-/// replaces the graph's own counts; `classes` are the partition's with those counts, null: they are found
-/// anew.
+/// replaces the graph's own counts; `common` are the partition's invariants with those counts, null: they are
+/// found anew.
 ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                                           const PrecisionConfig& precision,
                                           std::span<const std::string> unsupported = {},
                                           std::shared_ptr<const DerivedCounts> derived = nullptr,
-                                          const SubgraphClasses* classes = nullptr);
+                                          const FormatInvariants* common = nullptr);
 
 } // namespace archsim

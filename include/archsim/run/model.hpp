@@ -75,7 +75,7 @@ class ARCHSIM_API BoundModel {
     struct PartitionEntry {
         FusionPolicy policy;
         Once<Partition> partition;
-        Once<SubgraphClasses> classes;
+        Once<FormatInvariants> common;
     };
     struct WorkEntry {
         FusionPolicy policy;

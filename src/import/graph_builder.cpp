@@ -51,11 +51,15 @@ Graph GraphBuilder::build() {
 void GraphBuilder::fill(const onnx::GraphProto& proto, Frame& frame) {
     GraphDraft& draft = frame.scope.draft();
     draft.graph.name = proto.name();
+    const auto nodes = static_cast<std::size_t>(proto.node_size());
+    const std::size_t names = static_cast<std::size_t>(proto.initializer_size() + proto.input_size()) + nodes;
+    draft.reserve(names, nodes); // nearly all nodes have one output
+    frame.scope.reserve(names);
     read_initializers(proto, frame.scope);
     read_inputs(proto, frame.scope);
     const std::vector<TensorId> outputs = declare_outputs(proto.node(), frame);
     for (const auto& value : proto.value_info())
-        if (const TensorId* id = frame.scope.find_own(value.name()))
+        if (const auto id = frame.scope.find_own(value.name()))
             if (Tensor& tensor = draft.graph.tensors[*id]; tensor.role == TensorRole::intermediate)
                 read_type(value.type(), tensor, findings_);
     read_nodes(proto.node(), outputs, frame);
@@ -65,7 +69,7 @@ void GraphBuilder::fill(const onnx::GraphProto& proto, Frame& frame) {
 
 void GraphBuilder::read_initializers(const onnx::GraphProto& proto, Scope& scope) {
     const auto declare = [&](const std::string& name) -> Tensor* {
-        if (name.empty() || scope.find_own(name) != nullptr) {
+        if (name.empty() || scope.find_own(name).has_value()) {
             findings_.add(FindingKind::duplicate, Severity::error, name,
                           name.empty() ? "an initializer has no name"
                                        : "two initializers have this name; the first is used",
@@ -89,7 +93,7 @@ void GraphBuilder::read_initializers(const onnx::GraphProto& proto, Scope& scope
 void GraphBuilder::read_inputs(const onnx::GraphProto& proto, Scope& scope) {
     Graph& graph = scope.draft().graph;
     for (const auto& input : proto.input()) {
-        if (const TensorId* known = scope.find_own(input.name())) {
+        if (const auto known = scope.find_own(input.name())) {
             // Before IR version 4 every initializer is listed as an input too; later that makes it a default.
             if (graph.tensors[*known].role != TensorRole::initializer)
                 findings_.add(FindingKind::duplicate, Severity::error, input.name(),
@@ -106,8 +110,8 @@ void GraphBuilder::read_inputs(const onnx::GraphProto& proto, Scope& scope) {
 void GraphBuilder::read_outputs(const onnx::GraphProto& proto, Scope& scope) {
     Graph& graph = scope.draft().graph;
     for (const auto& output : proto.output()) {
-        const TensorId* id = scope.find(output.name());
-        if (id == nullptr || *id == kNoTensor) {
+        const auto id = scope.find(output.name());
+        if (!id || *id == kNoTensor) {
             findings_.add(FindingKind::malformed_file, Severity::error, output.name(),
                           "no node produces this output of the graph", "export the model again");
             continue;
@@ -122,6 +126,7 @@ void GraphBuilder::read_outputs(const onnx::GraphProto& proto, Scope& scope) {
 std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& frame,
                                                     std::unordered_map<std::string_view, TensorId> promised) {
     std::vector<TensorId> outputs;
+    outputs.reserve(static_cast<std::size_t>(nodes.size()));
     for (const auto& node : nodes)
         for (const auto& name : node.output()) {
             if (name.empty()) {
@@ -167,7 +172,7 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node,
     for (const auto& name : proto.input()) {
         if (name.empty()) {
             node.inputs.push_back(kNoTensor);
-        } else if (const TensorId* id = frame.scope.find(name)) {
+        } else if (const auto id = frame.scope.find(name)) {
             node.inputs.push_back(*id);
         } else {
             findings_.add(Finding{
@@ -196,8 +201,7 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node,
     if (node.domain.empty() && node.op_type == "Constant" && fold_constant(node, frame))
         return;
     node.opset = opset_of(node.domain, frame);
-    node.name = draft.node_names.add(std::move(node.name));
-    draft.graph.nodes.push_back(std::move(node));
+    draft.add_node(std::move(node));
 }
 
 int GraphBuilder::opset_of(std::string_view domain, const Frame& frame) {

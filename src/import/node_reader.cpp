@@ -171,13 +171,13 @@ bool GraphBuilder::inline_call(const Node& call, const Function& function, Frame
         if (index >= call.outputs.size() || call.outputs[index] == kNoTensor)
             continue;
         const std::string& name = body.output(i);
-        if (const TensorId* passed = scope.find_own(name)) { // an input handed through
-            Node identity{.name = draft.node_names.add(inner.prefix + "Identity_" + std::to_string(i)),
+        if (const auto passed = scope.find_own(name)) { // an input handed through
+            Node identity{.name = inner.prefix + "Identity_" + std::to_string(i),
                           .op_type = "Identity",
                           .opset = opset_of("", inner),
                           .inputs = {*passed},
                           .outputs = {call.outputs[index]}};
-            draft.graph.nodes.push_back(std::move(identity));
+            draft.add_node(std::move(identity));
         } else {
             scope.bind(name, call.outputs[index]);
             promised.emplace(name, call.outputs[index]);

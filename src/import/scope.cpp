@@ -2,39 +2,58 @@
 
 namespace archsim::import {
 
-std::string UniqueNames::add(std::string name) {
-    const auto [entry, is_new] = used_.try_emplace(name, 1);
-    if (is_new)
-        return name;
-    ++repetitions_;
-    std::string numbered;
-    do
-        numbered = name + "#" + std::to_string(++entry->second);
-    while (used_.contains(numbered));
-    used_.emplace(numbered, 1);
-    return numbered;
-}
-
 TensorId GraphDraft::add_tensor(std::string name, TensorRole role) {
-    graph.tensors.push_back(Tensor{.name = tensor_names.add(std::move(name)), .role = role});
+    std::string unique = tensor_names.next(std::move(name), graph.tensors);
+    Tensor& tensor = graph.tensors.emplace_back();
+    tensor.name = std::move(unique);
+    tensor.role = role;
     return static_cast<TensorId>(graph.tensors.size() - 1);
 }
 
-const TensorId* Scope::find_own(std::string_view name) const {
-    const auto own = names_.find(name);
-    return own == names_.end() ? nullptr : &own->second;
+void GraphDraft::add_node(Node node) {
+    node.name = node_names.next(std::move(node.name), graph.nodes);
+    graph.nodes.push_back(std::move(node));
 }
 
-const TensorId* Scope::find(std::string_view name) {
-    if (const TensorId* own = find_own(name))
+void GraphDraft::reserve(std::size_t tensors, std::size_t nodes) {
+    graph.tensors.reserve(tensors);
+    tensor_names.reserve(tensors);
+    graph.nodes.reserve(nodes);
+    node_names.reserve(nodes);
+}
+
+void Scope::reserve(std::size_t names) {
+    meanings_.reserve(names);
+    index_.reserve(names);
+}
+
+bool Scope::bind(std::string_view name, TensorId tensor) {
+    const auto entry = static_cast<std::uint32_t>(meanings_.size());
+    const auto name_of = [this](std::uint32_t other) { return meanings_[other].name; };
+    if (index_.add(name, entry, name_of) != NameIndex::kNone)
+        return false;
+    meanings_.push_back({name, tensor});
+    return true;
+}
+
+std::optional<TensorId> Scope::find_own(std::string_view name) const {
+    const auto name_of = [this](std::uint32_t entry) { return meanings_[entry].name; };
+    const std::uint32_t entry = index_.find(name, name_of);
+    return entry == NameIndex::kNone ? std::nullopt : std::optional(meanings_[entry].tensor);
+}
+
+std::optional<TensorId> Scope::find(std::string_view name) {
+    if (const auto own = find_own(name))
         return own;
     if (enclosing_ == nullptr)
-        return nullptr;
-    const TensorId* outer = enclosing_->find(name);
-    if (outer == nullptr)
-        return nullptr;
-    if (*outer == kNoTensor)
-        return &names_.emplace(name, kNoTensor).first->second;
+        return std::nullopt;
+    const auto outer = enclosing_->find(name);
+    if (!outer)
+        return std::nullopt;
+    if (*outer == kNoTensor) {
+        bind(name, kNoTensor);
+        return kNoTensor;
+    }
 
     GraphDraft& outer_draft = enclosing_->draft_;
     // The node that owns this subgraph is appended after its attributes are read.
@@ -44,7 +63,8 @@ const TensorId* Scope::find(std::string_view name) {
     draft_.graph.tensors[local].type = captured.type;
     draft_.graph.tensors[local].kind = captured.kind;
     draft_.graph.captured.emplace_back(local, captured.name);
-    return &names_.emplace(name, local).first->second;
+    bind(name, local);
+    return local;
 }
 
 } // namespace archsim::import

@@ -3,8 +3,11 @@
 // the names of the enclosing one, the scope of an inlined function sees nothing but its own.
 
 #include "archsim/graph/graph.hpp"
+#include "import/name_index.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -13,15 +16,32 @@
 
 namespace archsim::import {
 
-/// Makes names unique by numbering repetitions: "x", "x#2", "x#3".
+/// Makes the names of a growing list unique by numbering repetitions: "x", "x#2", "x#3".
 class UniqueNames {
   public:
-    /// The name itself when it is new.
-    std::string add(std::string name);
+    void reserve(std::size_t names) { index_.reserve(names); }
+
+    /// The name for the entry that is appended to `list` next: `name` itself when it is new.
+    template <typename Named>
+    std::string next(std::string name, const std::vector<Named>& list) {
+        const auto name_of = [&list](std::uint32_t entry) -> const std::string& { return list[entry].name; };
+        const auto entry = static_cast<std::uint32_t>(list.size());
+        if (index_.add(name, entry, name_of) == NameIndex::kNone)
+            return name;
+        ++repetitions_;
+        int& number = last_number_.try_emplace(name, 1).first->second;
+        std::string numbered;
+        do
+            numbered = name + "#" + std::to_string(++number);
+        while (index_.find(numbered, name_of) != NameIndex::kNone);
+        index_.add(numbered, entry, name_of);
+        return numbered;
+    }
     std::size_t repetitions() const { return repetitions_; }
 
   private:
-    std::unordered_map<std::string, int> used_; ///< last number given
+    NameIndex index_;
+    std::unordered_map<std::string, int> last_number_; ///< of names that were repeated
     std::size_t repetitions_ = 0;
 };
 
@@ -35,6 +55,10 @@ struct GraphDraft {
     UniqueNames node_names;
 
     TensorId add_tensor(std::string name, TensorRole role);
+    /// Appends a node whose name may be that of another.
+    void add_node(Node node);
+    /// Makes room in a draft that is still empty.
+    void reserve(std::size_t tensors, std::size_t nodes);
 };
 
 class Scope {
@@ -44,20 +68,30 @@ class Scope {
 
     GraphDraft& draft() { return draft_; }
 
-    /// Makes the name mean this tensor; false when it already means another one.
-    bool bind(std::string_view name, TensorId tensor) { return names_.try_emplace(name, tensor).second; }
+    /// Makes room for the names of this scope.
+    void reserve(std::size_t names);
 
-    /// The tensor of a name of this very scope; null when it has none.
-    const TensorId* find_own(std::string_view name) const;
+    /// Makes the name, which lives in the ONNX messages, mean this tensor; false when it already means
+    /// another one.
+    bool bind(std::string_view name, TensorId tensor);
 
-    /// The tensor of a name, captured from an enclosing scope where need be; null when nothing has that name.
-    /// kNoTensor is the meaning of an input that a function call leaves out.
-    const TensorId* find(std::string_view name);
+    /// The tensor of a name of this very scope.
+    std::optional<TensorId> find_own(std::string_view name) const;
+
+    /// The tensor of a name, captured from an enclosing scope where need be. kNoTensor is the meaning of an
+    /// input that a function call leaves out.
+    std::optional<TensorId> find(std::string_view name);
 
   private:
+    struct Meaning {
+        std::string_view name;
+        TensorId tensor = kNoTensor;
+    };
+
     GraphDraft& draft_;
     Scope* enclosing_;
-    std::unordered_map<std::string_view, TensorId> names_; ///< keys live in the ONNX messages
+    std::vector<Meaning> meanings_;
+    NameIndex index_; ///< of the meanings
 };
 
 } // namespace archsim::import

@@ -1,6 +1,7 @@
 #include "import/topological_order.hpp"
 
 #include <functional>
+#include <numeric>
 #include <queue>
 
 namespace archsim::import {
@@ -20,17 +21,28 @@ NodeOrder topological_order(const Graph& graph,
             if (output != kNoTensor)
                 producer[output] = node;
 
-    std::vector<std::pair<std::size_t, std::size_t>> edges; // producer, consumer
-    const auto add_edge = [&](TensorId tensor, std::size_t consumer) {
-        if (tensor != kNoTensor && producer[tensor] != kNoNode)
-            edges.emplace_back(producer[tensor], consumer);
+    const auto for_each_edge = [&](auto visit) { // producer, consumer
+        const auto read = [&](TensorId tensor, std::size_t consumer) {
+            if (tensor != kNoTensor && producer[tensor] != kNoNode)
+                visit(producer[tensor], consumer);
+        };
+        for (std::size_t node = 0; node < count; ++node)
+            for (const TensorId input : graph.nodes[node].inputs)
+                read(input, node);
+        for (const auto& [node, tensor] : subgraph_reads)
+            if (node < count)
+                read(tensor, node);
     };
-    for (std::size_t node = 0; node < count; ++node)
-        for (const TensorId input : graph.nodes[node].inputs)
-            add_edge(input, node);
-    for (const auto& [node, tensor] : subgraph_reads)
-        if (node < count)
-            add_edge(tensor, node);
+    NodeOrder order;
+    bool in_order = true; // as the ONNX specification asks
+    for_each_edge([&](std::size_t from, std::size_t to) { in_order &= from < to; });
+    if (in_order) {
+        order.nodes.resize(count);
+        std::iota(order.nodes.begin(), order.nodes.end(), std::size_t{0});
+        return order;
+    }
+    std::vector<std::pair<std::size_t, std::size_t>> edges;
+    for_each_edge([&](std::size_t from, std::size_t to) { edges.emplace_back(from, to); });
 
     // Kahn's algorithm over edges grouped by producer.
     std::vector<std::size_t> waits_for(count, 0);
@@ -50,7 +62,6 @@ NodeOrder topological_order(const Graph& graph,
     for (std::size_t node = 0; node < count; ++node)
         if (waits_for[node] == 0)
             ready.push(node);
-    NodeOrder order;
     order.nodes.reserve(count);
     while (!ready.empty()) {
         const std::size_t node = ready.top();

@@ -244,7 +244,8 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
     }
     if (normalizes)
         result.operations += costs.normalization < 0 ? pass.own : costs.normalization * widest;
-    result.operations += costs.elementwise < 0 ? pass.own : costs.elementwise * pass.traffic;
+    else
+        result.operations += costs.elementwise < 0 ? pass.own : costs.elementwise * pass.traffic;
     if (pass.activation > 0)
         result.operations +=
             costs.activation < 0 ? costs.special * special : costs.activation * pass.activation;

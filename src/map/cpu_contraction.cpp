@@ -139,7 +139,7 @@ void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
             view.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
     out.ideal_cycles += 2 * use.op->work.macs / rate;
     MultiplyUnit unit;
-    unit.macs_per_instruction = view.lanes * half;
+    unit.n_step = unit.macs_per_instruction = view.lanes * half;
     count_product(use.op->work.macs, use.compute, unit, out.events);
     out.allocation.scheme = "depthwise on vector units";
     out.allocation.units_used = std::min(view.used, blocks);

@@ -50,7 +50,7 @@ class DspMapper final : public Mapper {
         add_memory(core, work, network, out);
         add_overhead(core, vector, out);
         add_fallback(work, machine, out);
-        count_events(work, network, machine, vector, out);
+        count_events(core, work, network, vector, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         // A fitted rate above the nominal one says that the nominal peak is understated.
         out.ideal_cycles =
@@ -129,11 +129,11 @@ class DspMapper final : public Mapper {
                 format.efficiency, Parameter::small_operator_work);
     }
 
-    static void count_events(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+    static void count_events(const Core& core, const SubgraphWork& work, const NetworkWork& network,
                              const VectorWork& vector, Mapping& out) {
-        count_arithmetic(work, network, machine, out);
-        // One VLIW packet drives the whole vector width; a packet of the tensor unit its whole array.
-        const double width = std::max(1.0, vector_ops_per_cycle(machine));
+        count_arithmetic(work, network, core.m, out);
+        // One VLIW packet drives the vector width of one processor; a packet of the tensor unit its array.
+        const double width = std::max(1.0, core.vector_rate);
         double cycles = (vector.operations + 2 * vector.depthwise_macs) / width;
         for (const Demand& d : out.all())
             if (d.lane == Lane::compute && d.resource == Resource::matrix_cycles)

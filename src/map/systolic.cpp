@@ -45,7 +45,7 @@ struct Chip {
 /// Array work of one subgraph, summed over its products.
 struct ArrayWork {
     double cycles = 0, macs = 0, padded_macs = 0, weight_load_bytes = 0, stream_bytes = 0,
-           accumulator_bytes = 0;
+           accumulator_bytes = 0, sum_hop_bytes = 0;
     double units = 0;
 };
 
@@ -69,6 +69,7 @@ void add_product(const Chip& chip, const NetworkWork& network, const OperatorUse
     total.weight_load_bytes += tiles.weight_loads * width * chip.busy;
     total.stream_bytes += tiles.streamed * width * chip.busy;
     total.accumulator_bytes += tiles.accumulations * 4 * chip.busy; // 32-bit partial sums
+    total.sum_hop_bytes += tiles.sum_hops * 4 * chip.busy;
     total.units = std::max(total.units, tiles.arrays_used * std::ceil(chip.busy));
 }
 
@@ -152,9 +153,8 @@ class SystolicMapper final : public Mapper {
         count_arithmetic(work, network, chip.machine, out);
         out.events[Event::weight_load_byte] += array.weight_load_bytes;
         out.events[Event::accumulator_byte] += array.accumulator_bytes;
-        // A streamed operand passes every column, a partial sum (32 bit) every row.
-        out.events[Event::systolic_hop] +=
-            array.stream_bytes * chip.array.cols + array.accumulator_bytes * chip.array.rows / 2;
+        // A streamed operand passes every column, a partial sum every row of its tile.
+        out.events[Event::systolic_hop] += array.stream_bytes * chip.array.cols + array.sum_hop_bytes;
         out.events[Event::l2_byte] += array.stream_bytes + work.activation_bytes() + work.weight_bytes;
     }
 

@@ -25,6 +25,7 @@ TileCount weight_stationary(double tiles, double inner_tiles, const Product& p, 
     t.streamed = tiles * a.rows * p.m;
     // Each of the reduction's tiles adds to the sums of the one before.
     t.accumulations = tiles * a.cols * p.m * (inner_tiles > 1 ? 2 : 1);
+    t.sum_hops = tiles * a.cols * p.m * a.rows;
     t.arrays_used = std::min(a.count, std::max(tiles, p.m > a.rows ? a.count : 1.0));
     return t;
 }
@@ -44,6 +45,7 @@ TileCount count_tiles(const Product& p, const ArrayGroup& a) {
     t.padded_macs = tiles * a.rows * a.cols * p.k;
     t.streamed = tiles * (a.rows + a.cols) * p.k;
     t.accumulations = tiles * a.rows * a.cols;
+    t.sum_hops = t.accumulations * a.rows / 2; // half of the rows on average
     t.arrays_used = std::min(a.count, tiles);
     return t;
 }

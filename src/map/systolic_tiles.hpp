@@ -23,6 +23,7 @@ struct TileCount {
     double weight_loads = 0;  ///< elements shifted into arrays before streaming
     double streamed = 0;      ///< elements that enter at an edge while computing
     double accumulations = 0; ///< partial sums read or written outside the arrays
+    double sum_hops = 0;      ///< partial sums from cell to cell inside the arrays
     double arrays_used = 0;
 };
 

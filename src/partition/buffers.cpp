@@ -1,7 +1,7 @@
 #include "partition/buffers.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <cstddef>
 
 namespace archsim {
 
@@ -11,23 +11,30 @@ namespace {
 /// part of, or the grown cache that replaces it.
 class Storage {
   public:
-    explicit Storage(const FusionGraph& fusion) : fusion_(fusion) {
+    explicit Storage(const FusionGraph& fusion)
+        : fusion_(fusion), host_(fusion.graph().tensors.size(), kNoTensor) {
         for (std::uint32_t i = 0; i < fusion.graph().operators.size(); ++i)
             if (fusion.is_in_place_join(i)) {
                 for (TensorId part : fusion.activation_inputs(i))
-                    host_.try_emplace(part, fusion.op(i).outputs.front());
+                    move_into(part, fusion.op(i).outputs.front());
             } else {
                 join_caches(fusion.op(i));
             }
     }
     TensorId of(TensorId tensor) const {
         TensorId t = fusion_.root(tensor);
-        for (auto at = host_.find(t); at != host_.end(); at = host_.find(t))
-            t = at->second; // a concatenation is never part of itself: the graph is acyclic
+        while (host_[t] != kNoTensor)
+            t = host_[t]; // a concatenation is never part of itself: the graph is acyclic
         return t;
     }
 
   private:
+    /// The first host of a tensor keeps it.
+    void move_into(TensorId tensor, TensorId host) {
+        if (host_[tensor] == kNoTensor)
+            host_[tensor] = host;
+    }
+
     /// An attention cache is one allocation that grows: the n-th cache read is the n-th cache written.
     void join_caches(const Operator& op) {
         std::size_t output = 0;
@@ -40,26 +47,29 @@ class Storage {
             if (output == op.outputs.size())
                 return;
             if (const TensorId grown = op.outputs[output++]; grown != in)
-                host_.try_emplace(in, grown);
+                move_into(in, grown);
         }
     }
 
     const FusionGraph& fusion_;
-    std::unordered_map<TensorId, TensorId> host_;
+    std::vector<TensorId> host_; ///< kNoTensor: the tensor has storage of its own
 };
 
 } // namespace
 
 std::vector<Buffer> find_buffers(const FusionGraph& fusion, const std::vector<Subgraph>& subgraphs) {
     const Storage storage(fusion);
-    std::unordered_map<TensorId, std::size_t> index;
+    constexpr auto kNoBuffer = static_cast<std::size_t>(-1);
+    std::vector<std::size_t> index(fusion.graph().tensors.size(), kNoBuffer);
     std::vector<Buffer> buffers;
+    buffers.reserve(subgraphs.size());
     const auto touch = [&](TensorId tensor, std::uint32_t step) -> Buffer& {
         const TensorId home = storage.of(tensor);
-        const auto [at, fresh] = index.try_emplace(home, buffers.size());
-        if (fresh)
+        if (index[home] == kNoBuffer) {
+            index[home] = buffers.size();
             buffers.push_back({home, step, step, fusion.tensor(home).kv_cache});
-        Buffer& buffer = buffers[at->second];
+        }
+        Buffer& buffer = buffers[index[home]];
         buffer.first = std::min(buffer.first, step);
         buffer.last = std::max(buffer.last, step);
         return buffer;

@@ -1,9 +1,8 @@
 #include "partition/fusion_graph.hpp"
 
-#include <algorithm>
 #include <numeric>
 #include <set>
-#include <unordered_set>
+#include <utility>
 
 namespace archsim {
 
@@ -41,7 +40,9 @@ bool is_strided_view(const ShapedGraph& graph, const Operator& op, const std::ve
 FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
     : graph_(graph), view_(graph.operators.size(), 0), join_(graph.operators.size(), 0),
       pinned_(graph.tensors.size(), 0), root_(graph.tensors.size()),
-      producer_(graph.tensors.size(), kNoOperator), readers_(graph.tensors.size()) {
+      producer_(graph.tensors.size(), kNoOperator) {
+    std::vector<FlatLists::Entry> reads; // tensor, reader
+    std::vector<std::uint32_t> last_reader(graph.tensors.size(), kNoOperator);
     std::iota(root_.begin(), root_.end(), TensorId{0});
     const std::vector<char> reshaped = policy.strided_views ? find_reshaped(graph) : std::vector<char>{};
     for (std::uint32_t i = 0; i < graph.operators.size(); ++i) {
@@ -71,41 +72,39 @@ FusionGraph::FusionGraph(const ShapedGraph& graph, const FusionPolicy& policy)
             const TensorId r = root_[in];
             if (join_[i])
                 pinned_[r] = 1;
-            else if (readers_[r].empty() || readers_[r].back() != i)
-                readers_[r].push_back(i);
+            else if (std::exchange(last_reader[r], i) != i)
+                reads.emplace_back(r, i);
         }
         if (!join_[i])
             for (TensorId out : op.outputs)
                 if (out != kNoTensor)
                     producer_[out] = i;
     }
+    readers_ = FlatLists(graph.tensors.size(), reads);
     for (TensorId out : graph.outputs)
         if (out != kNoTensor)
             pinned_[root_[out]] = 1;
+    list_activation_inputs();
 }
 
-std::vector<TensorId> FusionGraph::activation_inputs(std::uint32_t i) const {
-    constexpr std::size_t kFew = 16; // looking through them is faster than a set
-    std::vector<TensorId> result;
-    std::unordered_set<TensorId> seen;
-    const bool few = op(i).inputs.size() <= kFew;
-    for (TensorId in : op(i).inputs) {
-        if (in == kNoTensor || is_constant(in))
-            continue;
-        const TensorId r = root_[in];
-        if (few ? std::find(result.begin(), result.end(), r) == result.end() : seen.insert(r).second)
-            result.push_back(r);
-    }
-    return result;
+void FusionGraph::list_activation_inputs() {
+    std::vector<FlatLists::Entry> inputs; // operator, tensor
+    std::vector<std::uint32_t> last_reader(graph_.tensors.size(), kNoOperator);
+    for (std::uint32_t i = 0; i < graph_.operators.size(); ++i)
+        for (TensorId in : op(i).inputs)
+            if (in != kNoTensor && !is_constant(in) && std::exchange(last_reader[root_[in]], i) != i)
+                inputs.emplace_back(i, root_[in]);
+    activation_inputs_ = FlatLists(graph_.operators.size(), inputs);
 }
 
 std::optional<std::uint32_t> FusionGraph::closing_operator(TensorId root, bool through_reductions) const {
-    if (pinned_[root] || readers_[root].empty())
+    const auto first = readers(root);
+    if (pinned_[root] || first.empty() || first.size() > kLargestRegion)
         return std::nullopt;
-    if (readers_[root].size() == 1)
-        return readers_[root].front();
+    if (first.size() == 1)
+        return first.front();
     // Visit in topological order; the region closes at the operator that leaves no other open path.
-    std::set<std::uint32_t> open(readers_[root].begin(), readers_[root].end());
+    std::set<std::uint32_t> open(first.begin(), first.end());
     for (std::size_t visited = 0; visited < kLargestRegion; ++visited) {
         const std::uint32_t current = *open.begin();
         open.erase(open.begin());
@@ -117,9 +116,10 @@ std::optional<std::uint32_t> FusionGraph::closing_operator(TensorId root, bool t
         for (TensorId out : op(current).outputs) {
             if (out == kNoTensor)
                 continue;
-            if (pinned_[out] || readers_[out].empty())
+            const auto further = readers(out);
+            if (pinned_[out] || further.empty())
                 return std::nullopt;
-            open.insert(readers_[out].begin(), readers_[out].end());
+            open.insert(further.begin(), further.end());
         }
     }
     return std::nullopt;

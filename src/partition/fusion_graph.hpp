@@ -4,9 +4,11 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/partition/fusion_policy.hpp"
+#include "partition/flat_lists.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace archsim {
@@ -32,7 +34,7 @@ class FusionGraph {
     std::uint32_t producer(TensorId root) const { return producer_[root]; }
     /// Operators with work that read the tensor or a view of it, ascending, each once. An in-place
     /// concatenation does not read.
-    const std::vector<std::uint32_t>& readers(TensorId root) const { return readers_[root]; }
+    std::span<const std::uint32_t> readers(TensorId root) const { return readers_[root]; }
     /// Returned by the graph, or part of an in-place concatenation: must be in memory.
     bool is_pinned(TensorId root) const { return pinned_[root]; }
     bool is_constant(TensorId id) const {
@@ -40,7 +42,7 @@ class FusionGraph {
     }
 
     /// Activation inputs of an operator as roots, each once, in order.
-    std::vector<TensorId> activation_inputs(std::uint32_t i) const;
+    std::span<const TensorId> activation_inputs(std::uint32_t i) const { return activation_inputs_[i]; }
 
     /// The local post-dominator of `root`: the first operator that every path from its readers passes, when
     /// all operators before it satisfy `elementwise` (or, with `through_reductions`, are reductions). nullopt
@@ -48,11 +50,13 @@ class FusionGraph {
     std::optional<std::uint32_t> closing_operator(TensorId root, bool through_reductions) const;
 
   private:
+    void list_activation_inputs();
+
     const ShapedGraph& graph_;
     std::vector<char> view_, join_, pinned_;
     std::vector<TensorId> root_;
     std::vector<std::uint32_t> producer_;
-    std::vector<std::vector<std::uint32_t>> readers_;
+    FlatLists readers_, activation_inputs_;
 };
 
 } // namespace archsim

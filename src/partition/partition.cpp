@@ -7,10 +7,11 @@
 #include "partition/attention_pattern.hpp"
 #include "partition/buffers.hpp"
 #include "partition/fusion_graph.hpp"
+#include "partition/group_description.hpp"
 #include "partition/group_order.hpp"
 
 #include <algorithm>
-#include <unordered_map>
+#include <span>
 
 namespace archsim {
 
@@ -52,15 +53,12 @@ std::string_view describe(FusionReason reason) {
 
 namespace {
 
-constexpr std::uint32_t kNoGroup = 0xFFFFFFFFu;
-
 struct Group {
     std::uint32_t anchor = 0;
     OpKind kind = OpKind::free;
-    std::vector<SubgraphMember> members;
+    std::uint32_t last = 0;      ///< operator that joined last
     std::vector<TensorId> reads; ///< roots read from outside
     bool residual = false;
-    bool attention = false;
 };
 
 bool is_epilogue_anchor(OpKind kind) {
@@ -71,7 +69,7 @@ bool is_epilogue_anchor(OpKind kind) {
 class Partitioner {
   public:
     Partitioner(const ShapedGraph& graph, const FusionPolicy& policy)
-        : policy_(policy), fusion_(graph, policy), group_of_(graph.operators.size(), kNoGroup) {}
+        : policy_(policy), fusion_(graph, policy), placement_(graph.operators.size()) {}
 
     Partition run() {
         const auto& operators = fusion_.graph().operators;
@@ -79,7 +77,7 @@ class Partitioner {
             for (auto& region : find_attention(fusion_))
                 add_attention(region);
         for (std::uint32_t i = 0; i < operators.size(); ++i)
-            if (!fusion_.is_view(i) && group_of_[i] == kNoGroup)
+            if (!fusion_.is_view(i) && placement_[i].group == kNoGroup)
                 place(i);
         for (std::uint32_t i = 0; i < operators.size(); ++i)
             if (fusion_.is_view(i))
@@ -90,35 +88,30 @@ class Partitioner {
   private:
     void add_attention(const AttentionRegion& region) {
         for (std::uint32_t member : region.members)
-            if (group_of_[member] != kNoGroup)
+            if (placement_[member].group != kNoGroup)
                 return; // shared transposes belong to the region found first
-        Group group;
+        const auto id = static_cast<std::uint32_t>(groups_.size());
+        for (std::uint32_t member : region.members)
+            placement_[member] = {id, member == region.score_product ? FusionReason::starts_subgraph
+                                                                     : FusionReason::pattern_attention};
+        Group& group = groups_.emplace_back();
         group.anchor = region.score_product;
         group.kind = OpKind::attention;
-        group.attention = true;
-        const auto id = static_cast<std::uint32_t>(groups_.size());
-        for (std::uint32_t member : region.members) {
-            group.members.push_back({member, member == region.score_product
-                                                 ? FusionReason::starts_subgraph
-                                                 : FusionReason::pattern_attention});
-            group_of_[member] = id;
-        }
-        groups_.push_back(std::move(group));
+        group.last = region.members.back();
     }
 
     void start_group(std::uint32_t i, FusionReason reason) {
-        Group group;
-        group.anchor = i;
+        placement_[i] = {static_cast<std::uint32_t>(groups_.size()), reason};
+        Group& group = groups_.emplace_back();
+        group.anchor = group.last = i;
         group.kind = fusion_.op(i).work.kind;
-        group.members.push_back({i, reason});
-        group.reads = fusion_.activation_inputs(i);
-        group_of_[i] = static_cast<std::uint32_t>(groups_.size());
-        groups_.push_back(std::move(group));
+        const auto inputs = fusion_.activation_inputs(i);
+        group.reads.assign(inputs.begin(), inputs.end());
     }
 
     void join(std::uint32_t i, std::uint32_t group, FusionReason reason) {
-        groups_[group].members.push_back({i, reason});
-        group_of_[i] = group;
+        placement_[i] = {group, reason};
+        groups_[group].last = i;
         for (TensorId in : fusion_.activation_inputs(i))
             if (group_of(in) != group && !reads(group, in))
                 groups_[group].reads.push_back(in);
@@ -126,7 +119,7 @@ class Partitioner {
 
     std::uint32_t group_of(TensorId root) const {
         const std::uint32_t producer = fusion_.producer(root);
-        return producer == kNoOperator ? kNoGroup : group_of_[producer];
+        return producer == kNoOperator ? kNoGroup : placement_[producer].group;
     }
     bool reads(std::uint32_t group, TensorId root) const {
         const auto& r = groups_[group].reads;
@@ -146,10 +139,12 @@ class Partitioner {
 
     /// Whether all earlier readers of `input` are already in `group`, and all uses meet inside one kernel.
     bool closes(TensorId input, std::uint32_t i, std::uint32_t group) const {
-        for (std::uint32_t reader : fusion_.readers(input))
-            if (reader < i && group_of_[reader] != group)
-                return false;
-        return fusion_.closing_operator(input, groups_[group].kind == OpKind::reduction).has_value();
+        if (!fusion_.closing_operator(input, groups_[group].kind == OpKind::reduction))
+            return false;
+        const auto readers = fusion_.readers(input);
+        return std::all_of(readers.begin(), readers.end(), [&](std::uint32_t reader) {
+            return reader >= i || placement_[reader].group == group;
+        });
     }
 
     void place_elementwise(std::uint32_t i) {
@@ -167,7 +162,7 @@ class Partitioner {
                 continue;
             }
             // The later kernel hosts the operator, the earlier one's result is its second tensor.
-            if (best == kNoGroup || groups_[group].members.back().op > groups_[best].members.back().op) {
+            if (best == kNoGroup || groups_[group].last > groups_[best].last) {
                 best = group;
                 best_reason = reason;
             }
@@ -190,7 +185,7 @@ class Partitioner {
                fusion_.tensor(in).elements() >= output_elements(i);
     }
 
-    bool may_join(std::uint32_t i, TensorId in, std::uint32_t group, const std::vector<TensorId>& inputs,
+    bool may_join(std::uint32_t i, TensorId in, std::uint32_t group, std::span<const TensorId> inputs,
                   FusionReason& reason) const {
         const Group& g = groups_[group];
         int residuals = 0;
@@ -233,12 +228,12 @@ class Partitioner {
         const auto end = fusion_.closing_operator(g.reads.front(), false);
         if (!end)
             return false;
-        const bool scales = g.members.back().op == *end && fusion_.activation_inputs(i).size() == 1 &&
+        const bool scales = g.last == *end && fusion_.activation_inputs(i).size() == 1 &&
                             fusion_.op(i).inputs.size() > 1 && fusion_.op(i).type == "Mul";
         return i <= *end || scales;
     }
 
-    bool may_join_epilogue(std::uint32_t i, TensorId in, const std::vector<TensorId>& inputs,
+    bool may_join_epilogue(std::uint32_t i, TensorId in, std::span<const TensorId> inputs,
                            FusionReason& reason) const {
         if (fusion_.op(i).type == "BatchNormalization") {
             reason = policy_.batch_norm ? FusionReason::batch_norm_folded : FusionReason::cut_policy;
@@ -290,7 +285,7 @@ class Partitioner {
         for (TensorId in : op.inputs) {
             if (in == kNoTensor || group_of(fusion_.root(in)) == kNoGroup)
                 continue;
-            groups_[group_of(fusion_.root(in))].members.push_back({i, reason});
+            placement_[i] = {group_of(fusion_.root(in)), reason};
             return;
         }
     }
@@ -298,15 +293,18 @@ class Partitioner {
     Partition finish() {
         Partition result;
         result.policy = policy_;
-        std::vector<Subgraph> subgraphs(groups_.size());
-        for (std::size_t g = 0; g < groups_.size(); ++g)
-            subgraphs[g] = describe_group(static_cast<std::uint32_t>(g));
+        std::vector<GroupHead> heads;
+        heads.reserve(groups_.size());
+        for (const Group& group : groups_)
+            heads.push_back({group.anchor, group.kind});
+        std::vector<Subgraph> subgraphs = describe_groups(fusion_, heads, placement_);
         const auto order = topological_group_order(subgraphs);
         if (order.size() != subgraphs.size())
             return {}; // joins through several outputs closed a cycle
         std::vector<std::uint32_t> position(order.size());
         for (std::uint32_t p = 0; p < order.size(); ++p)
             position[order[p]] = p;
+        result.subgraphs.reserve(order.size());
         for (std::uint32_t g : order) {
             for (auto& predecessor : subgraphs[g].predecessors)
                 predecessor = position[predecessor];
@@ -318,98 +316,10 @@ class Partitioner {
         return result;
     }
 
-    Subgraph describe_group(std::uint32_t id) {
-        Group& group = groups_[id];
-        std::sort(group.members.begin(), group.members.end(),
-                  [](const SubgraphMember& a, const SubgraphMember& b) { return a.op < b.op; });
-        Subgraph s;
-        s.anchor = group.anchor;
-        s.kind = group.kind;
-        s.name = fusion_.op(group.anchor).name;
-        s.repeat = fusion_.op(group.anchor).repeat;
-        s.members = group.members;
-        const auto add_once = [](auto& list, auto value) {
-            if (std::find(list.begin(), list.end(), value) == list.end())
-                list.push_back(value);
-        };
-        for (const auto& member : group.members) {
-            if (fusion_.is_view(member.op))
-                continue;
-            const Operator& op = fusion_.op(member.op);
-            for (TensorId in : op.inputs) {
-                if (in == kNoTensor)
-                    continue;
-                if (fusion_.is_constant(in)) {
-                    add_once(s.weights, in);
-                } else if (group_of(fusion_.root(in)) != id) {
-                    add_once(s.inputs, in);
-                    add_predecessors(in, id, s.predecessors);
-                }
-            }
-            for (TensorId out : op.outputs)
-                if (out != kNoTensor && leaves(out, id))
-                    add_once(s.outputs, out);
-        }
-        order_inputs(s);
-        return s;
-    }
-
-    bool leaves(TensorId out, std::uint32_t id) const {
-        if (fusion_.is_pinned(out))
-            return true;
-        for (std::uint32_t reader : fusion_.readers(out))
-            if (group_of_[reader] != id)
-                return true;
-        return false;
-    }
-
-    /// Kernels that write `tensor`, looking through in-place concatenations.
-    void add_predecessors(TensorId tensor, std::uint32_t self, std::vector<std::uint32_t>& list) {
-        std::vector<TensorId> pending{fusion_.root(tensor)};
-        std::vector<TensorId> seen;
-        while (!pending.empty()) {
-            const TensorId t = pending.back();
-            pending.pop_back();
-            if (std::find(seen.begin(), seen.end(), t) != seen.end())
-                continue;
-            seen.push_back(t);
-            const std::uint32_t group = group_of(t);
-            if (group != kNoGroup) {
-                if (group != self && std::find(list.begin(), list.end(), group) == list.end())
-                    list.push_back(group);
-            } else if (auto parts = join_parts().find(t); parts != join_parts().end()) {
-                pending.insert(pending.end(), parts->second.begin(), parts->second.end());
-            }
-        }
-    }
-
-    const std::unordered_map<TensorId, std::vector<TensorId>>& join_parts() {
-        if (parts_.empty() && !parts_ready_) {
-            parts_ready_ = true;
-            for (std::uint32_t i = 0; i < fusion_.graph().operators.size(); ++i)
-                if (fusion_.is_in_place_join(i))
-                    parts_[fusion_.op(i).outputs.front()] = fusion_.activation_inputs(i);
-        }
-        return parts_;
-    }
-
-    /// The anchor's first input leads: it is the operand a kernel streams.
-    void order_inputs(Subgraph& s) const {
-        for (TensorId in : fusion_.op(s.anchor).inputs) {
-            const auto at = std::find(s.inputs.begin(), s.inputs.end(), in);
-            if (in != kNoTensor && at != s.inputs.end()) {
-                std::rotate(s.inputs.begin(), at, at + 1);
-                return;
-            }
-        }
-    }
-
     const FusionPolicy policy_;
     const FusionGraph fusion_;
-    std::vector<std::uint32_t> group_of_;
+    std::vector<Placement> placement_; ///< of every operator
     std::vector<Group> groups_;
-    std::unordered_map<TensorId, std::vector<TensorId>> parts_;
-    bool parts_ready_ = false;
 };
 
 } // namespace

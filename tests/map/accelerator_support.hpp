@@ -92,6 +92,21 @@ class Network {
         op.work.passes = 2;
         return subgraph(op, elements, 0, elements);
     }
+    /// Fuses an element-wise operator of one input behind the other operators of `s`.
+    void follow(SubgraphWork& s, double elements, double vector_ops, double special_ops = 0) {
+        Operator& op = add(OpKind::elementwise);
+        op.work.vector_ops = vector_ops;
+        op.work.special_ops = special_ops;
+        OperatorUse use;
+        use.op = &op;
+        use.compute = work_.precision.compute;
+        use.input_elements = use.output_elements = elements;
+        use.read_bytes = use.written_bytes = elements * bytes_of(work_.precision.activations);
+        s.operators.push_back(use);
+        s.unfused_bytes += use.read_bytes + use.written_bytes;
+        s.vector_ops += vector_ops;
+        s.special_ops += special_ops;
+    }
     const NetworkWork& work() const { return work_; }
     NetworkWork& work() { return work_; }
 

@@ -198,8 +198,8 @@ void drop_unused(BatchSchedule& schedule) {
     schedule.mappings = std::move(used);
 }
 
-/// Makes `pieces` run `factor` times before the cut, where there is at least one subgraph, and as `whole` behind
-/// it.
+/// Makes `pieces` run `factor` times before the cut, where there is at least one subgraph, and as `whole`
+/// behind it.
 void join(BatchSchedule& pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut,
           double factor) {
     for (std::size_t i = 0; i < pieces.which.size(); ++i)
@@ -278,9 +278,10 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     return whole;
 }
 
-/// The larger batch, run in parts as `pieces` says or whole behind a cut.
-BatchSchedule schedule_larger(const BatchLevel& larger, BatchSchedule pieces, const Machine& machine,
-                              double clock_ratio) {
+/// The larger batch, run in parts as `pieces` says or whole behind a cut; nothing where whole is best
+/// throughout.
+std::optional<BatchSchedule> schedule_larger(const BatchLevel& larger, BatchSchedule pieces,
+                                             const Machine& machine, double clock_ratio) {
     const NetworkWork& smaller = *larger.smaller->work;
     const double factor = larger.work->batch / smaller.batch;
     for (Mapping& mapping : pieces.mappings)
@@ -292,7 +293,7 @@ BatchSchedule schedule_larger(const BatchLevel& larger, BatchSchedule pieces, co
     const Joiner joiner(machine, clock_ratio, *larger.work, pieces, larger.whole);
     const std::size_t cut = joiner.cut(alike);
     if (cut == 0)
-        return larger.whole;
+        return std::nullopt;
     join(pieces, larger.whole, joiner, cut, factor);
     return pieces;
 }
@@ -343,7 +344,9 @@ const BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machin
 BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio) {
     if (!level.smaller)
         return level.whole;
-    return schedule_larger(level, schedule_at(*level.smaller, machine, clock_ratio), machine, clock_ratio);
+    auto joined =
+        schedule_larger(level, schedule_at(*level.smaller, machine, clock_ratio), machine, clock_ratio);
+    return joined ? std::move(*joined) : level.whole;
 }
 
 } // namespace archsim

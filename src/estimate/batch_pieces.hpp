@@ -20,9 +20,9 @@ namespace archsim {
 struct BatchLevel {
     std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
     const NetworkWork* work = nullptr;
-    BatchSchedule whole;                  ///< undivided, without repetition
-    const BatchLevel* smaller = nullptr;  ///< what it may be cut into; null: it runs whole
-    std::optional<BatchSchedule> joined;  ///< at the full clock, where there is a smaller one
+    BatchSchedule whole;                 ///< undivided, without repetition
+    const BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
+    std::optional<BatchSchedule> joined; ///< at the full clock, where there is a smaller one
     /// How it runs at the full clock.
     const BatchSchedule& at_full_clock() const { return joined ? *joined : whole; }
 };
@@ -40,8 +40,8 @@ class BatchCounts {
     std::vector<std::unique_ptr<BatchLevel>> levels_;
 };
 
-/// The fastest schedule at this clock that spends no more energy per item than the next smaller batch does, so
-/// that neither throughput falls nor energy per inference rises when a batch doubles. The fixed time of an
+/// The fastest schedule at this clock that spends no more energy per item than the next smaller batch does,
+/// so that neither throughput falls nor energy per inference rises when a batch doubles. The fixed time of an
 /// inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of buffer: two pieces
 /// of 4 images up to the layer that halves them, from there on all 8.
 BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio);

@@ -104,8 +104,8 @@ class Numbering {
     std::unordered_map<std::string, std::uint32_t> seen_;
 };
 
-/// Writes a subgraph into a key: every tensor by its properties where it is first met, by its number from then
-/// on, so that the pattern of who reads what is compared too.
+/// Writes a subgraph into a key: every tensor by its properties where it is first met, by its number from
+/// then on, so that the pattern of who reads what is compared too.
 class SubgraphKey {
   public:
     SubgraphKey(const ShapedGraph& graph, const DerivedCounts* derived)

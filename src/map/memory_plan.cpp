@@ -11,9 +11,43 @@ namespace {
 /// search is not worth its time and the arena is reported as its lower bound.
 constexpr std::size_t kLargestPlan = 4096;
 
-struct Placed {
-    std::size_t buffer;
-    double begin, end;
+/// Buffers with an offset, by offset; what a search reads of them lies together.
+class Placements {
+  public:
+    explicit Placements(std::size_t most) {
+        for (auto* steps : {&first_, &last_})
+            steps->reserve(most);
+        for (auto* offsets : {&begin_, &end_})
+            offsets->reserve(most);
+    }
+
+    /// The smallest gap among those alive together with `buffer` that holds it, else what is above them all.
+    double best_fit(const Buffer& buffer, double size) const {
+        double best = -1, best_gap = 0, cursor = 0;
+        for (std::size_t k = 0; k < begin_.size(); ++k) {
+            if (first_[k] > buffer.last || last_[k] < buffer.first)
+                continue;
+            const double gap = begin_[k] - cursor;
+            if (gap >= size && (best < 0 || gap < best_gap)) {
+                best = cursor;
+                best_gap = gap;
+            }
+            cursor = std::max(cursor, end_[k]);
+        }
+        return best >= 0 ? best : cursor;
+    }
+
+    void insert(const Buffer& buffer, double begin, double end) {
+        const auto at = std::upper_bound(begin_.begin(), begin_.end(), begin) - begin_.begin();
+        first_.insert(first_.begin() + at, buffer.first);
+        last_.insert(last_.begin() + at, buffer.last);
+        begin_.insert(begin_.begin() + at, begin);
+        end_.insert(end_.begin() + at, end);
+    }
+
+  private:
+    std::vector<std::uint32_t> first_, last_;
+    std::vector<double> begin_, end_;
 };
 
 double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes) {
@@ -21,30 +55,14 @@ double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> s
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
-    std::vector<Placed> placed; // sorted by begin
+    Placements placed(buffers.size());
     double arena = 0;
-    for (std::size_t i : order) {
+    for (const std::size_t i : order) {
         if (buffers[i].kv_cache || sizes[i] <= 0)
             continue;
-        double best = -1, best_gap = 0, cursor = 0;
-        for (const Placed& p : placed) {
-            const bool overlaps =
-                buffers[p.buffer].first <= buffers[i].last && buffers[i].first <= buffers[p.buffer].last;
-            if (!overlaps)
-                continue;
-            const double gap = p.begin - cursor;
-            if (gap >= sizes[i] && (best < 0 || gap < best_gap)) {
-                best = cursor;
-                best_gap = gap;
-            }
-            cursor = std::max(cursor, p.end);
-        }
-        const double begin = best >= 0 ? best : cursor;
-        const Placed entry{i, begin, begin + sizes[i]};
-        placed.insert(std::upper_bound(placed.begin(), placed.end(), entry,
-                                       [](const Placed& a, const Placed& b) { return a.begin < b.begin; }),
-                      entry);
-        arena = std::max(arena, entry.end);
+        const double begin = placed.best_fit(buffers[i], sizes[i]), end = begin + sizes[i];
+        placed.insert(buffers[i], begin, end);
+        arena = std::max(arena, end);
     }
     return arena;
 }

@@ -6,6 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
+#include <optional>
+#include <utility>
 
 namespace archsim {
 
@@ -103,8 +106,7 @@ class WorkBuilder {
         // A head that is kept wide is also multiplied wide.
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
-            std::any_of(op.inputs.begin(), op.inputs.end(),
-                        [&](TensorId in) { return is_head(in); }) &&
+            std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return is_head(in); }) &&
             uses_matrix_weights(op.work.kind))
             return precision_.activations;
         // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
@@ -231,34 +233,47 @@ std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& pa
 
 } // namespace
 
-/// Formats scale most networks' buffers alike, and powers of two leave every comparison of the planner as it
-/// is, to the last bit.
 struct FormatInvariants {
     SubgraphClasses classes;
-    std::vector<double> sizes; ///< of the buffers in fp32
-    MemoryPlan plan;           ///< for these
 
-    MemoryPlan plan_for(const Partition& partition, const std::vector<double>& wanted) const {
-        const auto some = std::find_if(sizes.begin(), sizes.end(), [](double size) { return size > 0; });
-        const double factor = some == sizes.end() ? 1 : wanted[some - sizes.begin()] / *some;
+    /// Formats scale most networks' buffers alike, and powers of two leave every comparison of the planner as
+    /// it is, to the last bit.
+    MemoryPlan plan_for(const Partition& partition, std::vector<double> sizes) const {
+        const std::lock_guard lock(mutex);
+        for (const Planned& known : planned)
+            if (const auto factor = power_of_two_between(known.sizes, sizes))
+                return scaled(known.plan, *factor);
+        MemoryPlan plan = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
+        return planned.emplace_back(Planned{std::move(sizes), std::move(plan)}).plan;
+    }
+
+  private:
+    struct Planned {
+        std::vector<double> sizes; ///< of the buffers
+        MemoryPlan plan;
+    };
+    mutable std::mutex mutex;
+    mutable std::vector<Planned> planned; ///< one per width of activations at most
+
+    /// The factor on every size of `from` that gives those of `to`.
+    static std::optional<double> power_of_two_between(const std::vector<double>& from,
+                                                      const std::vector<double>& to) {
+        const auto some = std::find_if(from.begin(), from.end(), [](double size) { return size > 0; });
+        const double factor =
+            some == from.end() ? 1 : to[static_cast<std::size_t>(some - from.begin())] / *some;
         int exponent = 0;
         constexpr double kPowerOfTwo = 0.5; // what frexp leaves of one
-        if (std::frexp(factor, &exponent) == kPowerOfTwo &&
-            std::equal(sizes.begin(), sizes.end(), wanted.begin(),
-                       [factor](double own, double other) { return own * factor == other; }))
-            return scaled(plan, factor);
-        return plan_memory(partition.buffers, wanted, partition.subgraphs.size());
+        const bool all = std::frexp(factor, &exponent) == kPowerOfTwo &&
+                         std::equal(from.begin(), from.end(), to.begin(),
+                                    [factor](double own, double other) { return own * factor == other; });
+        return all ? std::optional(factor) : std::nullopt;
     }
 };
 
-std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph& graph,
-                                                               const Partition& partition,
-                                                               const DerivedCounts* derived) {
+std::shared_ptr<const FormatInvariants>
+find_format_invariants(const ShapedGraph& graph, const Partition& partition, const DerivedCounts* derived) {
     auto common = std::make_shared<FormatInvariants>();
     common->classes = classify_subgraphs(graph, partition, derived);
-    common->sizes = buffer_sizes(
-        WorkBuilder(graph, PrecisionConfig::uniform(Precision::fp32), {}, derived), partition);
-    common->plan = plan_memory(partition.buffers, common->sizes, partition.subgraphs.size());
     return common;
 }
 

@@ -123,8 +123,7 @@ Result Session::run(const std::shared_ptr<const BoundModel>& model, std::string_
 }
 
 Result Session::run_on(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
-                       std::shared_ptr<const Machine> made, const RunOptions& options,
-                       BatchCounts* counted) {
+                       std::shared_ptr<const Machine> made, const RunOptions& options, BatchCounts* counted) {
     Result result;
     result.model = model->facts();
     result.hardware = hardware;

@@ -161,8 +161,9 @@ std::vector<AxisSensitivity> Sweep::sensitivities(Objective objective) const {
         s.high_value = value(one);
         found.push_back(s);
     }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const AxisSensitivity& a, const AxisSensitivity& b) { return a.swing() > b.swing(); });
+    std::stable_sort(found.begin(), found.end(), [](const AxisSensitivity& a, const AxisSensitivity& b) {
+        return a.swing() > b.swing();
+    });
     return found;
 }
 

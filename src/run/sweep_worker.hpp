@@ -40,13 +40,13 @@ class SweepWorker {
     const SweepRequest& request_;
     const std::span<const PrecisionConfig> precisions_;
 
-    std::size_t model_;  ///< of the point before
+    std::size_t model_; ///< of the point before
     MachineKey key_;
     std::shared_ptr<const Machine> machine_; ///< null with a reason where it cannot be made
     std::string reason_;
     std::vector<std::shared_ptr<const BoundModel>> bound_; ///< of the model, per batch
     BatchCounts counted_;                                  ///< of the model on the machine
-    std::vector<std::size_t> alike_; ///< per format the first one that the device executes alike
+    std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
     std::vector<std::optional<SweepRow>> rows_; ///< per format and batch; where there are no axes
 };
 

@@ -109,8 +109,8 @@ struct EstimateOptions {
     /// and so on; null when there is none. Called only where activations leave the chip. Empty: the batch is
     /// never cut.
     std::function<std::shared_ptr<const NetworkWork>(std::size_t level)> smaller_batch;
-    /// What earlier estimates on the same machine, of works that still exist, left: a larger batch finds there
-    /// the smaller ones that it may be cut into. One thread's; null: nothing is kept.
+    /// What earlier estimates on the same machine, of works that still exist, left: a larger batch finds
+    /// there the smaller ones that it may be cut into. One thread's; null: nothing is kept.
     BatchCounts* counted = nullptr;
 };
 

@@ -94,7 +94,7 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const ShapedGraph> graph_;
     std::shared_ptr<const ModelFacts> facts_;
     std::string batch_symbol_;
-    double batch_ = 1; ///< items of one inference
+    double batch_ = 1;                 ///< items of one inference
     std::set<std::string_view> types_; ///< of the operators
     mutable std::mutex mutex_;         ///< of both lists
     mutable std::list<PartitionEntry> partitions_;

@@ -104,6 +104,11 @@ TEST_CASE("pieces: of equals the whole batch", "[formulas][batch]") {
     images.whole[0] = layer(10, 16, 0);
     images.crossing_ms = 1000;
     CHECK(images.schedule().pieces == Pieces{1, 1});
+    // Also where both take the same energy.
+    images.machine.energy = priced_machine(nullptr).energy;
+    images.whole = {layer(10, 16, 0), layer(4, 0, 0)};
+    images.piece = {layer(5, 8, 0), layer(2, 0, 0)};
+    CHECK(images.schedule().pieces == Pieces{1, 1});
 }
 
 TEST_CASE("pieces: a cut may not cost more energy than pieces do", "[formulas][batch]") {
@@ -164,6 +169,10 @@ TEST_CASE("pieces: weights that run ahead of the network bind it as a whole", "[
     images.crossing_ms = 1000;
     CHECK(images.schedule().pieces == Pieces{2, 2});
     images.whole[0] = layer(10, 8, 0); // max(10 + 4, 6): the same
+    CHECK(images.schedule().pieces == Pieces{1, 1});
+    // Weights that bind: together max(9 + 2, 6), in pieces max(2 x 2, 2 x 6).
+    images.whole = {layer(2, 9, 0), layer(2, 0, 6)};
+    images.piece = {layer(1, 0, 0), layer(1, 0, 6)};
     CHECK(images.schedule().pieces == Pieces{1, 1});
 }
 

@@ -22,7 +22,7 @@ struct BatchLevel {
     const NetworkWork* work = nullptr;
     BatchSchedule whole;                 ///< undivided, without repetition
     const BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
-    std::optional<BatchSchedule> joined; ///< at the full clock, where there is a smaller one
+    std::optional<BatchSchedule> joined; ///< at the full clock, where parts are better
     /// How it runs at the full clock.
     const BatchSchedule& at_full_clock() const { return joined ? *joined : whole; }
 };

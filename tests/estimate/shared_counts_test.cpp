@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace archsim;
 
@@ -26,19 +27,22 @@ bool same(const Mapping& a, const Mapping& b) {
            std::string_view(a.allocation.scheme) == b.allocation.scheme;
 }
 
-void check_same(const Estimate& a, const Estimate& b) {
+/// `rounding`: share by which sums in another order may differ.
+void check_same(const Estimate& a, const Estimate& b, double rounding = 0) {
+    const auto near = [rounding](double x, double y) { return std::abs(x - y) <= rounding * std::abs(y); };
     CHECK(a.status == b.status);
-    CHECK(a.latency_s == b.latency_s);
-    CHECK(a.throughput_per_s == b.throughput_per_s);
-    CHECK(a.energy_per_inference_j == b.energy_per_inference_j);
-    CHECK(a.energy.joules == b.energy.joules);
-    CHECK(a.power_w == b.power_w);
-    CHECK(a.peak_power_w == b.peak_power_w);
-    CHECK(a.clock_ratio == b.clock_ratio);
-    CHECK(a.utilization == b.utilization);
-    CHECK(a.utilization_min == b.utilization_min);
-    CHECK(a.latency_interval.high == b.latency_interval.high);
-    CHECK(a.events.counts == b.events.counts);
+    CHECK(near(a.latency_s, b.latency_s));
+    CHECK(near(a.throughput_per_s, b.throughput_per_s));
+    CHECK(near(a.energy_per_inference_j, b.energy_per_inference_j));
+    CHECK(std::equal(a.energy.joules.begin(), a.energy.joules.end(), b.energy.joules.begin(), near));
+    CHECK(near(a.power_w, b.power_w));
+    CHECK(near(a.peak_power_w, b.peak_power_w));
+    CHECK(near(a.clock_ratio, b.clock_ratio));
+    CHECK(near(a.utilization, b.utilization));
+    CHECK(near(a.utilization_min, b.utilization_min));
+    CHECK(near(a.latency_interval.high, b.latency_interval.high));
+    CHECK(std::equal(a.events.counts.begin(), a.events.counts.end(), b.events.counts.begin(), near));
+    CHECK(std::equal(a.events.macs.begin(), a.events.macs.end(), b.events.macs.begin(), near));
     CHECK(a.compute_bound == b.compute_bound);
     CHECK(a.overhead_bound == b.overhead_bound);
 }
@@ -72,7 +76,7 @@ TEST_CASE("every mapper counts alike what is called alike", "[laws][estimate]") 
     CHECK(shared > all / 2); // else nothing is saved
 }
 
-TEST_CASE("sharing counts changes no bit of an estimate", "[laws][estimate]") {
+TEST_CASE("sharing counts changes an estimate by no more than rounding", "[laws][estimate]") {
     for (const char* model : {"resnet50", "bert-base"})
         for (const std::string& hardware : laws::hardware()) {
             const Result result = laws::run(model, hardware, Precision::fp16);
@@ -81,7 +85,7 @@ TEST_CASE("sharing counts changes no bit of an estimate", "[laws][estimate]") {
             INFO(model << " on " << hardware);
             NetworkWork each = *result.work;
             each.alike.clear();
-            check_same(result.estimate, estimate(each, *result.machine, {}));
+            check_same(result.estimate, estimate(each, *result.machine, {}), 1e-12);
         }
 }
 

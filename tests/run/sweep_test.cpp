@@ -138,6 +138,34 @@ TEST_CASE("a point without changes is the estimate itself, and more bandwidth is
                 CHECK(fast.latency_s <= slow.latency_s * (1 + 1e-12));
 }
 
+TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
+    SweepRequest q;
+    q.models = {"resnet18", "bert-base"};
+    q.hardware = {"KPU-T64", "Hailo-8", "TPU-v4", "SN10", "QRB5165", "DPU-ZCU102", "H100", "Xeon-8490H"};
+    q.precisions = {"fp32", "fp16", "bf16", "int8"};
+    q.batches = {64, 8, 1, 128};
+    const Sweep sweep(session(), q);
+    std::size_t compared = 0;
+    for (const SweepRow& row : all_rows(sweep, 2)) {
+        INFO(row.model << " on " << row.hardware << " in " << row.precision << ", batch " << row.batch);
+        RunOptions options;
+        options.precision = *PrecisionConfig::parse(row.precision);
+        const Result own =
+            session().run(session().bind(session().load(row.model), row.batch), row.hardware, options);
+        REQUIRE(row.status == own.estimate.status);
+        CHECK(row.reason == own.estimate.reason);
+        if (!own.ok())
+            continue;
+        ++compared;
+        CHECK(row.executed == name_of(own.estimate.executed.compute));
+        CHECK(row.latency_s == own.estimate.latency_s);
+        CHECK(row.energy_per_inference_j == own.estimate.energy_per_inference_j);
+        CHECK(row.utilization == own.estimate.utilization);
+        CHECK(row.peak_memory_bytes == own.estimate.memory.peak_bytes);
+    }
+    CHECK(compared > 150);
+}
+
 TEST_CASE("shards cover the space once", "[sweep]") {
     SweepRequest q = small_request();
     std::uint64_t next = 0;

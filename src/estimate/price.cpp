@@ -1,11 +1,11 @@
 #include "estimate/price.hpp"
 
+#include <Eigen/Core>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <utility>
 
 namespace archsim {
@@ -63,20 +63,27 @@ EventPrices::EventPrices(const Machine& machine, double clock_ratio) {
         mac_joules_[p] = table->mac[p].value_or(0) * voltage;
 }
 
-double EventPrices::macs(const EventCounts& events) const {
-    return std::inner_product(events.macs.begin(), events.macs.end(), mac_joules_.begin(), 0.0);
+namespace {
+
+/// Sum of products, in the order of Eigen's packets.
+template <std::size_t N>
+double dot(const std::array<double, N>& a, const std::array<double, N>& b) {
+    using Values = Eigen::Map<const Eigen::Matrix<double, static_cast<int>(N), 1>>;
+    return Values(a.data()).dot(Values(b.data()));
 }
+
+} // namespace
 
 EnergyBreakdown EventPrices::of(const EventCounts& events) const {
     EnergyBreakdown energy;
     for (std::size_t e = 0; e < kEventCount; ++e)
         energy.joules[e] = events.counts[e] * joules_[e];
-    energy[Event::mac] += macs(events);
+    energy[Event::mac] += dot(events.macs, mac_joules_);
     return energy;
 }
 
 double EventPrices::total(const EventCounts& events) const {
-    return std::inner_product(events.counts.begin(), events.counts.end(), joules_.begin(), macs(events));
+    return dot(events.counts, joules_) + dot(events.macs, mac_joules_);
 }
 
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio) {

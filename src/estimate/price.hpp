@@ -38,8 +38,6 @@ class EventPrices {
     double total(const EventCounts& events) const;
 
   private:
-    double macs(const EventCounts& events) const;
-
     std::array<double, kEventCount> joules_{}; ///< zeros where energy is not priced
     std::array<double, kPrecisionCount> mac_joules_{};
 };

@@ -65,8 +65,22 @@ class Key {
     void one(const std::pair<First, Second>& pair) {
         put(pair.first, pair.second);
     }
+    template <class Value, std::uint32_t N>
+    void one(const InlineVector<Value, N>& values) {
+        put(values.size());
+        for (const Value& value : values)
+            one(value);
+    }
     template <class Value>
     void one(const std::optional<Value>& value) {
+        maybe(value);
+    }
+    template <class Value>
+    void one(const Boxed<Value>& value) {
+        maybe(value);
+    }
+    template <class Maybe>
+    void maybe(const Maybe& value) {
         put(value.has_value());
         if (value)
             one(*value);
@@ -112,7 +126,7 @@ void put_tensor(TensorId id, const ShapedGraph& graph, Key& key) {
 }
 
 /// The tensor whose shape mappers look at: bytes and elements of all are counted in the subgraph's work.
-void put_main(const std::vector<TensorId>& ids, const ShapedGraph& graph, Key& key) {
+void put_main(const TensorList& ids, const ShapedGraph& graph, Key& key) {
     put_tensor(ids.empty() ? kNoTensor : ids.front(), graph, key);
 }
 

@@ -4,6 +4,7 @@
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/core/inline_vector.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -53,7 +54,9 @@ ARCHSIM_API bool is_floating(DataType type);
 
 using TensorId = std::uint32_t;
 inline constexpr TensorId kNoTensor = 0xFFFFFFFFu;
-using Shape = std::vector<std::int64_t>;
+/// The tensors of one operator.
+using TensorList = InlineVector<TensorId, 4>;
+using Shape = InlineVector<std::int64_t, 4>;
 
 /// A declared dimension: fixed (`value` >= 0), named (`symbol`), or neither.
 struct Dimension {
@@ -97,10 +100,10 @@ using AttributeValue =
 struct Node {
     std::string name; ///< never empty: "<op_type>_<index>" when the file gives none
     std::string op_type;
-    std::string domain;            ///< "" is ai.onnx
-    int opset = 0;                 ///< version of the domain that applies to this node
-    std::vector<TensorId> inputs;  ///< kNoTensor for an absent optional input
-    std::vector<TensorId> outputs; ///< likewise
+    std::string domain; ///< "" is ai.onnx
+    int opset = 0;      ///< version of the domain that applies to this node
+    TensorList inputs;  ///< kNoTensor for an absent optional input
+    TensorList outputs; ///< likewise
     std::vector<std::pair<std::string, AttributeValue>> attributes;
 
     /// The attribute of that name, or null.

@@ -2,6 +2,7 @@
 // A graph bound to concrete sizes: every tensor has a shape, every operator its work. Binding never changes
 // the imported graph; one import serves any number of bindings.
 
+#include "archsim/core/boxed.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
 #include "archsim/graph/graph.hpp"
@@ -78,8 +79,8 @@ struct OperatorWork {
     double vector_ops = 0;  ///< additions, multiplications, comparisons outside contractions
     double special_ops = 0; ///< exp, tanh, erf, sqrt, division, trigonometry: one per element and function
     std::vector<Contraction> contractions; ///< matrix work, in order of execution
-    std::optional<Window> window;          ///< convolution and pooling
-    std::optional<AttentionShape> attention;
+    Boxed<Window> window;                  ///< convolution and pooling
+    Boxed<AttentionShape> attention;
     double serial_steps = 1; ///< dependent steps of a recurrence
     /// Elements read per input where that is not the whole input (Gather reads rows, Slice a part): index ->
     /// elements; and elements written where that is not the whole output.
@@ -126,10 +127,10 @@ struct ShapedTensor {
 /// One operator instance of the bound graph. Bodies of control flow appear inline with their repeat count.
 struct Operator {
     std::string name;
-    std::string type; ///< op_type; domain prefix only outside ai.onnx ("com.microsoft.Gelu")
-    std::vector<TensorId> inputs, outputs; ///< into ShapedGraph::tensors
-    double repeat = 1;                     ///< executions per inference (loop bodies)
-    bool folded = false; ///< computed at build time, or its result is never used: absent at run time
+    std::string type;           ///< op_type; domain prefix only outside ai.onnx ("com.microsoft.Gelu")
+    TensorList inputs, outputs; ///< into ShapedGraph::tensors
+    double repeat = 1;          ///< executions per inference (loop bodies)
+    bool folded = false;        ///< computed at build time, or its result is never used: absent at run time
     std::optional<Precision> native_precision; ///< what a quantised graph prescribes, if it does
     OperatorWork work;
 };

@@ -45,11 +45,11 @@ struct Subgraph {
     std::uint32_t anchor = 0; ///< operator that gives the subgraph its kind
     OpKind kind = OpKind::free;
     double repeat = 1;
-    std::vector<SubgraphMember> members;     ///< topological order
-    std::vector<TensorId> inputs;            ///< activations read from outside, main input first
-    std::vector<TensorId> weights;           ///< constants read
-    std::vector<TensorId> outputs;           ///< tensors read outside or returned
-    std::vector<std::uint32_t> predecessors; ///< subgraphs whose outputs are read
+    InlineVector<SubgraphMember, 4> members;     ///< topological order
+    TensorList inputs;                           ///< activations read from outside, main input first
+    TensorList weights;                          ///< constants read
+    TensorList outputs;                          ///< tensors read outside or returned
+    InlineVector<std::uint32_t, 4> predecessors; ///< subgraphs whose outputs are read
 };
 
 /// One activation in memory: views and in-place concatenations share a buffer.

@@ -14,8 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Blocks double up to this size; protobuf's own limit of 8 KiB makes thousands of a large graph.
-constexpr std::size_t kLargestArenaBlock = 256u << 10;
+/// Blocks double up to this size. protobuf's own limit of 8 KiB makes thousands of a large graph; blocks
+/// above 128 KiB would go back to the kernel, and the next stage would fault in fresh pages.
+constexpr std::size_t kLargestArenaBlock = 32u << 10;
 
 [[noreturn]] void fail(const std::string& name, const std::string& message) {
     throw InputError(Finding{.kind = FindingKind::malformed_file,

@@ -21,26 +21,33 @@ class Boxed {
     using value_type = T; ///< as std::optional
 
     Boxed() = default;
+    /// No value.
     Boxed(std::nullopt_t) {}
+    /// A value of its own.
     Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {}
+    /// A copy of the value, if there is one.
     Boxed(const Boxed& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
-    Boxed(Boxed&&) noexcept = default;
+    /// Leaves `other` without a value.
+    Boxed(Boxed&& other) noexcept = default;
     ~Boxed() = default;
+    /// A copy of the value, if there is one.
     Boxed& operator=(const Boxed& other) {
         if (this != &other)
             value_ = other ? std::make_unique<T>(*other) : nullptr;
         return *this;
     }
-    Boxed& operator=(Boxed&&) noexcept = default;
+    /// Leaves `other` without a value.
+    Boxed& operator=(Boxed&& other) noexcept = default;
 
-    bool has_value() const { return value_ != nullptr; }
-    explicit operator bool() const { return has_value(); }
-    T& operator*() { return *value_; }
-    const T& operator*() const { return *value_; }
-    T* operator->() { return value_.get(); }
-    const T* operator->() const { return value_.get(); }
-    void reset() { value_.reset(); }
+    bool has_value() const { return value_ != nullptr; }   ///< whether there is a value
+    explicit operator bool() const { return has_value(); } ///< whether there is a value
+    T& operator*() { return *value_; }                     ///< the value, which must exist
+    const T& operator*() const { return *value_; }         ///< the value, which must exist
+    T* operator->() { return value_.get(); }               ///< the value, which must exist
+    const T* operator->() const { return value_.get(); }   ///< the value, which must exist
+    void reset() { value_.reset(); }                       ///< removes the value
 
+    /// Both without a value, or with equal ones.
     friend bool operator==(const Boxed& a, const Boxed& b) {
         return a && b ? *a == *b : a.has_value() == b.has_value();
     }

@@ -41,23 +41,30 @@ class InlineVector {
     using const_reverse_iterator = std::reverse_iterator<const_iterator>; ///< as std::vector
 
     InlineVector() = default;
+    /// `count` copies of a value.
     explicit InlineVector(std::size_t count, const T& value = T{}) { assign(count, value); }
+    /// The values listed.
     InlineVector(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
+    /// A copy of a range.
     template <std::forward_iterator Iterator>
     InlineVector(Iterator first, Iterator last) {
         assign(first, last);
     }
     /// A copy of a list kept elsewhere.
     InlineVector(const std::vector<T>& values) { assign(values.begin(), values.end()); }
+    /// A copy.
     InlineVector(const InlineVector& other) { assign(other.begin(), other.end()); }
+    /// Leaves `other` empty.
     InlineVector(InlineVector&& other) noexcept { take(other); }
     ~InlineVector() { release(); }
 
+    /// A copy.
     InlineVector& operator=(const InlineVector& other) {
         if (this != &other)
             assign(other.begin(), other.end());
         return *this;
     }
+    /// Leaves `other` empty.
     InlineVector& operator=(InlineVector&& other) noexcept {
         if (this != &other) {
             release();
@@ -65,56 +72,63 @@ class InlineVector {
         }
         return *this;
     }
+    /// The values listed.
     InlineVector& operator=(std::initializer_list<T> values) {
         assign(values.begin(), values.end());
         return *this;
     }
 
-    std::size_t size() const { return size_; }
-    bool empty() const { return size_ == 0; }
-    std::size_t capacity() const { return capacity_; }
-    T* data() { return on_heap() ? storage_.heap : storage_.here; }
-    const T* data() const { return on_heap() ? storage_.heap : storage_.here; }
+    std::size_t size() const { return size_; }                      ///< number of elements
+    bool empty() const { return size_ == 0; }                       ///< no elements
+    std::size_t capacity() const { return capacity_; }              ///< elements that fit without growing
+    T* data() { return on_heap() ? storage_.heap : storage_.here; } ///< the elements in one piece
+    const T* data() const { return on_heap() ? storage_.heap : storage_.here; } ///< the elements in one piece
 
-    iterator begin() { return data(); }
-    iterator end() { return data() + size_; }
-    const_iterator begin() const { return data(); }
-    const_iterator end() const { return data() + size_; }
-    const_iterator cbegin() const { return begin(); }
-    const_iterator cend() const { return end(); }
-    reverse_iterator rbegin() { return reverse_iterator(end()); }
-    reverse_iterator rend() { return reverse_iterator(begin()); }
-    const_reverse_iterator rbegin() const { return const_reverse_iterator(end()); }
-    const_reverse_iterator rend() const { return const_reverse_iterator(begin()); }
+    iterator begin() { return data(); }                           ///< first element
+    iterator end() { return data() + size_; }                     ///< behind the last element
+    const_iterator begin() const { return data(); }               ///< first element
+    const_iterator end() const { return data() + size_; }         ///< behind the last element
+    const_iterator cbegin() const { return begin(); }             ///< first element
+    const_iterator cend() const { return end(); }                 ///< behind the last element
+    reverse_iterator rbegin() { return reverse_iterator(end()); } ///< last element
+    reverse_iterator rend() { return reverse_iterator(begin()); } ///< before the first element
+    const_reverse_iterator rbegin() const { return const_reverse_iterator(end()); } ///< last element
+    const_reverse_iterator rend() const {
+        return const_reverse_iterator(begin());
+    } ///< before the first element
 
-    T& operator[](std::size_t i) { return data()[i]; }
-    const T& operator[](std::size_t i) const { return data()[i]; }
-    /// Throws std::out_of_range.
-    T& at(std::size_t i) { return data()[checked(i)]; }
-    /// Throws std::out_of_range.
-    const T& at(std::size_t i) const { return data()[checked(i)]; }
-    T& front() { return data()[0]; }
-    const T& front() const { return data()[0]; }
-    T& back() { return data()[size_ - 1]; }
-    const T& back() const { return data()[size_ - 1]; }
+    T& operator[](std::size_t i) { return data()[i]; }              ///< element `i`, which must exist
+    const T& operator[](std::size_t i) const { return data()[i]; }  ///< element `i`, which must exist
+    T& at(std::size_t i) { return data()[checked(i)]; }             ///< throws std::out_of_range
+    const T& at(std::size_t i) const { return data()[checked(i)]; } ///< throws std::out_of_range
+    T& front() { return data()[0]; }                                ///< first element, which must exist
+    const T& front() const { return data()[0]; }                    ///< first element, which must exist
+    T& back() { return data()[size_ - 1]; }                         ///< last element, which must exist
+    const T& back() const { return data()[size_ - 1]; }             ///< last element, which must exist
 
+    /// Makes room for `count` elements.
     void reserve(std::size_t count) {
         if (count > capacity_)
             grow(count);
     }
+    /// Removes all elements; the room stays.
     void clear() { size_ = 0; }
+    /// Appends a value.
     void push_back(const T& value) {
         const T kept = value; // may lie in the memory that is replaced
         if (size_ == capacity_)
             grow(std::size_t{size_} + 1);
         std::construct_at(data() + size_++, kept);
     }
+    /// Appends T(arguments...).
     template <typename... Arguments>
     T& emplace_back(Arguments&&... arguments) {
         push_back(T(std::forward<Arguments>(arguments)...));
         return back();
     }
+    /// Removes the last element, which must exist.
     void pop_back() { --size_; }
+    /// Removes elements at the end, or appends copies of `value`.
     void resize(std::size_t count, const T& value = T{}) {
         const T kept = value;
         reserve(count);
@@ -122,26 +136,24 @@ class InlineVector {
             std::uninitialized_fill_n(data() + size_, count - size_, kept);
         size_ = static_cast<std::uint32_t>(count);
     }
+    /// `count` copies of a value.
     void assign(std::size_t count, const T& value) {
         const T kept = value;
         clear();
         resize(count, kept);
     }
-    /// The range must not lie in this list.
+    /// A copy of a range, which must not lie in this list.
     template <std::forward_iterator Iterator>
     void assign(Iterator first, Iterator last) {
         clear();
         append(first, last);
     }
+    /// The values listed.
     void assign(std::initializer_list<T> values) { assign(values.begin(), values.end()); }
 
-    iterator insert(const_iterator place, const T& value) {
-        const auto at = place - begin();
-        push_back(value);
-        std::rotate(begin() + at, end() - 1, end());
-        return begin() + at;
-    }
-    /// The range must not lie in this list.
+    /// Inserts a value before `place`; returns its place.
+    iterator insert(const_iterator place, const T& value) { return insert(place, 1, value); }
+    /// Inserts a range, which must not lie in this list, before `place`; returns its place.
     template <std::forward_iterator Iterator>
     iterator insert(const_iterator place, Iterator first, Iterator last) {
         const auto at = place - begin();
@@ -150,6 +162,7 @@ class InlineVector {
         std::rotate(begin() + at, begin() + before, end());
         return begin() + at;
     }
+    /// Inserts copies of a value before `place`; returns their place.
     iterator insert(const_iterator place, std::size_t count, const T& value) {
         const auto at = place - begin();
         const auto before = static_cast<std::ptrdiff_t>(size_);
@@ -157,7 +170,9 @@ class InlineVector {
         std::rotate(begin() + at, begin() + before, end());
         return begin() + at;
     }
+    /// Removes an element; returns the place behind it.
     iterator erase(const_iterator place) { return erase(place, place + 1); }
+    /// Removes elements; returns the place behind them.
     iterator erase(const_iterator first, const_iterator last) {
         const auto at = first - begin(), after = last - begin();
         std::copy(begin() + after, end(), begin() + at);
@@ -165,9 +180,11 @@ class InlineVector {
         return begin() + at;
     }
 
+    /// Equal sizes and elements.
     friend bool operator==(const InlineVector& a, const InlineVector& b) {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());
     }
+    /// Lexicographical order.
     friend auto operator<=>(const InlineVector& a, const InlineVector& b) {
         return std::lexicographical_compare_three_way(a.begin(), a.end(), b.begin(), b.end());
     }

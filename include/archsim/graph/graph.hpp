@@ -54,8 +54,9 @@ ARCHSIM_API bool is_floating(DataType type);
 
 using TensorId = std::uint32_t;
 inline constexpr TensorId kNoTensor = 0xFFFFFFFFu;
-/// The tensors of one operator.
+/// Tensors of one operator.
 using TensorList = InlineVector<TensorId, 4>;
+/// Sizes of the axes, outermost first.
 using Shape = InlineVector<std::int64_t, 4>;
 
 /// A declared dimension: fixed (`value` >= 0), named (`symbol`), or neither.

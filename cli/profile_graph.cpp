@@ -34,7 +34,8 @@ struct SizeOptions {
         archsim::Bindings bindings = workload.bindings();
         archsim::cli::WorkloadOptions shapes; // written like values
         shapes.inputs = input_shapes;
-        bindings.input_shapes = shapes.bindings().input_values;
+        const auto given = shapes.bindings().input_values;
+        bindings.input_shapes.insert(given.begin(), given.end());
         return bindings;
     }
 };

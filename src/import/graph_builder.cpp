@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
+#include <iterator>
 
 namespace archsim::import {
 
@@ -136,7 +137,7 @@ std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& f
                 promised.erase(known);
             } else {
                 const TensorId id =
-                    frame.scope.draft().add_tensor(frame.prefix + name, TensorRole::intermediate);
+                    frame.scope.draft().add_tensor(name, TensorRole::intermediate, frame.prefix);
                 if (!frame.scope.bind(name, id))
                     findings_.add(FindingKind::duplicate, Severity::error, name,
                                   "this value is produced twice; readers get the first",
@@ -158,16 +159,19 @@ void GraphBuilder::read_nodes(const Nodes& nodes, const std::vector<TensorId>& o
         Node node;
         node.outputs.assign(next_output, next_output + proto.output_size());
         next_output += proto.output_size();
-        read_node(proto, index++, std::move(node), frame);
+        read_node(proto, index++, node, frame);
     }
 }
 
-void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node, Frame& frame) {
+void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node& node, Frame& frame) {
     GraphDraft& draft = frame.scope.draft();
     node.op_type = proto.op_type();
     node.domain = normalized_domain(proto.domain());
-    node.name =
-        frame.prefix + (proto.name().empty() ? fmt::format("{}_{}", node.op_type, index) : proto.name());
+    node.name = frame.prefix;
+    if (proto.name().empty())
+        fmt::format_to(std::back_inserter(node.name), "{}_{}", node.op_type, index);
+    else
+        node.name += proto.name();
     node.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
     for (const auto& name : proto.input()) {
         if (name.empty()) {
@@ -183,7 +187,7 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node node,
                 .mend = "export the model again",
                 .op_type = node.op_type,
                 .domain = node.domain});
-            const TensorId missing = draft.add_tensor(frame.prefix + name, TensorRole::intermediate);
+            const TensorId missing = draft.add_tensor(name, TensorRole::intermediate, frame.prefix);
             frame.scope.bind(name, missing);
             node.inputs.push_back(missing);
         }

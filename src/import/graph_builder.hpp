@@ -49,7 +49,8 @@ class GraphBuilder {
     std::vector<TensorId> declare_outputs(const Nodes& nodes, Frame& frame,
                                           std::unordered_map<std::string_view, TensorId> promised = {});
     void read_nodes(const Nodes& nodes, const std::vector<TensorId>& outputs, Frame& frame);
-    void read_node(const onnx::NodeProto& proto, int index, Node node, Frame& frame);
+    /// Fills in `node`, whose outputs are there, and appends what it stands for.
+    void read_node(const onnx::NodeProto& proto, int index, Node& node, Frame& frame);
     void read_attributes(const onnx::NodeProto& proto, Node& node, Frame& frame);
     std::optional<AttributeValue> read_attribute(const onnx::AttributeProto& proto, const Node& node,
                                                  Frame& frame);

@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Blocks double up to this size. protobuf's own limit of 8 KiB makes thousands of a large graph; blocks
+/// above 128 KiB would go back to the kernel, and the next stage would fault in fresh pages.
+constexpr std::size_t kLargestArenaBlock = 32u << 10;
+
 [[noreturn]] void fail(const std::string& name, const std::string& message) {
     throw InputError(Finding{.kind = FindingKind::malformed_file,
                              .message = message,
@@ -37,7 +41,9 @@ void parse(import::ByteSource& bytes, const std::string& name, onnx::ModelProto&
 }
 
 Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder) {
-    google::protobuf::Arena arena; // messages of a large graph are freed together
+    google::protobuf::ArenaOptions blocks;
+    blocks.max_block_size = kLargestArenaBlock;
+    google::protobuf::Arena arena(blocks); // messages of a large graph are freed together
     onnx::ModelProto& model = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
     parse(bytes, name, model);
     import::Findings findings(name);

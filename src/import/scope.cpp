@@ -2,17 +2,18 @@
 
 namespace archsim::import {
 
-TensorId GraphDraft::add_tensor(std::string name, TensorRole role) {
-    std::string unique = tensor_names.next(std::move(name), graph.tensors);
+TensorId GraphDraft::add_tensor(std::string_view name, TensorRole role, std::string_view prefix) {
     Tensor& tensor = graph.tensors.emplace_back();
-    tensor.name = std::move(unique);
+    tensor.name.reserve(prefix.size() + name.size());
+    tensor.name.append(prefix).append(name);
     tensor.role = role;
+    tensor_names.settle_last(graph.tensors);
     return static_cast<TensorId>(graph.tensors.size() - 1);
 }
 
-void GraphDraft::add_node(Node node) {
-    node.name = node_names.next(std::move(node.name), graph.nodes);
+void GraphDraft::add_node(Node&& node) {
     graph.nodes.push_back(std::move(node));
+    node_names.settle_last(graph.nodes);
 }
 
 void GraphDraft::reserve(std::size_t tensors, std::size_t nodes) {

@@ -21,21 +21,22 @@ class UniqueNames {
   public:
     void reserve(std::size_t names) { index_.reserve(names); }
 
-    /// The name for the entry that is appended to `list` next: `name` itself when it is new.
+    /// Numbers the name of the last entry of `list`, which is new, where an earlier entry has it.
     template <typename Named>
-    std::string next(std::string name, const std::vector<Named>& list) {
+    void settle_last(std::vector<Named>& list) {
         const auto name_of = [&list](std::uint32_t entry) -> const std::string& { return list[entry].name; };
-        const auto entry = static_cast<std::uint32_t>(list.size());
+        const auto entry = static_cast<std::uint32_t>(list.size() - 1);
+        const std::string& name = list.back().name;
         if (index_.add(name, entry, name_of) == NameIndex::kNone)
-            return name;
+            return;
         ++repetitions_;
         int& number = last_number_.try_emplace(name, 1).first->second;
         std::string numbered;
         do
             numbered = name + "#" + std::to_string(++number);
         while (index_.find(numbered, name_of) != NameIndex::kNone);
-        index_.add(numbered, entry, name_of);
-        return numbered;
+        list.back().name = std::move(numbered);
+        index_.add(list.back().name, entry, name_of);
     }
     std::size_t repetitions() const { return repetitions_; }
 
@@ -54,9 +55,10 @@ struct GraphDraft {
     UniqueNames tensor_names;
     UniqueNames node_names;
 
-    TensorId add_tensor(std::string name, TensorRole role);
-    /// Appends a node whose name may be that of another.
-    void add_node(Node node);
+    /// Appends a tensor called `prefix` + `name`, numbered where another is called so.
+    TensorId add_tensor(std::string_view name, TensorRole role, std::string_view prefix = {});
+    /// Appends a node; its name is numbered where another has it.
+    void add_node(Node&& node);
     /// Makes room in a draft that is still empty.
     void reserve(std::size_t tensors, std::size_t nodes);
 };

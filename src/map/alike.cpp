@@ -138,7 +138,7 @@ class SubgraphKey {
         if (derived_)
             key.put(derived_->link_elements[index], derived_->collectives[index]);
     }
-    void put(const std::vector<TensorId>& tensors, Key& key) {
+    void put(const TensorList& tensors, Key& key) {
         key.put(tensors.size());
         for (const TensorId id : tensors)
             put_tensor(id, key);

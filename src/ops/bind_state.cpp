@@ -39,6 +39,8 @@ void BindState::report(const Node& node, FindingKind kind, Severity severity, st
 }
 
 bool attach_given_value(BindState& state, TensorId id) {
+    if (state.bindings.input_values.empty() && state.bindings.input_real_values.empty())
+        return false; // as nearly always, and this is asked for every tensor
     const ShapedTensor& tensor = state.graph.tensors[id];
     Constant constant;
     if (const auto it = state.bindings.input_values.find(tensor.name);

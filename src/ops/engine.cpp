@@ -32,10 +32,15 @@ void BindEngine::run(const BindScope& scope) {
         run_node(scope, node);
 }
 
-Operator BindEngine::make_operator(const BindScope& scope, const Node& node, const OperatorRow* row) const {
-    Operator op;
-    op.name = scope.prefix.empty() ? node.name : scope.prefix + node.name;
-    op.type = is_onnx_domain(node.domain) ? node.op_type : node.domain + "." + node.op_type;
+Operator& BindEngine::add_operator(const BindScope& scope, const Node& node, const OperatorRow* row) {
+    Operator& op = state_.graph.operators.emplace_back();
+    op.name = scope.prefix;
+    op.name += node.name;
+    if (!is_onnx_domain(node.domain)) {
+        op.type = node.domain;
+        op.type += '.';
+    }
+    op.type += node.op_type;
     op.repeat = scope.repeat;
     if (scope.ids.empty()) {
         op.inputs = node.inputs;
@@ -59,7 +64,7 @@ void BindEngine::run_node(const BindScope& scope, const Node& node) {
     const OperatorRow* row = lookup(node);
     if (row && !row->infer && run_control_flow(*this, scope, node, *row))
         return;
-    Operator& op = state_.graph.operators.emplace_back(make_operator(scope, node, row));
+    Operator& op = add_operator(scope, node, row);
     if (!row) {
         unknown_operator(scope, node);
         declare_outputs(scope, node);

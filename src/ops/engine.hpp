@@ -20,7 +20,8 @@ class BindEngine {
     ShapedGraph& graph() { return state_.graph; }
     /// A scope for a body: new tensors for its own names, the outer ones for captured names.
     BindScope open(const BindScope& outer, const Graph& body, std::string prefix, double repeat);
-    Operator make_operator(const BindScope& scope, const Node& node, const OperatorRow* row) const;
+    /// Appends the operator of a node, without its work.
+    Operator& add_operator(const BindScope& scope, const Node& node, const OperatorRow* row);
     /// Adds an operator that costs nothing and stands for entering or leaving a body.
     void link(const BindScope& scope, const Node& node, std::vector<TensorId> inputs,
               std::vector<TensorId> outputs);

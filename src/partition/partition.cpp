@@ -304,12 +304,17 @@ class Partitioner {
         std::vector<std::uint32_t> position(order.size());
         for (std::uint32_t p = 0; p < order.size(); ++p)
             position[order[p]] = p;
-        result.subgraphs.reserve(order.size());
-        for (std::uint32_t g : order) {
-            for (auto& predecessor : subgraphs[g].predecessors)
+        for (Subgraph& subgraph : subgraphs) {
+            for (auto& predecessor : subgraph.predecessors)
                 predecessor = position[predecessor];
-            std::sort(subgraphs[g].predecessors.begin(), subgraphs[g].predecessors.end());
-            result.subgraphs.push_back(std::move(subgraphs[g]));
+            std::sort(subgraph.predecessors.begin(), subgraph.predecessors.end());
+        }
+        if (std::is_sorted(order.begin(), order.end())) {
+            result.subgraphs = std::move(subgraphs);
+        } else {
+            result.subgraphs.reserve(order.size());
+            for (std::uint32_t g : order)
+                result.subgraphs.push_back(std::move(subgraphs[g]));
         }
         result.critical_path = longest_chain(result.subgraphs);
         result.buffers = find_buffers(fusion_, result.subgraphs);

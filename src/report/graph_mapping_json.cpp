@@ -4,13 +4,15 @@
 #include "report/mapping_blocks.hpp"
 #include "report/results_json.hpp"
 
+#include <span>
+
 namespace archsim {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json tensors_json(const ShapedGraph& graph, const std::vector<TensorId>& ids) {
+Json tensors_json(const ShapedGraph& graph, std::span<const TensorId> ids) {
     Json list = Json::array();
     for (const TensorId id : ids) {
         if (id == kNoTensor)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string_view>
 #include <unordered_set>
 
@@ -12,7 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json names_of(const ShapedGraph& graph, const std::vector<TensorId>& ids) {
+Json names_of(const ShapedGraph& graph, std::span<const TensorId> ids) {
     Json names = Json::array();
     for (const TensorId id : ids)
         names.push_back(id == kNoTensor ? std::string() : graph.tensors[id].name);

@@ -11,7 +11,7 @@ std::string shape_text(const ShapedTensor& tensor) {
     return tensor.shape.empty() ? "scalar" : fmt::format("{}", fmt::join(tensor.shape, "x"));
 }
 
-std::string shapes_text(const ShapedGraph& graph, const std::vector<TensorId>& ids) {
+std::string shapes_text(const ShapedGraph& graph, std::span<const TensorId> ids) {
     std::string text;
     for (const TensorId id : ids)
         if (id != kNoTensor)

@@ -3,6 +3,7 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace archsim {
 /// "1x64x112x112", "scalar", "?" where unresolved.
 std::string shape_text(const ShapedTensor& tensor);
 /// The same of several tensors, with commas.
-std::string shapes_text(const ShapedGraph& graph, const std::vector<TensorId>& ids);
+std::string shapes_text(const ShapedGraph& graph, std::span<const TensorId> ids);
 /// Inputs of an operator that are computed; its weights follow from its type and shapes.
 std::vector<TensorId> activations_of(const ShapedGraph& graph, const Operator& op);
 

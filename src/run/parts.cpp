@@ -36,7 +36,7 @@ class Union {
             }
             graph_.tensors.push_back(tensor);
         }
-        const auto moved = [&](std::vector<TensorId> ids) {
+        const auto moved = [&](TensorList ids) {
             for (TensorId& id : ids)
                 id = id == kNoTensor ? kNoTensor : place[id];
             return ids;

@@ -53,6 +53,9 @@ ARCHSIM_API bool is_floating(DataType type);
 
 using TensorId = std::uint32_t;
 inline constexpr TensorId kNoTensor = 0xFFFFFFFFu;
+/// Tensors of one operator.
+using TensorList = std::vector<TensorId>;
+/// Sizes of the axes, outermost first.
 using Shape = std::vector<std::int64_t>;
 
 /// A declared dimension: fixed (`value` >= 0), named (`symbol`), or neither.
@@ -97,10 +100,10 @@ using AttributeValue =
 struct Node {
     std::string name; ///< never empty: "<op_type>_<index>" when the file gives none
     std::string op_type;
-    std::string domain;            ///< "" is ai.onnx
-    int opset = 0;                 ///< version of the domain that applies to this node
-    std::vector<TensorId> inputs;  ///< kNoTensor for an absent optional input
-    std::vector<TensorId> outputs; ///< likewise
+    std::string domain; ///< "" is ai.onnx
+    int opset = 0;      ///< version of the domain that applies to this node
+    TensorList inputs;  ///< kNoTensor for an absent optional input
+    TensorList outputs; ///< likewise
     std::vector<std::pair<std::string, AttributeValue>> attributes;
 
     /// The attribute of that name, or null.

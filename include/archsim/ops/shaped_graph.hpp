@@ -126,10 +126,10 @@ struct ShapedTensor {
 /// One operator instance of the bound graph. Bodies of control flow appear inline with their repeat count.
 struct Operator {
     std::string name;
-    std::string type; ///< op_type; domain prefix only outside ai.onnx ("com.microsoft.Gelu")
-    std::vector<TensorId> inputs, outputs; ///< into ShapedGraph::tensors
-    double repeat = 1;                     ///< executions per inference (loop bodies)
-    bool folded = false; ///< computed at build time, or its result is never used: absent at run time
+    std::string type;           ///< op_type; domain prefix only outside ai.onnx ("com.microsoft.Gelu")
+    TensorList inputs, outputs; ///< into ShapedGraph::tensors
+    double repeat = 1;          ///< executions per inference (loop bodies)
+    bool folded = false;        ///< computed at build time, or its result is never used: absent at run time
     std::optional<Precision> native_precision; ///< what a quantised graph prescribes, if it does
     OperatorWork work;
 };

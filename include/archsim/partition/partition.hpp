@@ -46,9 +46,9 @@ struct Subgraph {
     OpKind kind = OpKind::free;
     double repeat = 1;
     std::vector<SubgraphMember> members;     ///< topological order
-    std::vector<TensorId> inputs;            ///< activations read from outside, main input first
-    std::vector<TensorId> weights;           ///< constants read
-    std::vector<TensorId> outputs;           ///< tensors read outside or returned
+    TensorList inputs;                       ///< activations read from outside, main input first
+    TensorList weights;                      ///< constants read
+    TensorList outputs;                      ///< tensors read outside or returned
     std::vector<std::uint32_t> predecessors; ///< subgraphs whose outputs are read
 };
 

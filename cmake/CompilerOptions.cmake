@@ -37,7 +37,7 @@ if(ARCHSIM_SANITIZE)
     add_link_options(-fsanitize=${ARCHSIM_SANITIZE})
 endif()
 if(ARCHSIM_COVERAGE)
-    add_compile_options(--coverage)
+    add_compile_options(--coverage -fprofile-update=atomic) # counters of threads would lose each other's steps
     add_link_options(--coverage)
 endif()
 if(ARCHSIM_BUILD_FUZZERS)

@@ -60,6 +60,7 @@ struct SensitivityRow {
     double effect_down = 0, effect_up = 0;   ///< relative change of the metric
     std::optional<std::size_t> other_winner; ///< who wins then, where that changes
 };
+/// What the comparison's metric makes of each assumed input.
 struct Sensitivity {
     double variation = 0;             ///< 0.2: each input by 20 % down and up
     int varied = 0;                   ///< inputs tried

@@ -152,12 +152,15 @@ class Partitioner {
         FusionReason refusal = FusionReason::starts_subgraph;
         std::uint32_t best = kNoGroup;
         FusionReason best_reason{};
+        OtherInputs others;
         for (TensorId in : inputs) {
             const std::uint32_t group = group_of(in);
             if (group == kNoGroup || group == best)
                 continue;
+            if (others.group != group)
+                others = other_inputs(i, group, inputs);
             FusionReason reason{};
-            if (!may_join(i, in, group, inputs, reason)) {
+            if (!may_join(i, in, others, inputs, reason)) {
                 refusal = reason;
                 continue;
             }
@@ -185,27 +188,39 @@ class Partitioner {
                fusion_.tensor(in).elements() >= output_elements(i);
     }
 
-    bool may_join(std::uint32_t i, TensorId in, std::uint32_t group, std::span<const TensorId> inputs,
-                  FusionReason& reason) const {
-        const Group& g = groups_[group];
-        int residuals = 0;
-        bool covered = true; // every other input is inside the kernel or already read by it
+    /// How the inputs of an operator lie to a kernel that it may join.
+    struct OtherInputs {
+        std::uint32_t group = kNoGroup;
+        bool covered = true; ///< all are inside the kernel or already read by it
+        int residuals = 0;   ///< 2 stands for more
+    };
+    OtherInputs other_inputs(std::uint32_t i, std::uint32_t group, std::span<const TensorId> inputs) const {
+        OtherInputs found{.group = group};
         for (TensorId other : inputs) {
-            covered = covered && (group_of(other) == group || reads(group, other));
-            residuals += is_residual(i, other, group);
+            found.covered = found.covered && (group_of(other) == group || reads(group, other));
+            found.residuals = std::min(found.residuals + is_residual(i, other, group), 2);
+            if (!found.covered && found.residuals == 2)
+                break; // the rest of a sum of thousands tells nothing more
         }
+        return found;
+    }
+
+    bool may_join(std::uint32_t i, TensorId in, const OtherInputs& others, std::span<const TensorId> inputs,
+                  FusionReason& reason) const {
+        const std::uint32_t group = others.group;
+        const Group& g = groups_[group];
         const bool same_size = fusion_.tensor(in).elements() == output_elements(i);
-        const bool normalizes = g.kind == OpKind::reduction && policy_.normalization && covered;
+        const bool normalizes = g.kind == OpKind::reduction && policy_.normalization && others.covered;
         if (!same_size && !normalizes)
             return reason = FusionReason::cut_shape, false;
         if (!closes(in, i, group))
             return reason = FusionReason::cut_several_readers, false;
         if (normalizes)
             return reason = FusionReason::pattern_normalization, true;
-        if (residuals > 0) {
+        if (others.residuals > 0) {
             if (is_epilogue_anchor(g.kind) ? !policy_.residual_add : !policy_.elementwise_chain)
                 return reason = FusionReason::cut_policy, false;
-            if (is_epilogue_anchor(g.kind) && (g.residual || residuals > 1))
+            if (is_epilogue_anchor(g.kind) && (g.residual || others.residuals > 1))
                 return reason = FusionReason::cut_second_residual, false;
             return reason = FusionReason::residual_fused, true;
         }

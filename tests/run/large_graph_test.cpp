@@ -40,8 +40,8 @@ onnx::ModelProto chain() {
     return model;
 }
 
-/// Branches of two operators that one concatenation joins.
-onnx::ModelProto wide() {
+/// Branches of two operators that one operator joins.
+onnx::ModelProto wide(const std::string& joined_by) {
     onnx::ModelProto model = model_with_input();
     onnx::GraphProto& graph = *model.mutable_graph();
     std::vector<std::string> branches;
@@ -51,8 +51,9 @@ onnx::ModelProto wide() {
         add_node(graph, "Softmax", {"a" + number}, {"b" + number});
         branches.push_back("b" + number);
     }
-    auto& axis = add_attribute(add_node(graph, "Concat", branches, {"y"}), "axis", onnx::AttributeProto::INT);
-    axis.set_i(1);
+    onnx::NodeProto& join = add_node(graph, joined_by, branches, {"y"});
+    if (joined_by == "Concat")
+        add_attribute(join, "axis", onnx::AttributeProto::INT).set_i(1);
     add_output(graph, "y");
     return model;
 }
@@ -60,7 +61,8 @@ onnx::ModelProto wide() {
 } // namespace
 
 TEST_CASE("a hundred thousand operators, deep or wide, are estimated on every architecture", "[large]") {
-    for (const auto& [name, model] : {std::pair{"chain", chain()}, {"wide", wide()}}) {
+    for (const auto& [name, model] :
+         {std::pair{"chain", chain()}, {"concatenated", wide("Concat")}, {"summed", wide("Sum")}}) {
         INFO(name);
         const auto file =
             std::filesystem::temp_directory_path() / ("archsim_large_" + std::string(name) + ".onnx");

@@ -36,7 +36,7 @@ struct Stated {
         return o;
     }
     TensorId product(TensorId x, TensorId w, bool constant = true) {
-        const Shape &a = graph.tensors[x].shape, &b = graph.tensors[w].shape;
+        const Shape a = graph.tensors[x].shape, b = graph.tensors[w].shape;
         Shape shape = a;
         shape.back() = b.back();
         const TensorId y = tensor(shape);

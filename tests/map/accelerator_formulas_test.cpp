@@ -191,7 +191,9 @@ TEST_CASE("accelerators: what stands in for a format without a rate", "[formulas
     CHECK(format(Precision::bf16).multiplies == Precision::fp16); // a float as wide, and faster than fp32
     CHECK(format(Precision::fp64).multiplies == Precision::fp16); // none is as wide: the fastest float
     rate(Precision::fp16, 30);
-    CHECK(format(Precision::bf16).multiplies == Precision::fp32);
+    rate(Precision::fp8, 500);
+    CHECK(format(Precision::bf16).multiplies == Precision::fp32); // not the faster, narrower float
+    rate(Precision::fp8, 0);
     CHECK(format(Precision::int4).multiplies == Precision::int8);
     CHECK(format(Precision::int16).multiplies ==
           Precision::fp32); // may be held by a float, not by a narrower integer

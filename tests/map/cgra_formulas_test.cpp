@@ -58,6 +58,7 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
                   {Event::dram_byte, 200 + 1760 + 40}});
     check_allocation(m, 8, 8, 2, 1500 / (9 * 8 * 30.0));
     CHECK(m.ideal_cycles == Approx(2 * 1500 / 256.0));
+    CHECK(std::string(m.allocation.scheme) == "placed pipeline");
 
     const Mapping fixed = make_cgra_mapper()->map_network(network.work(), rig.machine()).fixed;
     check_demands(fixed, {{Resource::seconds, Lane::overhead, 2 * 2e-5},

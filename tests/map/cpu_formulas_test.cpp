@@ -120,6 +120,11 @@ TEST_CASE("CPU: cores that share operands fetch copies of them", "[formulas][cpu
     CHECK(shares < 2);
     check_traffic(counted(*few, m), {6800 + 2176, 4 * 6800 / 2 + 2176, 4 * 12800 / 2, 12800},
                   17 * 3200 / 8.0 * kLoads * 32);
+    // A strided convolution whose input outweighs its weights fourfold: 16 rows allow two shares of eight.
+    auto strided = matmul(16, 64, 10, Precision::fp32);
+    strided->work().input_bytes = 16 * 640;
+    check_traffic(counted(*strided, m), {10240 + 4096, 4 * 10240 / 2 + 4096, 4 * 2560 / 2, 2560},
+                  10240 / 8 * kLoads * 32);
     // Attention products: one head's operands go to the cores of that head.
     OperatorWork work;
     work.contractions = {{3, 20, 20, 16, false}};

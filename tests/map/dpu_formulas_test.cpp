@@ -57,6 +57,7 @@ TEST_CASE("DPU: a convolution with an exponential activation", "[formulas][dpu]"
                   {Event::dram_byte, 3600 + 8100}});
     check_allocation(m, 1, 2, 2, kMacs / 5 / (1458 * 4 * 8 * 8));
     CHECK(m.ideal_cycles == Approx(2 * kMacs / 1024));
+    CHECK(std::string(m.allocation.scheme) == "convolution engine");
 }
 
 TEST_CASE("DPU: requests in a queue fill every round and share DRAM", "[formulas][dpu]") {
@@ -116,6 +117,7 @@ TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
                    {Resource::seconds, Lane::overhead, 3e-6 * 2},
                    {Resource::overhead_cycles, Lane::overhead, 600 * 2}});
     CHECK(m.allocation.useful_fraction == 1);
+    CHECK(std::string(m.allocation.scheme) == "AI engines");
     // Pooling of 2 x 2 over 5 x 5 results of 20 channels: 2000 taps at 10 per clock of the logic.
     Network one;
     SubgraphWork& pool = one.simple(OpKind::pooling, 2000, 0);

@@ -125,7 +125,11 @@ TEST_CASE("GPU: a reduction is split into at least four steps each, on a starved
     CHECK(choose_tile({1, 64, 64, 32 * 15}, engine).split == 2); // 7.5 steps; four parts would have 3.75
     CHECK(choose_tile({1, 64, 64, 32 * 16}, engine).split == 4); // four steps
     CHECK(choose_tile({1, 64, 64, 32 * 7}, engine).split == 1);  // 3.5 steps
-    engine.units = 1;                                            // two tiles are two waves already
+    // Twelve tiles on ten units are two waves; 24 halves would be three waves of half the time, but the
+    // machine is not starved.
+    engine.units = 10;
+    CHECK(choose_tile({12, 64, 32, 2048}, engine).split == 1);
+    engine.units = 1; // two tiles are two waves already
     CHECK(choose_tile({1, 64, 64, 65536}, engine).split == 1);
 }
 

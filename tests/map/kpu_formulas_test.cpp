@@ -84,6 +84,12 @@ TEST_CASE("KPU: depthwise convolution keeps channels on rows and taps on columns
     check_allocation(m, 6, 6, 4 / 6.0, 36 * 7 * 9 / (4 * 25 * 36.0));
 }
 
+TEST_CASE("KPU: one block uses one tile", "[formulas][kpu]") {
+    Network network(Precision::bf16);
+    const Mapping m = map_one(*make_kpu_mapper(), network.product(5, 5, 64), network, grid(1e6));
+    check_allocation(m, 1, 6, 1, 1);
+}
+
 TEST_CASE("KPU: element-wise work alone uses every element", "[formulas][kpu]") {
     Network network(Precision::bf16);
     const Mapping m =
@@ -138,4 +144,19 @@ TEST_CASE("KPU: kinds of tiles finish together, the widest describes the schedul
     CHECK(s.edge_elements == 9 * 16 * 90);
     CHECK(s.row_passes == 1); // 8 x 4 columns
     CHECK(s.col_passes == 2); // 8 x 2 rows
+}
+
+TEST_CASE("KPU: the order in which kinds of tiles are listed does not matter", "[formulas][kpu]") {
+    const kpu::TileClass small{4, 4, 12, 1}, large{8, 8, 2, 1};
+    Contraction c;
+    c.m = c.n = 16;
+    c.k = 90;
+    const kpu::Schedule a = kpu::schedule_product(c, mixed({small, large}, 2, 4));
+    const kpu::Schedule b = kpu::schedule_product(c, mixed({large, small}, 2, 4));
+    CHECK(a.cycles == b.cycles);
+    CHECK(a.waves == b.waves);
+    CHECK(a.tiles_used == b.tiles_used);
+    CHECK(a.padded_macs == b.padded_macs);
+    CHECK(a.edge_elements == b.edge_elements);
+    CHECK(a.row_passes == b.row_passes);
 }

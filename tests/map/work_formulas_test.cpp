@@ -36,7 +36,7 @@ struct Stated {
         return o;
     }
     TensorId product(TensorId x, TensorId w, bool constant = true) {
-        const Shape &a = graph.tensors[x].shape, &b = graph.tensors[w].shape;
+        const Shape a = graph.tensors[x].shape, b = graph.tensors[w].shape;
         Shape shape = a;
         shape.back() = b.back();
         const TensorId y = tensor(shape);
@@ -130,6 +130,12 @@ TEST_CASE("work: an output projection that is kept wide is multiplied wide", "[f
     CHECK(narrow.subgraphs[0].weight_bytes == 48 * 10 / 8);
 }
 
+TEST_CASE("work: what a file holds packed stays so at any precision", "[formulas][map]") {
+    ProductAndSum s;
+    s.graph.tensors[s.w].storage_bits = 4.5;
+    CHECK(s.work(PrecisionConfig::uniform(Precision::fp16)).weight_bytes == 48 * 4.5 / 8);
+}
+
 TEST_CASE("work: a cache is stored in its own format and is no input of the network", "[formulas][map]") {
     Stated s;
     const TensorId x = s.input({4, 8}), cache = s.input({2, 5, 8});
@@ -217,6 +223,17 @@ TEST_CASE("sharding: heads are whole, keys with fewer heads are repeated", "[for
     CHECK(w.special_ops == Approx(100));
     CHECK(part->tensor_share[y] == Approx(1 / 3.0));
     CHECK(part->operators[2].work.contractions[0].k == Approx(16));
+}
+
+TEST_CASE("sharding: the largest input that is divided says how", "[formulas][sharding]") {
+    // Columns in quarters beside a cache of two heads, in halves.
+    Stated s;
+    const TensorId cache = s.input({1, 2, 5, 1}), a = s.product(s.input({4, 8}), s.weight({8, 8}));
+    s.graph.tensors[cache].kv_cache = true;
+    const TensorId y = s.tensor({4, 8});
+    s.op(OpKind::elementwise, {cache, a}, {y}).work.vector_ops = 32;
+    s.graph.outputs = {y};
+    CHECK(shard(s.graph, 4)->operators[1].work.vector_ops == 8);
 }
 
 TEST_CASE("sharding: experts are divided inside", "[formulas][sharding]") {

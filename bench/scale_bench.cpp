@@ -16,6 +16,7 @@
 #include <string>
 
 #include <onnx/onnx_pb.h>
+#include <unistd.h>
 
 namespace {
 
@@ -123,7 +124,8 @@ void add(const std::string& name, const std::filesystem::path& file) {
 
 int main(int argc, char** argv) {
     benchmark::Initialize(&argc, argv);
-    const auto folder = std::filesystem::temp_directory_path() / "archsim_scale_bench";
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("archsim_scale_bench_" + std::to_string(getpid()));
     try {
         std::filesystem::create_directories(folder);
         for (const auto& [name, model] : {std::pair{"chain", chain()}, {"wide", wide()}}) {

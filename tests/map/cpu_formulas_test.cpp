@@ -363,3 +363,18 @@ TEST_CASE("CPU: efficiency cores add their share to the streams", "[formulas][cp
     m.active_fraction = 0.5;
     CHECK(make_cpu_mapper()->map_network(network, m).instances == Approx(2 + 3 * 0.5 * 0.8 * 0.9));
 }
+
+TEST_CASE("CPU: attention of 8-bit networks multiplies in the float that they store", "[formulas][cpu]") {
+    Machine m = four_cores(true);
+    NetworkWork network;
+    network.precision = PrecisionConfig::uniform(Precision::int8);
+    const auto unit = [&](OpKind kind) { return cpu::View(m, network).unit(Precision::int8, kind); };
+    CHECK(unit(OpKind::attention).ops_per_cycle == 128); // as stored: 8-bit dot products
+    set(m, Parameter::wide_element_bytes, 2);
+    CHECK(unit(OpKind::attention).matrix);
+    CHECK(unit(OpKind::attention).ops_per_cycle == 512); // bf16 tiles
+    CHECK_FALSE(unit(OpKind::matmul).matrix);
+    set(m, Parameter::wide_element_bytes, 4);
+    CHECK_FALSE(unit(OpKind::attention).matrix);
+    CHECK(unit(OpKind::attention).ops_per_cycle == 32);
+}

@@ -491,3 +491,14 @@ TEST_CASE("GPU: overlapping streams leave a part of a kernel's floor", "[formula
     // Other streams fill the idle units: 0.4 waves are 0.4 x 384 cycles, and larger tiles cost no more.
     CHECK(demand_on(out, Resource::matrix_cycles)->amount == Approx(2 * 128 * 64 * 96 / 10240.0));
 }
+
+TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies in half precision",
+          "[formulas][gpu]") {
+    Machine m = ten_units();
+    auto recurrent = matmul(100, 40, 70, Precision::fp16);
+    recurrent->op.work.serial_steps = 30;
+    CHECK(demand_on(counted(*recurrent, m), Resource::overhead_cycles)->amount == 30 * 6000);
+    auto narrow = attention(100, 4);
+    narrow->work().precision = Precision::fp8;
+    CHECK(counted(*narrow, m).events.macs[static_cast<std::size_t>(Precision::fp16)] == 8 * 100 * 100 * 80);
+}

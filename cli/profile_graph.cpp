@@ -34,8 +34,7 @@ struct SizeOptions {
         archsim::Bindings bindings = workload.bindings();
         archsim::cli::WorkloadOptions shapes; // written like values
         shapes.inputs = input_shapes;
-        const auto given = shapes.bindings().input_values;
-        bindings.input_shapes.insert(given.begin(), given.end());
+        bindings.input_shapes = shapes.bindings().input_values;
         return bindings;
     }
 };

@@ -89,7 +89,7 @@ class GroupDescriber {
     }
 
     /// Kernels that write `root`, looking through in-place concatenations.
-    void add_predecessors(TensorId root, std::uint32_t self, decltype(Subgraph::predecessors)& list) {
+    void add_predecessors(TensorId root, std::uint32_t self, std::vector<std::uint32_t>& list) {
         pending_.assign(1, root);
         while (!pending_.empty()) {
             const TensorId t = pending_.back();

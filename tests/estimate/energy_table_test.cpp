@@ -8,8 +8,8 @@
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
-#include "map/cpu_view.hpp"
-#include "map/gpu_view.hpp"
+#include "family/cpu_view.hpp"
+#include "family/gpu_view.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -91,7 +91,7 @@ class ARCHSIM_API Mapper {
 /// The mapper of a family; never null.
 ARCHSIM_API const Mapper& mapper_for(Family family);
 
-// Factories, one per architecture (src/map/<family>.cpp); mapper_for holds the table.
+// Factories, one per architecture (src/family/<family>.cpp); mapper_for holds the table.
 std::unique_ptr<Mapper> make_cpu_mapper();
 std::unique_ptr<Mapper> make_gpu_mapper();
 std::unique_ptr<Mapper> make_systolic_mapper();

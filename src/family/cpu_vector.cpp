@@ -1,0 +1,83 @@
+// Everything outside contractions: cycles per vector of elements, or bytes.
+
+#include "family/cpu_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim::cpu {
+
+namespace {
+
+// Softmax walks its row for the maximum, the exponentials and the scaling; a normalisation for moments and
+// scaling.
+constexpr double kSoftmaxFactor = 2;
+// Windowed reductions load and combine every input element; the rest produce one output per element.
+constexpr double kPoolingFactor = 2;
+
+} // namespace
+
+double head_count(const View& view, const OperatorUse& use) {
+    double heads = 1;
+    if (use.op->outputs.empty() || use.op->outputs.front() == kNoTensor)
+        return heads;
+    const Shape& shape = view.network.graph->tensors[use.op->outputs.front()].shape;
+    for (std::size_t i = 0; i + 2 < shape.size(); ++i)
+        heads *= static_cast<double>(shape[i]);
+    return heads;
+}
+
+double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
+    const double simple = view.param(Parameter::element_cycles, 1);
+    const double heavy = view.param(Parameter::transcendental_cycles, simple);
+    // Native half precision doubles the elements of a vector; softmax and normalisation accumulate in fp32.
+    const bool half = use.compute == Precision::fp16 && view.machine.vector_ops(Precision::fp16) > 0;
+    double lanes = view.lanes * (half ? 2 : 1);
+    double cycles = 0;
+    switch (use.op->work.kind) {
+    case OpKind::pooling:
+    case OpKind::reduction:
+        cycles = use.input_elements * simple * kPoolingFactor;
+        break;
+    case OpKind::softmax:
+        cycles = use.output_elements * heavy * kSoftmaxFactor;
+        lanes = view.lanes;
+        break;
+    case OpKind::normalization:
+        cycles = use.output_elements * heavy;
+        lanes = view.lanes;
+        break;
+    default:
+        cycles = use.output_elements * (use.op->work.special_ops > 0 ? heavy : simple);
+        break;
+    }
+    return cycles / (lanes * view.used) * view.imbalance(blocks);
+}
+
+void map_vector(const View& view, const SubgraphWork& work, Mapping& out) {
+    double cycles = 0, blocks = 1;
+    for (const OperatorUse& use : work.operators) {
+        const bool per_head =
+            use.op->work.kind == OpKind::softmax && view.param(Parameter::head_parallel_attention, 0) > 0;
+        blocks = per_head ? head_count(view, use) : std::max(1.0, use.output_elements / view.lanes);
+        cycles += vector_cycles(view, use, blocks);
+    }
+    out.add(Resource::vector_cycles, Lane::compute, cycles);
+    out.ideal_cycles =
+        view.vector_fp32 > 0 ? (work.vector_ops + work.special_ops) / (view.vector_fp32 * view.used) : 0;
+    count_vector(view, work.vector_ops, work.special_ops, out.events);
+    const double wide =
+        view.wide_bytes > 0 ? view.wide_bytes / bytes_of(view.network.precision.activations) : 1;
+    View::Traffic traffic;
+    traffic.input = work.input_bytes * wide;
+    traffic.output = (work.output_bytes + work.extra_bytes) * wide;
+    traffic.weights = work.weight_bytes;
+    traffic.input_share = traffic.output_share = traffic.weight_share = 1 / view.used;
+    view.add_traffic(out, traffic);
+    view.add_fork_join(out, 1);
+    out.allocation.units_total = view.cores;
+    out.allocation.units_used = std::min(view.used, blocks);
+    out.allocation.scheme = "vector loop";
+}
+
+} // namespace archsim::cpu

@@ -1,0 +1,153 @@
+#include "family/cpu_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim::cpu {
+
+namespace {
+
+constexpr double kCacheLine = 64;
+// Elements of one fp32 vector where the database does not say: 128-bit NEON, the narrowest in use.
+constexpr double kNarrowestLanes = 4;
+// How sharply data spill: share that misses a cache of `capacity`, 1 / (1 + (capacity / data)^s). Weights are
+// read in the same order every inference and thrash at once; activations are partly reused before they are
+// evicted.
+constexpr double kWeightSharpness = 4, kActivationSharpness = 2, kPrivateSharpness = 4;
+// Part of a private L2 that a producer's result may fill and still be there for its consumer.
+constexpr double kUsablePrivate = 0.7;
+
+double miss_share(double capacity, double data, double sharpness) {
+    if (data <= 0)
+        return 0;
+    return capacity > 0 ? 1 / (1 + std::pow(capacity / data, sharpness)) : 1;
+}
+
+const Engine* first_engine(const Device& device, EngineClass kind, Precision p) {
+    for (const Engine& engine : device.engines)
+        if (engine.kind == kind && engine.supports(p))
+            return &engine;
+    return nullptr;
+}
+
+} // namespace
+
+View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
+    const Device& d = *m.device;
+    const Engine* vector = first_engine(d, EngineClass::vector, Precision::fp32);
+    const double all = vector ? vector->count * m.active_fraction : m.units;
+    cores = std::max(1.0, all);
+    streams = m.scenario == Scenario::throughput && m.runtime->independent_streams;
+    used = streams ? 1 : cores;
+    vector_fp32 = vector ? vector->rate(Precision::fp32).value : 0;
+    lanes = d.cpu.vector_lanes_fp32.value_or(kNarrowestLanes);
+    l2_bytes = llc_bytes = 0;
+    for (const MemoryLevel& level : d.memory) {
+        if (l2_bytes == 0 && level.name.starts_with("L2"))
+            l2_bytes = level.capacity.value_or(0);
+        else if (level.name.starts_with("L3") || level.name.starts_with("SLC") ||
+                 level.name.starts_with("LLC"))
+            llc_bytes += level.capacity.value_or(0);
+    }
+    wide_bytes = n.precision.activations == Precision::int8 ? param(Parameter::wide_element_bytes, 0) : 0;
+}
+
+MultiplyUnit View::unit(Precision precision, OpKind kind) const {
+    const Device& d = *machine.device;
+    // Attention products of 8-bit networks stay in the widest fast float format.
+    if (kind == OpKind::attention && wide_bytes > bytes_of(precision))
+        precision = wide_bytes > 2                                          ? Precision::fp32
+                    : first_engine(d, EngineClass::matrix, Precision::bf16) ? Precision::bf16
+                                                                            : Precision::fp16;
+    MultiplyUnit u;
+    if (const Engine* matrix = first_engine(d, EngineClass::matrix, precision)) {
+        u.resource = Resource::matrix_cycles;
+        u.matrix = true;
+        u.ops_per_cycle = matrix->rate(precision).value;
+        u.reason = Parameter::matrix_efficiency;
+        // One tile instruction multiplies 16 rows of 64 bytes (Intel AMX, Architecture Instruction Set
+        // Extensions).
+        u.m_step = 16;
+        u.n_step = 16;
+        u.k_step = 64 / bytes_of(precision);
+        u.macs_per_instruction = u.m_step * u.n_step * u.k_step;
+    } else {
+        const Engine* vector = first_engine(d, EngineClass::vector, precision);
+        const Precision runs = vector ? precision : Precision::fp32;
+        u.ops_per_cycle = vector ? vector->rate(precision).value : vector_fp32;
+        if (is_integer(runs)) {
+            u.reason = Parameter::integer_vector_efficiency;
+            u.n_step = lanes; // 32-bit accumulators
+            u.k_step = 4;     // dot products of four bytes (VNNI, SDOT)
+            u.macs_per_instruction = lanes * 4;
+        } else {
+            u.reason = kind == OpKind::convolution ? Parameter::vector_convolution_efficiency
+                                                   : Parameter::vector_matrix_efficiency;
+            u.n_step = runs == Precision::fp16 ? 2 * lanes : lanes;
+            u.macs_per_instruction = u.n_step;
+        }
+    }
+    if (kind == OpKind::attention && machine.parameters.fact(Parameter::attention_efficiency).known())
+        u.reason = Parameter::attention_efficiency;
+    u.efficiency = param(u.reason, 1);
+    return u;
+}
+
+double View::imbalance(double blocks) const {
+    if (used <= 1)
+        return 1;
+    const double whole = std::max(1.0, std::ceil(blocks));
+    return std::ceil(whole / used) * used / whole;
+}
+
+double View::dram_bytes(double activations, double weights) const {
+    const double shared = streams ? cores : 1;
+    // Streams fill the private caches with their own activations; one inference spreads weights over all of
+    // them.
+    const double weight_room = streams ? llc_bytes : llc_bytes + cores * l2_bytes;
+    const double activation_room =
+        (llc_bytes + cores * l2_bytes) * param(Parameter::resident_fraction, 1) / shared;
+    return weights * miss_share(weight_room, network.weight_bytes, kWeightSharpness) +
+           activations * miss_share(activation_room, activations, kActivationSharpness);
+}
+
+void View::add_traffic(Mapping& out, const Traffic& t) const {
+    const double activations = t.input + t.output;
+    // Only what the same core produced and its L2 still holds is near; the rest crosses the mesh.
+    const double near =
+        (1 / used) * (1 - miss_share(kUsablePrivate * l2_bytes * used, activations, kPrivateSharpness));
+    const double from_caches = (t.input * t.input_share + t.output * t.output_share) * used;
+    const double near_bytes = from_caches * near;
+    const double dram = dram_bytes(activations, t.weights);
+    const double crossing = from_caches * (1 - near) + t.weights * t.weight_share * used;
+    // Every byte is served by the level that holds it: what misses the shared cache waits for DRAM only.
+    const double far_bytes = std::max(0.0, crossing - dram);
+    const double share = used / cores;
+    out.add(Resource::l2_bytes, Lane::on_chip, near_bytes, share, Parameter::l2_bytes_per_clock);
+    out.add(Resource::llc_bytes, Lane::on_chip, far_bytes, share, Parameter::llc_bytes_per_clock);
+    if (const double fetch = param(Parameter::core_dram_bytes_per_clock, 0); streams && fetch > 0) {
+        // One core has few misses in flight, whatever the others leave of the DRAM.
+        const double relative = fetch / param(Parameter::llc_bytes_per_clock, fetch);
+        out.add(Resource::llc_bytes, Lane::on_chip, dram, share * relative,
+                Parameter::core_dram_bytes_per_clock);
+    }
+    out.add(Resource::dram_bytes, Lane::memory, dram, 1, Parameter::dram_efficiency);
+    out.events[Event::l1_byte] += from_caches + t.weights * t.weight_share * used;
+    out.events[Event::l2_byte] += from_caches + t.weights * t.weight_share * used;
+    out.events[Event::llc_byte] += crossing;
+    out.events[Event::dram_byte] += dram;
+    out.events[Event::coherence] += crossing / kCacheLine;
+}
+
+void View::add_fork_join(Mapping& out, double kernels) const {
+    if (used > 1) {
+        out.add(Resource::seconds, Lane::overhead, param(Parameter::sync_time, 0), 1, Parameter::sync_time);
+        out.add(Resource::seconds, Lane::overhead, param(Parameter::sync_time_per_core, 0) * used, 1,
+                Parameter::sync_time_per_core);
+        out.events[Event::scheduling] += used;
+    }
+    out.add(Resource::seconds, Lane::overhead, param(Parameter::kernel_overhead, 0) * kernels, 1,
+            Parameter::kernel_overhead);
+}
+
+} // namespace archsim::cpu

@@ -1,0 +1,202 @@
+// FPGA DPU: cores of a fixed convolution loop nest, each with batch handlers (engines that work on one image
+// each and share weight loads), a narrow engine for depthwise convolution and pooling, DRAM shared by the
+// cores, and the host for what the instruction set lacks. On Versal the products run on AI engines in a clock
+// domain of their own.
+
+#include "family/dpu_cycles.hpp"
+#include "map/accelerator.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace archsim {
+
+namespace {
+
+using namespace accelerator;
+
+struct Core {
+    explicit Core(const Machine& machine, const NetworkWork& network) : m(machine) {
+        const DpuFacts& facts = machine.device->dpu;
+        count = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
+        handlers = std::max(1.0, facts.batch_handlers.value_or(1));
+        ai_engines = facts.aie.value_or(0) > 0;
+        loops.pixels = facts.pixel_parallel.value_or(1);
+        loops.inputs = facts.input_channel_parallel.value_or(1);
+        loops.outputs = facts.output_channel_parallel.value_or(1);
+        // PG338 recommends half the pixel parallelism for the narrow engine.
+        loops.alu_pixels = facts.depthwise_pixel_parallel.value_or(std::max(1.0, loops.pixels / 2));
+        images = network.batch;
+        saturated = machine.scenario == Scenario::throughput;
+        // Requests in a queue fill every handler; a single request leaves the last round partly empty.
+        rounds = saturated ? images / handlers : std::ceil(images / handlers);
+        if (ai_engines && facts.pl_clock.known())
+            fabric_cycle = machine.rate(Resource::matrix_cycles) / facts.pl_clock.value;
+    }
+    const Machine& m;
+    double count = 1, handlers = 1, images = 1, rounds = 1;
+    bool ai_engines = false, saturated = false;
+    dpu::Parallelism loops;
+    double fabric_cycle = 1; ///< one cycle of the programmable logic, in cycles of the operating clock
+};
+
+/// Cycles of one image on one handler.
+struct Cycles {
+    double products = 0; ///< convolution engine or AI engines
+    double narrow = 0;   ///< depthwise, pooling, activations
+    double layers = 0;   ///< instructions that pay the fixed cost per layer
+};
+
+class DpuMapper final : public Mapper {
+  public:
+    std::string_view name() const override { return "DPU loop nest"; }
+
+    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+             Mapping& out) const override {
+        const Core core(machine, network);
+        const Cycles cycles = count_cycles(core, work, network);
+        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        out.add(format.resource, Lane::compute, cycles.products * core.rounds, format.efficiency,
+                Parameter::matrix_efficiency);
+        // The loop nest hands layers to the narrow engine in program order; AI engines run beside the logic.
+        out.add(Resource::vector_cycles, core.ai_engines ? Lane::on_chip : Lane::compute,
+                cycles.narrow * core.rounds * core.fabric_cycle);
+        add_memory(core, work, out);
+        // Handlers of a loop-nest core fill and drain one after another, so a round hides part of it.
+        add_layer_overhead(machine, cycles.layers * core.rounds, core.ai_engines ? 1 : core.handlers, out);
+        count_arithmetic(work, network, machine, out);
+        out.events[Event::l2_byte] += work.unfused_bytes;
+        out.events[Event::routing_byte] += work.unfused_bytes;
+        describe(core, work, cycles, out);
+        add_fallback(work, machine, out);
+        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+    }
+
+    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
+        NetworkMapping result = Mapper::map_network(network, machine);
+        if (machine.scenario == Scenario::throughput) {
+            result.instances = Core(machine, network).count;
+            // Each core's share of DRAM is in its own demands.
+            result.shared_exponent = std::numeric_limits<double>::infinity();
+        }
+        return result;
+    }
+
+  private:
+    static Cycles count_cycles(const Core& core, const SubgraphWork& work, const NetworkWork& network) {
+        Cycles cycles;
+        const double activation_cost = core.m.param(Parameter::activation_cost, 0);
+        double activation = 0;
+        for (const OperatorUse& use : work.operators) {
+            if (on_host(use, core.m))
+                continue;
+            const OperatorWork& w = use.op->work;
+            if (is_depthwise(w)) {
+                cycles.narrow += narrow_window(core, *w.window, Parameter::depthwise_rate);
+                cycles.layers += 1;
+            } else if (w.kind == OpKind::pooling && w.window) {
+                cycles.narrow += narrow_window(core, *w.window, Parameter::pooling_rate);
+                cycles.layers += 1;
+            } else if (!w.contractions.empty()) {
+                cycles.products += product_cycles(core, use, network);
+                cycles.layers += 1;
+            } else if (w.kind == OpKind::reduction) { // a mean over the image is a global pooling
+                cycles.narrow += narrow_elements(core, use.input_elements / core.images);
+                cycles.layers += 1;
+            } else if (w.special_ops > 0) {
+                activation = std::max(activation, use.output_elements);
+            }
+        }
+        // A second tensor means an element-wise instruction of its own, also behind a convolution.
+        if (work.extra_bytes > 0 && work.kind != OpKind::data_movement)
+            cycles.layers += 1;
+        cycles.narrow += narrow_elements(core, activation_cost * activation / core.images);
+        return cycles;
+    }
+
+    static double product_cycles(const Core& core, const OperatorUse& use, const NetworkWork& network) {
+        const OperatorWork& w = use.op->work;
+        if (!core.ai_engines)
+            return loop_cycles(core, w);
+        // All AI engines of a core work on as many images as it has handlers.
+        const MatrixFormat format = matrix_format(core.m, network.precision, use.compute);
+        double macs = 0;
+        for (const Contraction& c : w.contractions)
+            macs += channel_padded_macs(w, c, core.m.param(Parameter::channel_block, 1), false);
+        return 2 * macs / core.images * core.handlers * core.count / format.ops_per_cycle;
+    }
+
+    static double loop_cycles(const Core& core, const OperatorWork& w) {
+        if (w.kind == OpKind::convolution && w.window)
+            return dpu::convolution_cycles(*w.window, core.loops);
+        double cycles = 0;
+        for (const Contraction& c : w.contractions)
+            cycles += dpu::product_cycles(c, core.images, core.loops);
+        return cycles;
+    }
+
+    static double narrow_window(const Core& core, const Window& w, Parameter rate) {
+        const Fact& fitted = core.m.parameters.fact(rate);
+        if (!core.ai_engines || !fitted.known())
+            return dpu::window_cycles(w, core.loops);
+        const double taps = w.out_pixels() * w.taps() * w.out_channels;
+        return taps / (rate == Parameter::depthwise_rate ? fitted.value / 2 : fitted.value);
+    }
+
+    /// Operations on single elements at the width of the engine that runs depthwise convolution.
+    static double narrow_elements(const Core& core, double operations) {
+        const Fact& fitted = core.m.parameters.fact(Parameter::depthwise_rate);
+        return core.ai_engines && fitted.known() ? operations / fitted.value
+                                                 : dpu::element_cycles(operations, core.loops);
+    }
+
+    static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
+        const Machine& m = core.m;
+        const double weights = work.weight_bytes * core.rounds;
+        if (m.rate(Resource::weight_bytes) > 0)
+            add_dram(out, Resource::weight_bytes, Lane::memory, weights,
+                     core.saturated ? 1 / core.count : 1.0);
+        // The load port of one core: as wide as its handlers' ports together.
+        const double port = m.param(Parameter::weight_port, 0) * core.handlers;
+        if (!core.ai_engines && port > 0)
+            out.add(Resource::matrix_cycles, Lane::on_chip, weights / port, 1, Parameter::weight_port);
+        if (work.kind == OpKind::data_movement && m.rate(Resource::dram_bytes) > 0)
+            add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
+        else
+            out.events[Event::dram_byte] += spilled_bytes(core, work);
+    }
+
+    /// Feature maps too large for half the buffer (the other half holds the other operand) move under the
+    /// arithmetic: energy, but no visible time.
+    static double spilled_bytes(const Core& core, const SubgraphWork& work) {
+        const double room = on_chip_bytes(core.m) / core.count / 2;
+        double bytes = 0;
+        for (const double tensor : {work.input_bytes, work.extra_bytes, work.output_bytes})
+            if (tensor / core.images > room)
+                bytes += tensor;
+        return bytes;
+    }
+
+    static void describe(const Core& core, const SubgraphWork& work, const Cycles& cycles, Mapping& out) {
+        Allocation& a = out.allocation;
+        a.units_total = core.count;
+        a.units_used = core.saturated ? core.count : 1;
+        a.waves = core.rounds;
+        a.tile_m = static_cast<std::uint16_t>(core.loops.pixels);
+        a.tile_n = static_cast<std::uint16_t>(core.loops.outputs);
+        a.tile_k = static_cast<std::uint16_t>(core.loops.inputs);
+        const double per_cycle = core.loops.pixels * core.loops.inputs * core.loops.outputs;
+        if (!core.ai_engines && cycles.products > 0)
+            a.useful_fraction = std::min(1.0, work.macs / core.images / (cycles.products * per_cycle));
+        a.scheme =
+            cycles.products > 0 ? (core.ai_engines ? "AI engines" : "convolution engine") : "narrow engine";
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Mapper> make_dpu_mapper() {
+    return std::make_unique<DpuMapper>();
+}
+
+} // namespace archsim

@@ -1,0 +1,142 @@
+// Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a
+// fused kernel for the format the scores make four passes through memory.
+
+#include "family/gpu_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim::gpu {
+
+namespace {
+
+// Query rows of one thread block, and the step along keys.
+constexpr double kQueryRows = 64, kKeyStep = 64;
+// Up to this many query rows the keys and values are streamed once, past all query heads that share them.
+constexpr double kRowKernelRows = 8;
+// Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
+constexpr double kInstructionRows = 16;
+// Product, scale and mask, softmax, product: each writes or reads the score matrix once.
+constexpr double kScorePasses = 4;
+
+struct Sizes : AttentionShape {
+    double keys = 1; ///< that one query sees on average: causal, windowed or all
+};
+
+Sizes sizes_of(const SubgraphWork& work) {
+    Sizes s;
+    bool scores = true;
+    for (const OperatorUse& use : work.operators) {
+        const auto& shape = use.op->work.attention;
+        if (shape) {
+            static_cast<AttentionShape&>(s) = *shape;
+            s.keys = s.kv_length; // unless the products say that masks leave fewer
+        }
+        for (const Contraction& c : use.op->work.contractions) {
+            if (c.weights_constant)
+                continue;
+            if (scores) {
+                s.keys = c.n;
+                if (!shape) {
+                    s.heads = s.kv_heads = c.groups;
+                    s.query_length = c.m;
+                    s.kv_length = c.n;
+                    s.head_size = c.k;
+                }
+            } else if (!shape) {
+                s.value_size = c.n;
+            }
+            scores = false;
+        }
+    }
+    return s;
+}
+
+/// Narrow floats are widened before the scores are multiplied: softmax needs the range.
+Precision multiplied_in(const View& view, Precision p) {
+    const bool narrow = !is_integer(p) && bits_of(p) < 16;
+    return narrow && view.machine.matrix_ops(Precision::fp16) > 0 ? Precision::fp16 : p;
+}
+
+} // namespace
+
+void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
+    const Sizes a = sizes_of(work);
+    const double heads = a.batch * a.heads;
+    const double keys = a.keys;
+    const double widths = a.head_size + a.value_size;
+    const double macs = heads * a.query_length * keys * widths;
+    const bool rows_only = a.query_length <= kRowKernelRows;
+    const double kv_heads = a.batch * a.kv_heads;
+    const Precision precision = multiplied_in(view, work.precision);
+    MultiplyEngine engine = view.engine(precision, false);
+    engine.efficiency = view.param(Parameter::attention_efficiency, engine.efficiency);
+    engine.reason = Parameter::attention_efficiency;
+    TileChoice tile;
+    double cycles = 0;
+    if (rows_only) {
+        const double rows =
+            std::ceil(a.query_length * heads / kv_heads / kInstructionRows) * kInstructionRows;
+        tile.waves = 1;
+        tile.units_used = view.units;
+        tile.padded_macs = kv_heads * rows * keys * widths;
+        cycles = 2 * tile.padded_macs / engine.ops_per_cycle;
+        MultiplyEngine vector;
+        vector.ops_per_cycle = view.vector_fp32;
+        vector.efficiency = view.param(Parameter::vector_efficiency, 1);
+        vector.reason = Parameter::vector_efficiency;
+        const double dot_products = 2 * macs / vector.ops_per_cycle;
+        if (!engine.matrix || dot_products / vector.efficiency < cycles / engine.efficiency) {
+            engine = vector;
+            cycles = dot_products;
+            tile.padded_macs = macs;
+        }
+    } else {
+        const double blocks = heads * std::ceil(a.query_length / kQueryRows);
+        const double padded_keys = std::ceil(keys / kKeyStep) * kKeyStep;
+        tile.waves = blocks / view.units;
+        tile.units_used = std::min(blocks, view.units);
+        tile.tile_m = static_cast<std::uint16_t>(kQueryRows);
+        tile.tile_n = static_cast<std::uint16_t>(kKeyStep);
+        tile.tile_k = static_cast<std::uint16_t>(std::min(65535.0, a.head_size));
+        tile.padded_macs = blocks * kQueryRows * padded_keys * widths;
+        const double rounded =
+            wave_count(blocks, view.units, view.param(Parameter::wave_rounding, 1), view.overlapped);
+        cycles = rounded * view.units * kQueryRows * padded_keys * widths * 2 / engine.ops_per_cycle;
+    }
+    out.add(engine.resource, Lane::compute, cycles, engine.efficiency, engine.reason);
+    out.ideal_cycles += 2 * macs / engine.ops_per_cycle;
+    const double element = bytes_of(precision);
+    count_product(macs, precision, engine, tile, element, out.events);
+    count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
+
+    View::Traffic traffic;
+    traffic.activations = work.activation_bytes();
+    traffic.kv_cache = work.kv_bytes;
+    traffic.weights = work.weight_bytes;
+    traffic.units_used = tile.units_used;
+    const bool fused =
+        bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
+    if (!fused) {
+        const double scores = heads * a.query_length * keys * element;
+        traffic.activations += kScorePasses * scores;
+        out.workspace_bytes = scores;
+    }
+    // Every block of query rows reads its head's keys and values; few rows come once per group of heads.
+    const double readers = rows_only ? kv_heads : heads * std::ceil(a.query_length / kQueryRows);
+    const double stored = rows_only ? bytes_of(view.network.precision.kv_cache) : element;
+    traffic.on_chip = traffic.activations + readers * keys * widths * stored;
+    view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
+    view.add_floor(out, false, fused ? 1 : 3);
+
+    out.allocation.units_total = view.units;
+    out.allocation.units_used = tile.units_used;
+    out.allocation.waves = tile.waves;
+    out.allocation.tile_m = tile.tile_m;
+    out.allocation.tile_n = tile.tile_n;
+    out.allocation.tile_k = tile.tile_k;
+    out.allocation.useful_fraction = tile.padded_macs > 0 ? std::min(1.0, macs / tile.padded_macs) : 1;
+    out.allocation.scheme = fused ? "fused attention" : "attention in three kernels";
+}
+
+} // namespace archsim::gpu

@@ -1,0 +1,304 @@
+// Convolutions and matrix products: implicit GEMM in tiles, a row kernel for few rows, Winograd where the
+// stack has it and the vector units multiply.
+
+#include "family/gpu_view.hpp"
+#include "map/neighbours.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace archsim::gpu {
+
+namespace {
+
+// Up to this many rows libraries leave the tiles and stream the weights through a dot-product kernel
+// (llama.cpp ggml-cuda MMVQ_MAX_BATCH_SIZE; cuBLAS gemv for fewer).
+constexpr double kRowKernelRows = 8;
+// Group widths that cuDNN has grouped kernels for, each processed in blocks of 32 channels (cuDNN release
+// notes).
+constexpr std::array kGroupWidths = {4.0, 8.0, 16.0, 32.0};
+constexpr double kGroupBlock = 32;
+// Groups of other widths run one after the other through the library's ordinary kernels, whose tiles have at
+// least this many columns (analytical pilot study on published measurements).
+constexpr double kUngroupedColumns = 64;
+// Few input channels are padded to this number (image input in the NHWC4 and NC/4HW4 layouts).
+constexpr double kFewChannels = 4;
+// Winograd F(2x2, 3x3): 16 products of transformed tiles replace 36 multiply-accumulates of 4 outputs;
+// transforms take 32 additions per input tile and channel and 24 per output tile and channel (Lavin and Gray,
+// CVPR 2016).
+constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32,
+                 kWinogradOutputOps = 24;
+
+/// Counts of one product, summed over the contractions of a subgraph.
+struct Product {
+    MultiplyEngine engine;
+    TileChoice tile;
+    double cycles = 0; ///< padded, with waves; efficiency not applied
+    double efficiency = 1;
+    double extra_cycles = 0;
+    double vector_ops = 0; ///< of transforms
+    double l2_bytes = 0;
+    double units_used = 0;
+    double macs = 0; ///< multiplied
+    double workspace_bytes = 0;
+    Parameter reason = Parameter::count_;
+    const char* scheme = "";
+
+    /// This subgraph's part of a kernel that it shares with others.
+    void take_share(double share) {
+        for (double* count :
+             {&cycles, &extra_cycles, &vector_ops, &l2_bytes, &macs, &tile.padded_macs, &workspace_bytes})
+            *count *= share;
+    }
+    double time() const { return cycles / efficiency + extra_cycles; }
+};
+
+double round_up(double x, double step) {
+    return std::ceil(x / step) * step;
+}
+
+/// Reduction length as the kernels see it: input channels padded to the alignment of vector loads.
+double padded_k(const View& view, const Window& w, double k, bool aligned, Precision precision) {
+    const double channels = w.in_channels / w.groups;
+    if (!aligned || channels <= 0 || w.transposed)
+        return k;
+    const double alignment = view.param(Parameter::alignment_bytes, 1) / bytes_of(precision);
+    const double padded = channels <= kFewChannels ? std::min(kFewChannels, alignment)
+                                                   : round_up(channels, std::max(1.0, alignment));
+    return k * std::max(padded, channels) / channels;
+}
+
+/// Groups side by side in one tile, where the stack has kernels for their width.
+void merge_groups(const View& view, const Window& w, GemmShape& shape, GemmEngine& engine) {
+    const double width = w.in_channels / w.groups;
+    if (std::find(kGroupWidths.begin(), kGroupWidths.end(), width) == kGroupWidths.end()) {
+        engine.efficiency *= view.param(Parameter::grouped_efficiency, 1);
+        engine.smallest_n = kUngroupedColumns;
+        return;
+    }
+    const double merged = std::min(shape.groups, kGroupBlock / width);
+    shape.groups = std::ceil(shape.groups / merged);
+    shape.n *= merged;
+    shape.k *= merged;
+}
+
+Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
+    const Window* window =
+        work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
+    Product p;
+    p.engine = view.engine(work.precision, window != nullptr);
+    GemmEngine g = view.gemm_engine(p.engine, work.precision);
+    GemmShape shape{c.groups, c.m, c.n, c.k};
+    if (window) {
+        shape.k =
+            padded_k(view, *window, shape.k, p.engine.matrix || is_integer(work.precision), work.precision);
+        if (window->taps() > 1)
+            g.operand_reuse = view.param(Parameter::convolution_reuse, 1);
+        if (window->groups > 1)
+            merge_groups(view, *window, shape, g);
+    }
+    if (c.weights_constant && bits_of(view.network.precision.weights) < bits_of(work.precision))
+        g.efficiency *= view.param(Parameter::weight_only_efficiency, 1);
+    p.tile = choose_tile(shape, g);
+    p.efficiency = g.efficiency;
+    p.reason = p.engine.reason;
+    p.cycles = p.tile.cycles;
+    p.extra_cycles = p.tile.extra_cycles;
+    p.l2_bytes = p.tile.l2_bytes;
+    p.units_used = p.tile.units_used;
+    p.macs = c.macs();
+    if (p.tile.split >
+        1) // partial sums in FP32, added up by a second kernel (CUTLASS, parallelized reductions)
+        p.workspace_bytes = c.groups * c.m * c.n * p.tile.split * bytes_of(Precision::fp32);
+    p.scheme = window ? "implicit GEMM" : p.tile.split > 1 ? "split-K GEMM" : "GEMM";
+    return p;
+}
+
+/// Every weight meets few rows: a dot product per output on the vector units, spread over all
+/// multiprocessors.
+Product row_kernel(const View& view, const SubgraphWork& work, const Contraction& c) {
+    Product p;
+    const double native = is_integer(work.precision) ? view.machine.vector_ops(work.precision) : 0;
+    p.engine.ops_per_cycle = std::max(native, view.vector_fp32);
+    p.efficiency = view.param(Parameter::vector_efficiency, 1);
+    p.engine.efficiency = p.efficiency;
+    p.reason = Parameter::vector_efficiency;
+    p.cycles = 2 * c.macs() / p.engine.ops_per_cycle;
+    p.macs = c.macs();
+    p.units_used = view.units;
+    p.tile.waves = 1;
+    p.tile.padded_macs = p.macs;
+    p.scheme = "row kernel";
+    return p;
+}
+
+bool winograd_applies(const View& view, const SubgraphWork& work) {
+    if (work.kind != OpKind::convolution || !work.anchor->window || is_integer(work.precision) ||
+        view.param(Parameter::winograd_efficiency, 0) <= 0)
+        return false;
+    const Window& w = *work.anchor->window;
+    return w.groups == 1 && !w.transposed && w.kernel[0] == 1 && w.kernel[1] == 3 && w.kernel[2] == 3 &&
+           w.stride[1] == 1 && w.stride[2] == 1 && w.dilation[1] == 1 && w.dilation[2] == 1;
+}
+
+Product winograd(const View& view, const SubgraphWork& work) {
+    const Window& w = *work.anchor->window;
+    Product p;
+    p.engine = view.engine(work.precision, true);
+    GemmEngine g = view.gemm_engine(p.engine, work.precision);
+    g.efficiency = view.param(Parameter::winograd_efficiency, 1);
+    g.split_cycles = -1;
+    const double tiles =
+        w.batch * std::ceil(w.out[1] / kWinogradOutputs) * std::ceil(w.out[2] / kWinogradOutputs);
+    p.tile = choose_tile({kWinogradProducts, tiles, w.out_channels, w.in_channels}, g);
+    p.efficiency = g.efficiency;
+    p.reason = Parameter::winograd_efficiency;
+    p.cycles = p.tile.cycles;
+    p.vector_ops = tiles * (w.in_channels * kWinogradInputOps + w.out_channels * kWinogradOutputOps);
+    p.l2_bytes = p.tile.l2_bytes;
+    p.units_used = p.tile.units_used;
+    p.macs = kWinogradProducts * tiles * w.out_channels * w.in_channels;
+    p.scheme = "Winograd F(2x2, 3x3)";
+    return p;
+}
+
+/// The single product of a subgraph that could run beside others on the same input; null otherwise.
+const Contraction* mergeable(const SubgraphWork& work) {
+    if ((work.kind != OpKind::matmul && work.kind != OpKind::convolution) || !work.anchor ||
+        work.anchor->contractions.size() != 1)
+        return nullptr;
+    const Contraction& c = work.anchor->contractions.front();
+    return c.weights_constant && c.groups == 1 ? &c : nullptr;
+}
+
+bool same_window(const OperatorWork& a, const OperatorWork& b) {
+    if (!a.window || !b.window)
+        return !a.window && !b.window;
+    return a.window->kernel == b.window->kernel && a.window->stride == b.window->stride &&
+           a.window->dilation == b.window->dilation;
+}
+
+/// Columns of all products of this subgraph's input with weights of the same kind (query, key and value; the
+/// 1x1 convolutions of an Inception block), which the stack multiplies in one kernel.
+double merged_columns(const View& view, const SubgraphWork& work, const Contraction& c) {
+    if (view.param(Parameter::merge_products, 0) <= 0 || !mergeable(work))
+        return c.n;
+    double columns = c.n;
+    for_each_neighbour(*view.network.partition, work.index, [&](std::uint32_t i) {
+        const SubgraphWork& other = view.network.subgraphs[i];
+        const Contraction* candidate = mergeable(other);
+        if (candidate && candidate->m == c.m && candidate->k == c.k && other.precision == work.precision &&
+            same_window(*other.anchor, *work.anchor))
+            columns += candidate->n;
+    });
+    return columns;
+}
+
+Product fastest(const View& view, const SubgraphWork& work, const Contraction& c) {
+    Product best = tiled(view, work, c);
+    if (work.kind != OpKind::convolution && std::min(c.m, c.n) <= kRowKernelRows && view.vector_fp32 > 0) {
+        const Product row = row_kernel(view, work, c);
+        if (row.time() < best.time())
+            best = row;
+    }
+    if (!best.engine.matrix && winograd_applies(view, work)) {
+        const Product fast = winograd(view, work);
+        if (fast.time() + fast.vector_ops / view.vector_fp32 < best.time())
+            best = fast;
+    }
+    return best;
+}
+
+/// Bytes of packed weights that the stack expands before a product of that many rows; 0 when it unpacks them
+/// on the fly.
+double expanded_weights(const View& view, const SubgraphWork& work, double rows) {
+    const double expand_from = view.param(Parameter::dequantization_rows, 0);
+    const PrecisionConfig& precision = view.network.precision;
+    if (bits_of(precision.weights) >= bits_of(work.precision) || expand_from <= 0 || rows < expand_from)
+        return 0;
+    const double elements =
+        work.weight_bytes * 8 / (bits_of(precision.weights) + precision.weight_bits_overhead);
+    return elements * bytes_of(work.precision);
+}
+
+/// Weight bytes that cross the memory interface: expanded weights are written once and read again.
+double weight_traffic(const View& view, const SubgraphWork& work, double rows, double expanded) {
+    const double microbatch = view.param(Parameter::microbatch_rows, 0);
+    const double passes = microbatch > 0 ? std::ceil(rows / microbatch) : 1;
+    return (work.weight_bytes * view.param(Parameter::weight_traffic, 1) + 2 * expanded) * passes;
+}
+
+/// Sum of the products of one subgraph: one demand per kind of engine.
+struct Total {
+    std::array<double, 2> cycles{}, time{}; ///< on the vector engine, on the matrix engine
+    std::array<Parameter, 2> reason{Parameter::count_, Parameter::count_};
+    double extra_cycles = 0, transform_ops = 0, rows = 0, slowest = -1;
+
+    void add(const Product& p, Mapping& out) {
+        const std::size_t engine = p.engine.matrix ? 1 : 0;
+        cycles[engine] += p.cycles;
+        time[engine] += p.cycles / p.efficiency;
+        reason[engine] = p.reason;
+        extra_cycles += p.extra_cycles;
+        transform_ops += p.vector_ops;
+        if (p.time() <= slowest)
+            return;
+        slowest = p.time();
+        Allocation& a = out.allocation;
+        a.units_used = p.units_used;
+        a.waves = p.tile.waves;
+        a.tile_m = p.tile.tile_m;
+        a.tile_n = p.tile.tile_n;
+        a.tile_k = p.tile.tile_k;
+        a.useful_fraction = p.tile.padded_macs > 0 ? std::min(1.0, p.macs / p.tile.padded_macs) : 1;
+        a.scheme = p.scheme;
+    }
+
+    void emit(const View& view, Mapping& out) const {
+        static constexpr std::array kResource = {Resource::vector_cycles, Resource::matrix_cycles};
+        for (std::size_t e = 0; e < 2; ++e)
+            if (cycles[e] > 0)
+                out.add(kResource[e], Lane::compute, cycles[e], cycles[e] / time[e], reason[e]);
+        out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::split_cycles);
+        if (transform_ops > 0)
+            out.add(Resource::vector_cycles, Lane::compute, transform_ops / view.vector_fp32);
+    }
+};
+
+} // namespace
+
+void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
+    View::Traffic traffic;
+    Total total;
+    double kernels = 1;
+    for (const OperatorUse& use : work.operators)
+        for (const Contraction& c : use.op->work.contractions) {
+            const double columns = merged_columns(view, work, c);
+            Contraction merged = c;
+            merged.n = columns;
+            Product p = fastest(view, work, merged);
+            kernels = c.n / columns;
+            p.take_share(kernels);
+            total.add(p, out);
+            count_product(p.macs, work.precision, p.engine, p.tile, bytes_of(work.precision), out.events);
+            count_vector(p.vector_ops, 0, 0, out.events);
+            out.ideal_cycles += 2 * p.macs / p.engine.ops_per_cycle;
+            traffic.on_chip += p.l2_bytes;
+            traffic.units_used = std::max(traffic.units_used, p.units_used);
+            total.rows = std::max(total.rows, c.m);
+            out.workspace_bytes = std::max(out.workspace_bytes, p.workspace_bytes);
+        }
+    total.emit(view, out);
+    out.allocation.units_total = view.units;
+    traffic.activations = work.activation_bytes();
+    traffic.kv_cache = work.kv_bytes;
+    const double expanded = expanded_weights(view, work, total.rows);
+    traffic.weights = weight_traffic(view, work, total.rows, expanded);
+    out.workspace_bytes += expanded;
+    view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
+    count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
+    view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
+}
+
+} // namespace archsim::gpu

@@ -1,0 +1,93 @@
+// Kernels of the vector units: depthwise convolution, and everything that bandwidth decides (element-wise
+// chains, normalisation, softmax, pooling, copies, sorting).
+
+#include "family/gpu_view.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim::gpu {
+
+namespace {
+
+// Threads of a multiprocessor hold at least this many bytes each of a streaming kernel.
+constexpr double kBytesPerThread = 16, kThreadsPerUnit = 1024;
+
+double units_that_fetch(const View& view, double bytes) {
+    return std::clamp(bytes / (kBytesPerThread * kThreadsPerUnit), 1.0, view.units);
+}
+
+/// A transpose between channels-first and channels-last order.
+bool moves_channels(const View& view, const Operator& op) {
+    if (op.type != "Transpose" || op.inputs.empty() || op.outputs.empty())
+        return false;
+    const Shape& from = view.network.graph->tensors[op.inputs[0]].shape;
+    const Shape& to = view.network.graph->tensors[op.outputs[0]].shape;
+    if (from.size() != 4 || to.size() != 4 || from[0] != to[0])
+        return false;
+    const bool last = from[1] == to[3] && from[2] == to[1] && from[3] == to[2];
+    const bool first = from[3] == to[1] && from[1] == to[2] && from[2] == to[3];
+    return last || first;
+}
+
+/// Stacks that keep activations channels-last in memory only relabel the axes of such transposes.
+bool is_relabelling(const View& view, const SubgraphWork& work) {
+    if (work.kind != OpKind::data_movement || view.param(Parameter::channels_last, 0) <= 0)
+        return false;
+    return std::all_of(work.operators.begin(), work.operators.end(),
+                       [&](const OperatorUse& use) { return moves_channels(view, *use.op); });
+}
+
+bool normalizes(OpKind kind) {
+    return kind == OpKind::normalization || kind == OpKind::softmax;
+}
+
+} // namespace
+
+void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out) {
+    // Loads and stores limit these kernels as much as arithmetic does: every halving of the width helps.
+    const double halvings = std::max(0.0, std::log2(32.0 / bits_of(work.precision)));
+    const double gain = std::pow(view.param(Parameter::narrow_depthwise_gain, 1), halvings);
+    const double efficiency = view.param(Parameter::depthwise_efficiency, 1);
+    const double cycles = 2 * work.macs / (view.vector_fp32 * gain);
+    out.add(Resource::vector_cycles, Lane::compute, cycles, efficiency, Parameter::depthwise_efficiency);
+    out.ideal_cycles += cycles;
+    MultiplyEngine engine;
+    engine.ops_per_cycle = view.vector_fp32;
+    count_product(work.macs, work.precision, engine, TileChoice{}, bytes_of(work.precision), out.events);
+    count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
+    View::Traffic traffic;
+    traffic.activations = work.activation_bytes();
+    traffic.weights = work.weight_bytes * view.param(Parameter::weight_traffic, 1);
+    traffic.units_used = units_that_fetch(view, traffic.activations);
+    view.add_traffic(out, traffic, view.param(Parameter::depthwise_bandwidth_efficiency, 1),
+                     Parameter::depthwise_bandwidth_efficiency);
+    view.add_floor(out, false, 1);
+    out.allocation.units_total = view.units;
+    out.allocation.units_used = traffic.units_used;
+    out.allocation.scheme = "depthwise on vector units";
+}
+
+void map_simple(const View& view, const SubgraphWork& work, Mapping& out) {
+    out.allocation.units_total = view.units;
+    if (is_relabelling(view, work)) {
+        out.allocation.scheme = "axes relabelled";
+        return;
+    }
+    const double width = normalizes(work.kind) ? view.param(Parameter::normalization_traffic, 1) : 1.0;
+    const double passes = work.kind == OpKind::sorting ? std::max(1.0, work.anchor->passes) : 1.0;
+    View::Traffic traffic;
+    traffic.activations = work.activation_bytes() * width * passes;
+    traffic.kv_cache = work.kv_bytes;
+    traffic.weights = work.weight_bytes;
+    traffic.units_used = units_that_fetch(view, traffic.activations);
+    view.add_vector_work(out, work.vector_ops, work.special_ops);
+    count_vector(work.vector_ops, work.special_ops, traffic.activations, out.events);
+    view.add_traffic(out, traffic, view.param(Parameter::simple_bandwidth_efficiency, 1),
+                     Parameter::simple_bandwidth_efficiency);
+    view.add_floor(out, true, 1);
+    out.allocation.units_used = traffic.units_used;
+    out.allocation.scheme = normalizes(work.kind) ? "reduction kernel" : "streaming kernel";
+}
+
+} // namespace archsim::gpu

@@ -1,0 +1,134 @@
+#include "family/gpu_view.hpp"
+
+#include <algorithm>
+
+namespace archsim::gpu {
+
+namespace {
+
+// A cache line of 128 bytes is looked up once per transaction (CUDA C++ Programming Guide, memory hierarchy).
+constexpr double kCacheLine = 128;
+// Special-function results per clock are at most a quarter of the fp32 lanes: 16 per multiprocessor against
+// 64 or 128 (CUDA C++ Programming Guide, throughput of native arithmetic instructions); used where the
+// database names no such engine. A lane counts two operations per cycle.
+constexpr double kSpecialShare = 1.0 / 16;
+
+double special_rate(const Device& device) {
+    double rate = 0;
+    for (const Engine& engine : device.engines)
+        if (engine.kind == EngineClass::special && engine.supports(Precision::fp32))
+            rate += engine.count * engine.rate(Precision::fp32).value;
+    return rate;
+}
+
+double l2_capacity(const Device& device) {
+    for (const MemoryLevel& level : device.memory)
+        if (level.name.starts_with("L2"))
+            return level.capacity.value_or(0);
+    return 0;
+}
+
+} // namespace
+
+View::View(const Machine& m, const NetworkWork& n)
+    : machine(m), network(n), units(std::max(1.0, m.units)),
+      overlapped(m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1),
+      vector_fp32(m.vector_ops(Precision::fp32)) {
+    const double clock = m.rate(Resource::matrix_cycles);
+    if (clock > 0) {
+        l2_per_cycle = m.rate(Resource::l2_bytes) / clock;
+        dram_per_cycle = m.rate(Resource::dram_bytes) / clock;
+    }
+    special_per_cycle = special_rate(*m.device) * m.active_fraction;
+    if (special_per_cycle <= 0)
+        special_per_cycle = vector_fp32 * kSpecialShare;
+    resident_bytes_ = param(Parameter::resident_fraction, 0) * l2_capacity(*m.device);
+    // Weights survive from one inference to the next when they and a typical activation fit together.
+    weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
+}
+
+MultiplyEngine View::engine(Precision precision, bool convolution) const {
+    MultiplyEngine e;
+    if (machine.matrix_ops(precision) > 0) {
+        e.resource = Resource::matrix_cycles;
+        e.matrix = true;
+        e.ops_per_cycle = machine.matrix_ops(precision);
+        e.reason = Parameter::matrix_efficiency;
+        e.efficiency = param(e.reason, 1);
+        if (precision == Precision::fp8)
+            e.efficiency *= param(Parameter::fp8_efficiency, 1);
+        else if (precision == Precision::fp4)
+            e.efficiency *= param(Parameter::fp4_efficiency, 1);
+        return e;
+    }
+    const bool native = machine.vector_ops(precision) > 0;
+    e.ops_per_cycle = native ? machine.vector_ops(precision) : vector_fp32;
+    if (native && is_integer(precision))
+        e.reason = Parameter::integer_vector_efficiency;
+    else
+        e.reason =
+            convolution ? Parameter::vector_convolution_efficiency : Parameter::vector_matrix_efficiency;
+    e.efficiency = param(e.reason, 1);
+    return e;
+}
+
+GemmEngine View::gemm_engine(const MultiplyEngine& engine, Precision precision) const {
+    GemmEngine g;
+    g.units = units;
+    g.ops_per_cycle = engine.ops_per_cycle / units;
+    g.operand_bytes = bytes_of(precision);
+    g.output_bytes = bytes_of(precision);
+    g.efficiency = engine.efficiency;
+    g.l2_bytes_per_cycle = l2_per_cycle;
+    g.wave_rounding = param(Parameter::wave_rounding, 1);
+    g.overlapped = overlapped;
+    g.split_cycles = param(Parameter::split_cycles, -1);
+    g.combine_exponent = machine.combine_exponent;
+    return g;
+}
+
+void View::add_traffic(Mapping& out, const Traffic& t, double share, Parameter reason) const {
+    const double kept = std::max(0.0, t.activations - t.kv_cache);
+    const double dram = std::max(0.0, kept - resident_bytes_) + t.kv_cache;
+    const double weights = weights_resident_ ? 0 : t.weights;
+    const double l2 = std::max(t.on_chip, t.activations + t.weights);
+    // A multiprocessor has a limited number of bytes in flight: few of them cannot draw the full bandwidth.
+    double drawn = share;
+    const double per_unit = param(Parameter::unit_load_bytes_per_clock, 0);
+    if (per_unit > 0 && dram_per_cycle > 0 && t.units_used > 0)
+        drawn = std::min(share, per_unit * t.units_used / dram_per_cycle);
+    out.add(Resource::dram_bytes, Lane::memory, dram, drawn, reason);
+    out.add(Resource::weight_bytes, Lane::memory, weights, drawn, reason);
+    if (l2_per_cycle > 0)
+        out.add(Resource::l2_bytes, Lane::on_chip, l2);
+    out.events[Event::l2_byte] += l2;
+    out.events[Event::dram_byte] += dram + weights;
+    out.events[Event::coherence] += l2 / kCacheLine;
+}
+
+void View::add_vector_work(Mapping& out, double vector_ops, double special_ops) const {
+    const double efficiency = param(Parameter::vector_efficiency, 1);
+    if (vector_fp32 > 0)
+        out.add(Resource::vector_cycles, Lane::compute, vector_ops / vector_fp32, efficiency,
+                Parameter::vector_efficiency);
+    if (special_per_cycle > 0)
+        out.add(Resource::special_cycles, Lane::compute, special_ops / special_per_cycle, efficiency,
+                Parameter::vector_efficiency);
+}
+
+void View::add_floor(Mapping& out, bool simple, double kernels) const {
+    const Parameter floor = simple ? Parameter::simple_kernel_floor_cycles : Parameter::kernel_floor_cycles;
+    const double share = overlapped ? param(Parameter::stream_overlap, 1) : 1.0;
+    out.add(Resource::overhead_cycles, Lane::overhead, param(floor, 0) * kernels * share, 1, floor);
+    out.add(Resource::seconds, Lane::overhead, param(Parameter::kernel_overhead, 0) * kernels * share, 1,
+            Parameter::kernel_overhead);
+}
+
+bool is_depthwise(const SubgraphWork& work) {
+    if (work.kind != OpKind::convolution || !work.anchor->window)
+        return false;
+    const Window& w = *work.anchor->window;
+    return w.groups > 1 && w.in_channels <= w.groups;
+}
+
+} // namespace archsim::gpu

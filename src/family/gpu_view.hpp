@@ -1,0 +1,76 @@
+#pragma once
+// What the GPU formulas need of a machine, looked up once per subgraph. Private to the GPU mapper.
+
+#include "archsim/map/mapper.hpp"
+#include "family/gemm_tiles.hpp"
+
+namespace archsim::gpu {
+
+/// The unit that multiplies in a given format.
+struct MultiplyEngine {
+    Resource resource = Resource::vector_cycles;
+    bool matrix = false;
+    double ops_per_cycle = 0; ///< whole device
+    double efficiency = 1;
+    Parameter reason = Parameter::count_;
+};
+
+class View {
+  public:
+    View(const Machine& machine, const NetworkWork& network);
+
+    const Machine& machine;
+    const NetworkWork& network;
+    const double units;
+    const bool overlapped;        ///< several streams share the device (throughput scenario)
+    double vector_fp32;           ///< fp32 operations per cycle, whole device
+    double special_per_cycle = 0; ///< exponentials, divisions, roots per cycle, whole device
+    double l2_per_cycle = 0;      ///< bytes per cycle; 0 = unknown, never limits
+    double dram_per_cycle = 0;
+
+    double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
+    /// What multiplies in `precision`: the matrix engine where it has the format, else the vector engine.
+    MultiplyEngine engine(Precision precision, bool convolution) const;
+    /// The tile search on that engine.
+    GemmEngine gemm_engine(const MultiplyEngine& engine, Precision precision) const;
+
+    /// Traffic of one kernel in bytes.
+    struct Traffic {
+        double activations = 0; ///< read and written at the kernel's boundary
+        double kv_cache = 0;    ///< part of these that is attention cache, never resident
+        double weights = 0;
+        double on_chip = 0;    ///< through L2 in all
+        double units_used = 0; ///< multiprocessors that fetch
+    };
+    /// Adds DRAM and L2 demands and their events; `share` of DRAM bandwidth is what this kind of kernel
+    /// reaches.
+    void add_traffic(Mapping& out, const Traffic& traffic, double share, Parameter reason) const;
+    /// Adds the time of work outside matrix products.
+    void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
+    /// Adds the minimum duration of `kernels` kernels and their launch.
+    void add_floor(Mapping& out, bool simple, double kernels) const;
+
+  private:
+    double resident_bytes_ = 0;     ///< L2 that activations may count on between kernels
+    bool weights_resident_ = false; ///< the network's weights stay in L2 between inferences
+};
+
+// The kinds of kernels, each in a file of its own.
+void map_contraction(const View& view, const SubgraphWork& work, Mapping& out);
+void map_attention(const View& view, const SubgraphWork& work, Mapping& out);
+void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out);
+void map_simple(const View& view, const SubgraphWork& work, Mapping& out);
+
+/// One input channel per group, and not so few groups that it is a plain product.
+bool is_depthwise(const SubgraphWork& work);
+
+// Energy events
+// ------------------------------------------------------------------------------------------------
+
+/// Of a product in tiles: arithmetic, instructions, registers, shared memory, barriers.
+void count_product(double macs, Precision precision, const MultiplyEngine& engine, const TileChoice& tile,
+                   double operand_bytes, EventCounts& events);
+/// Of arithmetic on the vector units: `bytes` pass through registers.
+void count_vector(double vector_ops, double special_ops, double bytes, EventCounts& events);
+
+} // namespace archsim::gpu

@@ -1,0 +1,180 @@
+// TPU: systolic arrays behind software-managed memory. One core runs one share of the batch; inside a core
+// the arrays share the tiles (or the rows) of each product, the vector unit works on results while the arrays
+// run, and weights of the next tile load while the current one computes.
+
+#include "family/systolic_tiles.hpp"
+#include "map/accelerator.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+using namespace accelerator;
+using namespace systolic;
+
+/// What the formulas need of the machine, once per subgraph.
+struct Chip {
+    Chip(const Machine& m, const NetworkWork& network) : machine(m) {
+        const SystolicFacts& facts = m.device->systolic;
+        cores = std::max(1.0, facts.cores.value_or(1));
+        array.count = std::max(1.0, facts.mxu_per_core.value_or(1));
+        array.rows = facts.rows.value_or(128);
+        array.cols = facts.cols.value_or(array.rows);
+        array.output_stationary = facts.dataflow.starts_with("output");
+        // Cores split the batch: in latency scenario the busiest core holds whole images.
+        busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);
+        capacity = on_chip_bytes(m) * busy / cores;
+        vector_rate = vector_ops_per_cycle(m) * busy / cores;
+        // Without a vector engine of its own, the activation unit behind the array is as wide as its columns.
+        if (vector_rate <= 0)
+            vector_rate = array.cols * array.count * busy;
+        off_chip = m.rate(Resource::dram_bytes) > 0 ? Resource::dram_bytes : Resource::host_link_bytes;
+        weights_from = off_chip == Resource::dram_bytes ? Resource::weight_bytes : Resource::host_link_bytes;
+        resident_weights = m.param(Parameter::weight_residency, 0) > 0
+                               ? std::max(0.0, capacity - network.memory.peak_live_bytes)
+                               : 0;
+    }
+    const Machine& machine;
+    ArrayGroup array;
+    double cores = 1, busy = 1, capacity = 0, vector_rate = 0, resident_weights = 0;
+    Resource off_chip = Resource::dram_bytes, weights_from = Resource::weight_bytes;
+};
+
+/// Array work of one subgraph, summed over its products.
+struct ArrayWork {
+    double cycles = 0, macs = 0, padded_macs = 0, weight_load_bytes = 0, stream_bytes = 0,
+           accumulator_bytes = 0, sum_hop_bytes = 0;
+    double units = 0;
+};
+
+void add_product(const Chip& chip, const NetworkWork& network, const OperatorUse& use, const Contraction& c,
+                 ArrayWork& total) {
+    const MatrixFormat format = matrix_format(chip.machine, network.precision, use.compute);
+    const double width = bytes_of(use.compute);
+    Product product{c.groups, c.m / chip.busy, c.n, c.k};
+    TileCount tiles = count_tiles(product, chip.array);
+    if (c.groups > 1 && use.op->work.window) {
+        const TileCount packed = count_packed_groups(*use.op->work.window, product, chip.array);
+        if (packed.cycles < tiles.cycles)
+            tiles = packed;
+    }
+    // Narrow formats pass several operands per cell and clock.
+    const double cells = chip.array.rows * chip.array.cols * chip.array.count * chip.cores;
+    const double pump = format.ops_per_cycle / (2 * cells);
+    total.cycles += tiles.cycles / pump * format.passes;
+    total.macs += c.macs();
+    total.padded_macs += tiles.padded_macs * chip.busy;
+    total.weight_load_bytes += tiles.weight_loads * width * chip.busy;
+    total.stream_bytes += tiles.streamed * width * chip.busy;
+    total.accumulator_bytes += tiles.accumulations * 4 * chip.busy; // 32-bit partial sums
+    total.sum_hop_bytes += tiles.sum_hops * 4 * chip.busy;
+    total.units = std::max(total.units, tiles.arrays_used * std::ceil(chip.busy));
+}
+
+void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork& work, Mapping& out) {
+    const Machine& m = chip.machine;
+    if (m.rate(chip.off_chip) <= 0)
+        return;
+    const auto charge = [&](Resource resource, double bytes) {
+        out.add(resource, Lane::memory, bytes);
+        out.events[resource == Resource::host_link_bytes ? Event::host_link_byte : Event::dram_byte] += bytes;
+    };
+    const double outside = outside_bytes(network, work);
+    if (!activations_stay(network, work, chip.capacity, 1))
+        charge(chip.off_chip, work.output_bytes + m.param(Parameter::input_refetch, 1) *
+                                                      (work.input_bytes + work.extra_bytes - outside));
+    charge(chip.weights_from, outside);
+    // Every core that works on a share of the batch loads its own copy of the weights.
+    const double missing =
+        network.weight_bytes > 0 ? std::max(0.0, 1 - chip.resident_weights / network.weight_bytes) : 1;
+    charge(chip.weights_from, work.weight_bytes * missing * std::ceil(chip.busy));
+}
+
+class SystolicMapper final : public Mapper {
+  public:
+    std::string_view name() const override { return "systolic array"; }
+
+    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
+             Mapping& out) const override {
+        const Chip chip(machine, network);
+        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        ArrayWork array;
+        for (const OperatorUse& use : work.operators)
+            if (!on_host(use, machine) && !runs_on_vector_unit(chip, network, use))
+                for (const Contraction& c : use.op->work.contractions)
+                    add_product(chip, network, use, c, array);
+        out.add(Resource::matrix_cycles, Lane::compute, array.cycles, format.efficiency,
+                Parameter::matrix_efficiency);
+        add_vector(chip, network, work, array.cycles > 0, out);
+        add_memory(chip, network, work, out);
+        add_layer_overhead(machine, 1, 1, out);
+        count_events(chip, network, work, array, out);
+        describe(chip, array, out);
+        add_fallback(work, machine, out);
+        out.ideal_cycles = 2 * work.macs * format.passes / format.ops_per_cycle;
+    }
+
+  private:
+    /// A depthwise convolution fills one diagonal of the array at best; where there is a vector unit it is
+    /// faster.
+    static bool runs_on_vector_unit(const Chip& chip, const NetworkWork& network, const OperatorUse& use) {
+        if (!is_depthwise(use.op->work))
+            return false;
+        ArrayWork array;
+        for (const Contraction& c : use.op->work.contractions)
+            add_product(chip, network, use, c, array);
+        return depthwise_cycles(chip, use.op->work.macs) < array.cycles;
+    }
+
+    static double depthwise_cycles(const Chip& chip, double macs) {
+        return 2 * macs / (chip.vector_rate * chip.machine.param(Parameter::depthwise_efficiency, 1));
+    }
+
+    static void add_vector(const Chip& chip, const NetworkWork& network, const SubgraphWork& work,
+                           bool arrays_busy, Mapping& out) {
+        const VectorWork vector = vector_work(work, chip.machine);
+        const double efficiency = chip.machine.param(Parameter::vector_efficiency, 1);
+        // Beside an array the vector unit handles the previous tile's results; alone it is the compute
+        // engine.
+        const Lane lane = arrays_busy ? Lane::on_chip : Lane::compute;
+        out.add(Resource::vector_cycles, lane, vector.operations / chip.vector_rate, efficiency,
+                Parameter::vector_efficiency);
+        double macs = 0;
+        for (const OperatorUse& use : work.operators)
+            if (!on_host(use, chip.machine) && runs_on_vector_unit(chip, network, use))
+                macs += use.op->work.macs;
+        out.add(Resource::vector_cycles, lane, macs > 0 ? depthwise_cycles(chip, macs) : 0);
+    }
+
+    static void count_events(const Chip& chip, const NetworkWork& network, const SubgraphWork& work,
+                             const ArrayWork& array, Mapping& out) {
+        count_arithmetic(work, network, chip.machine, out);
+        out.events[Event::weight_load_byte] += array.weight_load_bytes;
+        out.events[Event::accumulator_byte] += array.accumulator_bytes;
+        // A streamed operand passes every column, a partial sum every row of its tile.
+        out.events[Event::systolic_hop] += array.stream_bytes * chip.array.cols + array.sum_hop_bytes;
+        out.events[Event::l2_byte] += array.stream_bytes + work.activation_bytes() + work.weight_bytes;
+    }
+
+    static void describe(const Chip& chip, const ArrayWork& array, Mapping& out) {
+        Allocation& a = out.allocation;
+        a.units_total = chip.array.count * chip.cores;
+        a.units_used = array.units;
+        a.tile_k = static_cast<std::uint16_t>(chip.array.rows);
+        a.tile_n = static_cast<std::uint16_t>(chip.array.cols);
+        a.useful_fraction = array.padded_macs > 0 ? array.macs / array.padded_macs : 1;
+        a.scheme = array.cycles <= 0              ? "vector unit"
+                   : chip.array.output_stationary ? "output-stationary"
+                                                  : "weight-stationary";
+    }
+};
+
+} // namespace
+
+std::unique_ptr<Mapper> make_systolic_mapper() {
+    return std::make_unique<SystolicMapper>();
+}
+
+} // namespace archsim

@@ -1,0 +1,98 @@
+// Counts of the CGRA mapper, each derived by hand from docs/mappers/cgra.md.
+
+#include "map/accelerator_support.hpp"
+#include "map/expected_counts.hpp"
+
+using namespace archsim;
+using namespace archsim::test;
+
+namespace {
+
+/// 8 units of 4 stages x 2 lanes: 64 multiply-adds, 128 operations; 256 per clock when two operands are
+/// packed.
+Rig fabric(double memory) {
+    Rig rig(Family::cgra, 8, 32, Precision::fp32);
+    rig.device->cgra.compute_units = fact(8);
+    rig.device->cgra.stages = fact(4);
+    rig.device->cgra.lanes = fact(2);
+    rig.device->cgra.reconfiguration_time = fact(2e-5);
+    rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::vector_efficiency, 0.8);
+    rig.set(Parameter::kernel_overhead, 3e-6).set(Parameter::layer_cycles, 5);
+    rig.set(Parameter::configuration_size, 1000);
+    return rig.buffer(memory);
+}
+
+double cycles(double m, double n, double k) {
+    Network network(Precision::fp32);
+    return demand(map_one(*make_cgra_mapper(), network.product(m, n, k), network, fabric(1e6)),
+                  Resource::matrix_cycles, Lane::compute) *
+           0.5;
+}
+
+} // namespace
+
+TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[formulas][cgra]") {
+    Network network(Precision::fp32);
+    SubgraphWork& s = network.product(30, 5, 10);
+    network.product(30, 5, 10);
+    network.product(30, 5, 10);
+    network.follow(s, 150, 300);
+    s.kv_bytes = 40; // of the 1200 bytes of input
+    // Weights 3 x 200 bytes and twice 1800 bytes of activations: 4200 in memories of 2500, two sections. The
+    // activations exceed half the memories.
+    const Rig rig = fabric(2500);
+    const Mapping m = map_one(*make_cgra_mapper(), s, network, rig);
+    // ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 8 units: two passes of 30 rows at two operands per clock, fill
+    // 4.
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * 30 / 2 + 4, 0.5},
+                      {Resource::vector_cycles, Lane::on_chip, 300 / 64.0, 0.8},
+                      {Resource::weight_bytes, Lane::memory, 200},
+                      {Resource::dram_bytes, Lane::memory, 1800 - 40},
+                      {Resource::weight_bytes, Lane::memory, 40},
+                      {Resource::seconds, Lane::overhead, 3e-6},
+                      {Resource::overhead_cycles, Lane::overhead, 5}});
+    check_events(m.events, {{Precision::fp32, 1500}},
+                 {{Event::vector_op, 300},
+                  {Event::l1_byte, 1800 + 200 + 2 * 150 * 4}, // each operator on its own
+                  {Event::routing_byte, 1800 + 200},
+                  {Event::dram_byte, 200 + 1760 + 40}});
+    check_allocation(m, 8, 8, 2, 1500 / (9 * 8 * 30.0));
+    CHECK(m.ideal_cycles == Approx(2 * 1500 / 256.0));
+    CHECK(std::string(m.allocation.scheme) == "placed pipeline");
+
+    const Mapping fixed = make_cgra_mapper()->map_network(network.work(), rig.machine()).fixed;
+    check_demands(fixed, {{Resource::seconds, Lane::overhead, 2 * 2e-5},
+                          {Resource::dram_bytes, Lane::overhead, 2 * 1000}});
+    check_events(fixed.events, {}, {{Event::configuration_byte, 2000}, {Event::dram_byte, 2000}});
+}
+
+TEST_CASE("CGRA: blocks that do not fill the units are copied", "[formulas][cgra]") {
+    CHECK(cycles(30, 3, 7) == Approx(30 / 2 / 2.0 + 4)); // 2 x 2 blocks, two copies
+    CHECK(cycles(30, 3, 10) == Approx(30 / 2.0 + 4));    // 3 x 2 blocks, no room for a second copy
+    CHECK(cycles(9, 2, 4) == Approx(2 / 2.0 + 4));       // one block, 8 copies: ceil(9 / 8) rows
+}
+
+TEST_CASE("CGRA: no more copies than rows", "[formulas][cgra]") {
+    Network network(Precision::fp32);
+    const Mapping few = map_one(*make_cgra_mapper(), network.product(3, 2, 4), network, fabric(1e6));
+    check_allocation(few, 3, 8, 1, 1);
+    const Mapping many = map_one(*make_cgra_mapper(), network.product(30, 3, 7), network, fabric(1e6));
+    check_allocation(many, 8, 8, 1, 30 * 3 * 7 / (4 * 8 * 30.0));
+    const Mapping groups =
+        map_one(*make_cgra_mapper(), network.convolution(8, 4, 2, 1, 2), network, fabric(1e6));
+    check_allocation(groups, 8, 8, 1, 1); // 2 groups of one block of 4 x 2, four copies
+}
+
+TEST_CASE("CGRA: sections follow the operators where these are many", "[formulas][cgra]") {
+    Network network(Precision::fp32);
+    for (int i = 0; i < 20; ++i)
+        network.product(30, 5, 10);
+    Machine machine = fabric(1e9).machine();
+    const auto reconfigured = [&] {
+        return demand(make_cgra_mapper()->map_network(network.work(), machine).fixed, Resource::seconds,
+                      Lane::overhead);
+    };
+    CHECK(reconfigured() == Approx(3 * 2e-5)); // 20 operators on 8 units
+    machine.active_fraction = 0.5;
+    CHECK(reconfigured() == Approx(5 * 2e-5));
+}

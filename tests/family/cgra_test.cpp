@@ -1,0 +1,50 @@
+#include "map/accelerator_support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+using namespace archsim::test;
+
+namespace {
+
+/// 64 units of 6 stages x 16 lanes.
+Rig plasticine(double memory) {
+    Rig rig(Family::cgra, 64, 192, Precision::fp32);
+    rig.device->cgra.compute_units = fact(64);
+    rig.device->cgra.stages = fact(6);
+    rig.device->cgra.lanes = fact(16);
+    rig.device->cgra.reconfiguration_time = fact(2e-5);
+    rig.buffer(memory);
+    return rig;
+}
+
+} // namespace
+
+TEST_CASE("reduction lies along stages, results along lanes, rows stream", "[cgra]") {
+    const auto mapper = make_cgra_mapper();
+    Network network(Precision::fp32);
+    // K = 48: 8 chains; N = 128: 8 vectors; 64 blocks fill the chip.
+    const Mapping full = map_one(*mapper, network.product(1000, 128, 48), network, plasticine(1e9));
+    CHECK(demand(full, Resource::matrix_cycles, Lane::compute) == 1000 + 6);
+    CHECK(full.ideal_cycles == Approx(1000));
+    CHECK(full.allocation.units_used == 64);
+    // One block: 64 copies take a part of the rows each.
+    const Mapping small = map_one(*mapper, network.product(1000, 16, 6), network, plasticine(1e9));
+    CHECK(demand(small, Resource::matrix_cycles, Lane::compute) == 16 + 6);
+}
+
+TEST_CASE("a network that does not fit runs in sections, each after a reconfiguration", "[cgra]") {
+    const auto mapper = make_cgra_mapper();
+    Network network(Precision::fp32);
+    const SubgraphWork s = network.product(1000, 128, 48); // 24.6 kB of weights, 704 kB of activations
+    const Rig large = plasticine(16e6), small = plasticine(5e5);
+    CHECK(demand(mapper->map_network(network.work(), large.machine()).fixed, Resource::seconds,
+                 Lane::overhead) == 0);
+    CHECK(demand(map_one(*mapper, s, network, large), Resource::weight_bytes, Lane::memory) == 0);
+    network.product(1000, 128, 48);
+    network.product(1000, 128, 48);
+    const double sections = std::min(3.0, std::ceil((3 * 24576 + 2 * 704000) / 5e5));
+    CHECK(demand(mapper->map_network(network.work(), small.machine()).fixed, Resource::seconds,
+                 Lane::overhead) == Approx(sections * 2e-5));
+    CHECK(demand(map_one(*mapper, s, network, small), Resource::weight_bytes, Lane::memory) == 24576);
+}

@@ -1,0 +1,173 @@
+// Counts of the DPU mapper, each derived by hand from docs/mappers/dpu.md.
+
+#include "family/dpu_cycles.hpp"
+#include "map/accelerator_support.hpp"
+#include "map/expected_counts.hpp"
+
+using namespace archsim;
+using namespace archsim::test;
+
+namespace {
+
+/// Two cores of three handlers, each 4 pixels x 8 x 8 channels; 1024 operations per cycle; 4000 bytes of
+/// buffer.
+Rig cores() {
+    Rig rig(Family::dpu, 2, 512);
+    rig.device->dpu.cores = fact(2);
+    rig.device->dpu.batch_handlers = fact(3);
+    rig.device->dpu.pixel_parallel = fact(4);
+    rig.device->dpu.input_channel_parallel = fact(8);
+    rig.device->dpu.output_channel_parallel = fact(8);
+    rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::weight_port, 4);
+    rig.set(Parameter::layer_cycles, 600).set(Parameter::kernel_overhead, 3e-6);
+    rig.set(Parameter::activation_cost, 2);
+    return rig.buffer(4000);
+}
+
+/// Five images: two rounds of three handlers.
+struct Layer {
+    Network network{Precision::int8, 5};
+    SubgraphWork& work = network.convolution(10, 20, 9, 3);
+    Mapping map(const Rig& rig) { return map_one(*make_dpu_mapper(), work, network, rig); }
+};
+
+constexpr double kMacs = 5 * 81 * 20 * 90;
+
+} // namespace
+
+TEST_CASE("DPU: a convolution with an exponential activation", "[formulas][dpu]") {
+    Layer layer;
+    layer.network.follow(layer.work, 8100, 16200, 8100);
+    const Mapping m = layer.map(cores());
+    // 9 rows x ceil(9 / 4) x 9 taps x ceil(10 / 8) x ceil(20 / 8) = 1458 cycles an image.
+    // The narrow engine has half the pixels: 2 passes over 1620 elements on 2 x 8 are ceil(202.5).
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 1458 * 2, 0.5},
+                      {Resource::vector_cycles, Lane::compute, 203 * 2},
+                      {Resource::weight_bytes, Lane::memory, 1800 * 2},
+                      {Resource::matrix_cycles, Lane::on_chip, 1800 * 2 / 12.0}, // three ports of 4 bytes
+                      {Resource::seconds, Lane::overhead, 3e-6 * 2 / 3},         // handlers hide each other
+                      {Resource::overhead_cycles, Lane::overhead, 600 * 2 / 3.0}});
+    const double unfused = 4050 + 1800 + 8100 + 2 * 8100;
+    check_events(m.events, {{Precision::int8, kMacs}},
+                 {{Event::vector_op, 16200},
+                  {Event::special_op, 8100},
+                  {Event::l2_byte, unfused},
+                  {Event::routing_byte, unfused},
+                  // An image's 810 bytes of input fit half of a core's 2000 bytes, 1620 of output do not.
+                  {Event::dram_byte, 3600 + 8100}});
+    check_allocation(m, 1, 2, 2, kMacs / 5 / (1458 * 4 * 8 * 8));
+    CHECK(m.ideal_cycles == Approx(2 * kMacs / 1024));
+    CHECK(std::string(m.allocation.scheme) == "convolution engine");
+}
+
+TEST_CASE("DPU: requests in a queue fill every round and share DRAM", "[formulas][dpu]") {
+    Layer layer;
+    Rig rig = cores();
+    rig.options.scenario = Scenario::throughput;
+    const Mapping m = layer.map(rig);
+    const double rounds = 5 / 3.0;
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 1458 * rounds, 0.5},
+                      {Resource::weight_bytes, Lane::memory, 1800 * rounds, 0.5},
+                      {Resource::matrix_cycles, Lane::on_chip, 1800 * rounds / 12},
+                      {Resource::seconds, Lane::overhead, 3e-6 * rounds / 3},
+                      {Resource::overhead_cycles, Lane::overhead, 600 * rounds / 3}});
+    check_allocation(m, 2, 2, rounds, kMacs / 5 / (1458 * 4 * 8 * 8));
+    Machine half = rig.machine();
+    half.active_fraction = 0.5;
+    CHECK(make_dpu_mapper()->map_network(layer.network.work(), half).instances == 1);
+}
+
+TEST_CASE("DPU: a second tensor is an instruction of its own", "[formulas][dpu]") {
+    Layer layer;
+    layer.work.extra_bytes = 100;
+    CHECK(demand(layer.map(cores()), Resource::overhead_cycles, Lane::overhead) == Approx(2 * 600 * 2 / 3.0));
+}
+
+TEST_CASE("DPU: a mean over the image runs on the narrow engine", "[formulas][dpu]") {
+    Network network(Precision::int8, 5);
+    SubgraphWork& s = network.simple(OpKind::reduction, 8000, 8000);
+    const Mapping m = map_one(*make_dpu_mapper(), s, network, cores());
+    CHECK(demand(m, Resource::vector_cycles, Lane::compute) == 100 * 2); // 1600 elements on 2 x 8
+    CHECK(demand(m, Resource::overhead_cycles, Lane::overhead) == Approx(600 * 2 / 3.0));
+    CHECK(std::string(m.allocation.scheme) == "narrow engine");
+}
+
+TEST_CASE("DPU: copies go through DRAM", "[formulas][dpu]") {
+    Network network;
+    SubgraphWork& s = network.simple(OpKind::data_movement, 700, 0);
+    const Mapping m = map_one(*make_dpu_mapper(), s, network, cores());
+    check_demands(m, {{Resource::dram_bytes, Lane::memory, 1400}});
+    check_events(m.events, {},
+                 {{Event::dram_byte, 1400}, {Event::l2_byte, 1400}, {Event::routing_byte, 1400}});
+}
+
+TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
+    Rig rig = cores();
+    rig.device->dpu.aie = fact(4);
+    rig.device->dpu.pl_clock = fact(2.5e8); // a quarter of the clock
+    rig.set(Parameter::channel_block, 8).set(Parameter::depthwise_rate, 20).set(Parameter::pooling_rate, 10);
+    Layer layer;
+    layer.network.follow(layer.work, 8100, 16200, 8100);
+    const Mapping m = layer.map(rig);
+    // Channels 10 -> 16 and 20 -> 24, all engines of a core on three images: 3 x 2 x 2 MACs / 1024.
+    check_demands(m,
+                  {{Resource::matrix_cycles, Lane::compute, 2 * 81 * 9 * 16 * 24 * 3 * 2 / 1024.0 * 2, 0.5},
+                   {Resource::vector_cycles, Lane::on_chip, 2 * 1620 / 20.0 * 2 * 4},
+                   {Resource::weight_bytes, Lane::memory, 3600},
+                   {Resource::seconds, Lane::overhead, 3e-6 * 2},
+                   {Resource::overhead_cycles, Lane::overhead, 600 * 2}});
+    CHECK(m.allocation.useful_fraction == 1);
+    CHECK(std::string(m.allocation.scheme) == "AI engines");
+    // Pooling of 2 x 2 over 5 x 5 results of 20 channels: 2000 taps at 10 per clock of the logic.
+    Network one;
+    SubgraphWork& pool = one.simple(OpKind::pooling, 2000, 0);
+    Operator op = *pool.operators[0].op;
+    Window w;
+    w.in_channels = w.out_channels = 20;
+    w.out = {1, 5, 5};
+    w.kernel = {1, 2, 2};
+    op.work.window = w;
+    pool.operators[0].op = &op;
+    CHECK(demand(map_one(*make_dpu_mapper(), pool, one, rig), Resource::vector_cycles, Lane::on_chip) ==
+          Approx(2000 / 10.0 * 4));
+}
+
+TEST_CASE("DPU: loop nests over volumes, groups and batches", "[formulas][dpu]") {
+    const dpu::Parallelism p{4, 8, 8, 2};
+    Window w;
+    w.in_channels = 20;
+    w.out_channels = 36;
+    w.groups = 2;
+    w.in = {3, 6, 7};
+    w.out = {2, 5, 9};
+    w.kernel = {2, 3, 1};
+    // 2 x 5 rows of ceil(9 / 4), 6 taps of ceil(10 / 8), ceil(18 / 8) outputs, 2 groups.
+    CHECK(dpu::convolution_cycles(w, p) == 10 * 3 * (6 * 2) * 3 * 2);
+    w.transposed = true; // every input pixel once: 3 x 6 rows of ceil(7 / 4)
+    CHECK(dpu::convolution_cycles(w, p) == 18 * 2 * (6 * 2) * 3 * 2);
+    w.transposed = false;
+    // Channels: 2 x 5 rows of ceil(9 / 2), ceil(36 / 8), 6 taps.
+    CHECK(dpu::window_cycles(w, p) == 10 * 5 * 5 * 6);
+    // Three channels in rows of five taps: ceil(15 / 8) steps for each of 2 x 3 rows instead of 2 x 3 x 5.
+    Window image;
+    image.in_channels = 3;
+    image.out_channels = 8;
+    image.out = {1, 1, 4};
+    image.kernel = {2, 3, 5};
+    CHECK(dpu::convolution_cycles(image, p) == 2 * 3 * 2);
+    // Four channels are half the parallelism already, and 3 x 6 taps are more than two blocks hold.
+    image.in_channels = 4;
+    CHECK(dpu::convolution_cycles(image, p) == 2 * 3 * 5);
+    image.in_channels = 3;
+    image.kernel = {1, 1, 6};
+    CHECK(dpu::convolution_cycles(image, p) == 6);
+    Contraction c;
+    c.groups = 6;
+    c.m = 20;
+    c.n = 9;
+    c.k = 17;
+    CHECK(dpu::product_cycles(c, 2, p) == 6 * 3 * 3 * 2); // two images of 10 rows
+    c.weights_constant = false;
+    CHECK(dpu::product_cycles(c, 2, p) == 3 * 5 * 3 * 2); // three products an image
+    CHECK(dpu::element_cycles(100, p) == 7);
+}

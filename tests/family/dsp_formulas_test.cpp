@@ -1,0 +1,103 @@
+// Counts of the DSP mapper, each derived by hand from docs/mappers/dsp.md.
+
+#include "map/accelerator_support.hpp"
+#include "map/expected_counts.hpp"
+
+using namespace archsim;
+using namespace archsim::test;
+
+namespace {
+
+/// Two processors of 1000 8-bit operations per cycle; one network uses one. Channels pad to 8. The vector
+/// unit does 0.1 x 2000 x 0.8 = 160 operations per cycle, 80 of them for one network.
+Rig processors() {
+    Rig rig(Family::dsp, 2, 1000);
+    rig.device->dsp.mma_count = fact(2);
+    rig.device->dsp.scratchpad_bytes = fact(4000);
+    rig.set(Parameter::matrix_efficiency, 0.8).set(Parameter::vector_efficiency, 0.5);
+    rig.set(Parameter::channel_block, 8).set(Parameter::vector_per_matrix, 0.1);
+    rig.set(Parameter::drain_cost, 2)
+        .set(Parameter::activation_cost, 3)
+        .set(Parameter::elementwise_cost, 0.5);
+    rig.set(Parameter::spill_share, 0.25).set(Parameter::small_operator_work, 5000);
+    rig.set(Parameter::depthwise_efficiency, 0.4).set(Parameter::conversion_work, 20000);
+    rig.set(Parameter::kernel_overhead, 3e-6).set(Parameter::layer_cycles, 5);
+    return rig;
+}
+
+} // namespace
+
+TEST_CASE("DSP: a convolution with an exponential activation on one of two processors", "[formulas][dsp]") {
+    Network network;
+    SubgraphWork& s = network.convolution(10, 20, 9, 3);
+    network.follow(s, 1620, 3240, 1620);
+    s.kv_bytes = 10; // of the 810 bytes of input
+    const Mapping m = map_one(*make_dsp_mapper(), s, network, processors());
+    const double padded = 81 * 9 * 16 * 24, macs = 81 * 9 * 10 * 20;
+    // 1620 bytes drain at 2 operations and pass an exponential at 3.
+    const double vector_ops = 1620 * (2 + 3);
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * padded / 1000, 0.8},
+                      {Resource::vector_cycles, Lane::compute, vector_ops / 80, 0.5},
+                      {Resource::weight_bytes, Lane::memory, 1800 + 10},
+                      // 810 - 10 + 1620 bytes exceed half the scratchpad; a quarter of them spills.
+                      {Resource::dram_bytes, Lane::memory, 0.25 * 2420},
+                      {Resource::seconds, Lane::overhead, 3e-6},
+                      {Resource::overhead_cycles, Lane::overhead, 5}});
+    check_events(m.events, {{Precision::int8, macs}},
+                 {{Event::vector_op, 3240},
+                  {Event::special_op, 1620},
+                  // A packet per cycle of either engine of the processor that works.
+                  {Event::instruction, 2 * padded / 1000 + vector_ops / 80},
+                  {Event::l1_byte, 2430 + 1800 + 2 * 1620},
+                  {Event::l2_byte, 2430 + 1800},
+                  {Event::streamer_byte, 1800},
+                  {Event::dram_byte, 1810 + 605}});
+    check_allocation(m, 1, 2, 0, macs / padded);
+    CHECK(m.ideal_cycles == Approx(2 * macs / 2000));
+}
+
+TEST_CASE("DSP: a rate above the nominal one raises the peak", "[formulas][dsp]") {
+    Network network;
+    Rig rig = processors();
+    rig.set(Parameter::matrix_efficiency, 1.25);
+    const Mapping m = map_one(*make_dsp_mapper(), network.convolution(10, 20, 9, 3), network, rig);
+    CHECK(m.ideal_cycles == Approx(2 * 145800 / (2000 * 1.25)));
+}
+
+TEST_CASE("DSP: depthwise convolution is a small operator on the vector unit", "[formulas][dsp]") {
+    Network network;
+    SubgraphWork& s = network.convolution(10, 10, 9, 3, 10);
+    const Mapping m = map_one(*make_dsp_mapper(), s, network, processors());
+    check_demands(m, {{Resource::vector_cycles, Lane::compute, 810 * 2 / 80.0, 0.5},
+                      {Resource::vector_cycles, Lane::compute, 2 * 7290 / 80.0, 0.4},
+                      {Resource::weight_bytes, Lane::memory, 90},
+                      {Resource::seconds, Lane::overhead, 3e-6},
+                      {Resource::overhead_cycles, Lane::overhead, 5},
+                      {Resource::matrix_cycles, Lane::overhead, 5000 / 1000.0, 0.8}});
+    CHECK(m.events[Event::instruction] == Approx((810 * 2 + 2 * 7290) / 80.0));
+}
+
+TEST_CASE("DSP: 16-bit networks are converted on one processor, all of them serve requests",
+          "[formulas][dsp]") {
+    Network network(Precision::fp16, 3);
+    network.product(6, 8, 8);
+    Rig rig = processors();
+    rig.set(Parameter::inference_overhead, 1e-4);
+    check_demands(make_dsp_mapper()->map_network(network.work(), rig.machine()).fixed,
+                  {{Resource::seconds, Lane::overhead, 1e-4},
+                   {Resource::matrix_cycles, Lane::overhead, 3 * 20000 / 1000.0, 0.8}});
+    rig.options.scenario = Scenario::throughput;
+    CHECK(make_dsp_mapper()->map_network(network.work(), rig.machine()).instances == 2);
+    rig.set(Parameter::cores_per_inference, 2);
+    CHECK(make_dsp_mapper()->map_network(network.work(), rig.machine()).instances == 1);
+}
+
+TEST_CASE("DSP: products of a format without a rate take passes of a narrower one", "[formulas][dsp]") {
+    // fp16 in 8-bit passes: four of them.
+    Network network(Precision::fp16);
+    Rig rig = processors();
+    rig.set(Parameter::wide_passes, 4).set(Parameter::half_efficiency, 0.5).set(Parameter::drain_cost, 0);
+    const Mapping m = map_one(*make_dsp_mapper(), network.product(6, 8, 8), network, rig);
+    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * 384 * 4 / 1000.0 / (0.8 * 0.5)));
+    CHECK(m.events.macs[static_cast<std::size_t>(Precision::int8)] == 4 * 384);
+}

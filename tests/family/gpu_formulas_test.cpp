@@ -1,0 +1,504 @@
+// Counts of the GPU mapper, each derived by hand from docs/mappers/gpu.md. The machine has 10 multiprocessors
+// of 1024 fp16 operations per cycle on the matrix engine and 128 on fp32 lanes, 4000 bytes of L2 and 1000 of
+// DRAM per cycle.
+
+#include "family/gpu_view.hpp"
+#include "map/expected_counts.hpp"
+#include "map/gpu_machine.hpp"
+
+using namespace archsim;
+using namespace archsim::test;
+
+namespace {
+
+Machine ten_units() {
+    Machine m = gpu_machine(10);
+    set(m, Parameter::matrix_efficiency, 0.8);
+    set(m, Parameter::vector_efficiency, 0.5);
+    set(m, Parameter::kernel_floor_cycles, 6000);
+    set(m, Parameter::simple_kernel_floor_cycles, 3000);
+    set(m, Parameter::kernel_overhead, 1e-6);
+    return m;
+}
+
+Mapping counted(OneOperator& one, const Machine& m) {
+    return map(*make_gpu_mapper(), one, m);
+}
+
+// m16n8k16 on 16-bit operands: 2048 multiply-accumulates; A 16 x 16 and B 16 x 8 of two bytes, C and D 16 x 8
+// of four.
+constexpr double kPerInstruction = 2048, kRegisters = 512 + 256 + 2 * 512;
+// Shared memory per operand byte in warp tiles of 64 x 32.
+constexpr double kShared = 1.0 / 64 + 1.0 / 32;
+
+} // namespace
+
+TEST_CASE("GPU: events of a product on either engine", "[formulas][gpu]") {
+    gpu::MultiplyEngine matrix, lanes;
+    matrix.matrix = true;
+    TileChoice tile;
+    tile.tile_m = 64;
+    tile.tile_k = 32;
+    tile.padded_macs = 1.5e6;
+    const auto events = [&](Precision p, const gpu::MultiplyEngine& engine, const TileChoice& t) {
+        EventCounts e;
+        gpu::count_product(1e6, p, engine, t, bytes_of(p), e);
+        return e;
+    };
+    const double barriers = 1.5e6 / (64 * 32 * 32); // per warp tile and step
+    check_events(events(Precision::fp16, matrix, tile), {{Precision::fp16, 1e6}},
+                 {{Event::instruction, 1.5e6 / kPerInstruction},
+                  {Event::register_byte, 1.5e6 / kPerInstruction * kRegisters},
+                  {Event::l1_byte, 1.5e6 * 2 * kShared},
+                  {Event::scheduling, barriers}});
+    // Half the width, twice the reduction of an instruction.
+    check_events(events(Precision::int8, matrix, tile), {{Precision::int8, 1e6}},
+                 {{Event::instruction, 1.5e6 / 2 / kPerInstruction},
+                  {Event::register_byte, 1.5e6 / 2 / kPerInstruction * kRegisters},
+                  {Event::l1_byte, 1.5e6 * kShared},
+                  {Event::scheduling, barriers}});
+    // 32 lanes: one fp32, two fp16, four 8-bit multiply-accumulates each; four registers of four bytes.
+    for (const auto& [precision, per_lane] :
+         {std::pair{Precision::fp32, 1.0}, {Precision::fp16, 2.0}, {Precision::int8, 4.0}})
+        check_events(events(precision, lanes, tile), {{precision, 1e6}},
+                     {{Event::instruction, 1.5e6 / 32 / per_lane},
+                      {Event::register_byte, 1.5e6 / per_lane * 16},
+                      {Event::l1_byte, 1.5e6 * bytes_of(precision) * kShared},
+                      {Event::scheduling, barriers}});
+    // Without a tile nothing is padded and no warps meet.
+    check_events(
+        events(Precision::fp32, lanes, {}), {{Precision::fp32, 1e6}},
+        {{Event::instruction, 1e6 / 32}, {Event::register_byte, 16e6}, {Event::l1_byte, 4e6 * kShared}});
+}
+
+TEST_CASE("GPU: events of vector work", "[formulas][gpu]") {
+    EventCounts e;
+    gpu::count_vector(320, 64, 5120, e);
+    check_events(e, {},
+                 {{Event::vector_op, 320},
+                  {Event::special_op, 64},
+                  {Event::instruction, 384 / 32 + 5120 / 512}, // 16 bytes per lane and load
+                  {Event::register_byte, 384 * 12},            // two operands and a result
+                  {Event::l1_byte, 5120},
+                  {Event::scheduling, 10}});
+}
+
+TEST_CASE("GPU: tiles, waves and L2 bytes of grouped and split products", "[formulas][gpu][tiles]") {
+    GemmEngine engine;
+    engine.units = 10;
+    engine.ops_per_cycle = 1024;
+    engine.efficiency = 0.5;
+    // K = 70 is three steps of 32. Tile 64 x 64: 3 groups x 2 x 1 blocks in one wave of 2 x 64 x 64 x 96 /
+    // 1024; no other tile takes less.
+    const TileChoice grouped = choose_tile({3, 100, 40, 70}, engine);
+    CHECK(grouped.cycles == 768);
+    CHECK(grouped.tile_m == 64);
+    CHECK(grouped.tile_n == 64);
+    CHECK(grouped.waves == Approx(0.6));
+    CHECK(grouped.units_used == 6);
+    CHECK(grouped.padded_macs == 6 * 64 * 64 * 96);
+    CHECK(grouped.l2_bytes == 6 * (64 + 64) * 96 * 2 + 3 * 100 * 40 * 2);
+    engine.operand_reuse = 0.5;
+    CHECK(choose_tile({3, 100, 40, 70}, engine).l2_bytes == 6 * (128 + 64) * 96 * 2 + 3 * 100 * 40 * 2);
+    // 64 x 64 x 65536 on 100 units, parts combined in 1000 cycles: two tiles of 64 x 32 in 16 parts of 4096.
+    engine.units = 100;
+    engine.operand_reuse = 1;
+    engine.split_cycles = 1000;
+    const TileChoice split = choose_tile({1, 64, 64, 65536}, engine);
+    CHECK(split.split == 16);
+    CHECK(split.tile_m * split.tile_n == 64 * 32);
+    CHECK(split.cycles == 2 * 64 * 32 * 4096 / 1024);
+    CHECK(split.extra_cycles == 1000);
+    CHECK(split.units_used == 32);
+    CHECK(split.waves == Approx(0.32));
+    CHECK(split.padded_macs == 64.0 * 64 * 65536);
+    // Operands, results, and 16 single-precision parts of each that are written and read.
+    CHECK(split.l2_bytes == 2 * (64.0 + 32) * 65536 * 2 + 64 * 64 * 2 + 64 * 64 * 16 * 2 * 4);
+}
+
+TEST_CASE("GPU: a reduction is split into at least four steps each, on a starved machine only",
+          "[formulas][gpu][tiles]") {
+    GemmEngine engine;
+    engine.units = 100;
+    engine.ops_per_cycle = 1024;
+    engine.split_cycles = 0;
+    CHECK(choose_tile({1, 64, 64, 32 * 15}, engine).split == 2); // 7.5 steps; four parts would have 3.75
+    CHECK(choose_tile({1, 64, 64, 32 * 16}, engine).split == 4); // four steps
+    CHECK(choose_tile({1, 64, 64, 32 * 7}, engine).split == 1);  // 3.5 steps
+    // Twelve tiles on ten units are two waves; 24 halves would be three waves of half the time, but the
+    // machine is not starved.
+    engine.units = 10;
+    CHECK(choose_tile({12, 64, 32, 2048}, engine).split == 1);
+    engine.units = 1; // two tiles are two waves already
+    CHECK(choose_tile({1, 64, 64, 65536}, engine).split == 1);
+}
+
+TEST_CASE("GPU: a product, its traffic and its events", "[formulas][gpu]") {
+    // 100 x 40 x 70: four tiles of 64 x 32 on ten units, one wave of 2 x 64 x 32 x 96 / 1024.
+    Machine m = ten_units();
+    set(m, Parameter::resident_fraction, 0.004); // 16000 bytes of L2
+    set(m, Parameter::unit_load_bytes_per_clock, 20);
+    auto one = matmul(100, 40, 70, Precision::fp16);
+    const Mapping out = counted(*one, m);
+    const double l2 = 4 * (64 + 32) * 96 * 2 + 4000 * 2, padded = 4 * 64 * 32 * 96;
+    // 22000 bytes of activations, of which 16000 stay; four units draw 80 of 1000 bytes per cycle.
+    check_demands(out, {{Resource::matrix_cycles, Lane::compute, 384, 0.8},
+                        {Resource::dram_bytes, Lane::memory, 6000, 0.08},
+                        {Resource::weight_bytes, Lane::memory, 5600, 0.08},
+                        {Resource::l2_bytes, Lane::on_chip, l2},
+                        {Resource::overhead_cycles, Lane::overhead, 6000},
+                        {Resource::seconds, Lane::overhead, 1e-6}});
+    check_events(out.events, {{Precision::fp16, 280000}},
+                 {{Event::instruction, padded / 2048 + 8000 / 512.0},
+                  {Event::register_byte, padded / 2048 * kRegisters},
+                  {Event::l1_byte, padded * 2 * kShared + 8000},
+                  {Event::scheduling, padded / (64 * 32 * 32) + 8000 / 512.0},
+                  {Event::l2_byte, l2},
+                  {Event::dram_byte, 11600},
+                  {Event::coherence, l2 / 128}});
+    check_allocation(out, 4, 10, 0.4, 280000 / padded);
+    CHECK(out.ideal_cycles == Approx(2 * 280000 / 10240.0));
+    CHECK(out.workspace_bytes == 0);
+
+    // 5600 bytes of weights and half of 22000 fit 20000 bytes of L2; a cache of keys and values never stays.
+    set(m, Parameter::resident_fraction, 0.005);
+    one->work().kv_bytes = 2500;
+    const Mapping resident = counted(*one, m);
+    CHECK(demand_on(resident, Resource::dram_bytes)->amount == 2500);
+    CHECK_FALSE(demand_on(resident, Resource::weight_bytes));
+    CHECK(resident.events[Event::dram_byte] == 2500);
+}
+
+TEST_CASE("GPU: packed weights are expanded for many rows, read by every micro-batch", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::weight_only_efficiency, 0.5);
+    set(m, Parameter::dequantization_rows, 50);
+    set(m, Parameter::microbatch_rows, 30);
+    set(m, Parameter::weight_traffic, 2);
+    const auto run = [&](double rows) {
+        auto one = matmul(rows, 40, 70, Precision::fp16);
+        one->network.precision.weights = Precision::int4;
+        one->network.precision.weight_bits_overhead = 0.5;
+        one->work().weight_bytes = 2800 * 4.5 / 8;
+        return counted(*one, m);
+    };
+    const Mapping many = run(100);
+    CHECK(demand_on(many, Resource::matrix_cycles)->efficiency == Approx(0.4));
+    // Stored bytes twice, the 5600 expanded bytes written and read, in each of ceil(100 / 30) passes.
+    CHECK(demand_on(many, Resource::weight_bytes)->amount == Approx((1575 * 2 + 2 * 5600) * 4));
+    CHECK(many.workspace_bytes == 5600);
+    const Mapping few = run(40);
+    CHECK(demand_on(few, Resource::weight_bytes)->amount == Approx(1575 * 2 * 2));
+    CHECK(few.workspace_bytes == 0);
+    CHECK(run(50).workspace_bytes == 5600);
+}
+
+TEST_CASE("GPU: parts of a split product are a workspace", "[formulas][gpu]") {
+    Machine m = gpu_machine();
+    set(m, Parameter::split_cycles, 1000);
+    set_rate(m, Resource::l2_bytes, 0); // else fewer parts may save traffic
+    auto one = matmul(64, 64, 65536, Precision::fp16);
+    CHECK(counted(*one, m).workspace_bytes == 64 * 64 * 16 * 4);
+    CHECK(demand_on(counted(*one, m), Resource::overhead_cycles)->amount == 1000);
+}
+
+TEST_CASE("GPU: input channels are padded to whole vector loads", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::alignment_bytes, 16);
+    set(m, Parameter::convolution_reuse, 0.5);
+    // 10 -> 16 channels of 9 taps are 144, five steps of 32. One tile of 64 x 32.
+    auto ten = convolution(1, 10, 24, 8, 3, 1, Precision::fp16);
+    const Mapping padded = counted(*ten, m);
+    CHECK(demand_on(padded, Resource::matrix_cycles)->amount == 2 * 64 * 32 * 160 / 1024.0);
+    CHECK(demand_on(padded, Resource::l2_bytes)->amount == (64 / 0.5 + 32) * 160 * 2 + 64 * 24 * 2);
+    CHECK(padded.allocation.useful_fraction == Approx(64 * 24 * 90 / (64 * 32 * 160.0)));
+    // Three channels become four: 36, two steps; a load of two elements leaves them at three.
+    auto three = convolution(1, 3, 24, 8, 3, 1, Precision::fp16);
+    CHECK(demand_on(counted(*three, m), Resource::matrix_cycles)->amount == 2 * 64 * 32 * 64 / 1024.0);
+    set(m, Parameter::alignment_bytes, 4);
+    CHECK(demand_on(counted(*three, m), Resource::matrix_cycles)->amount == 2 * 64 * 32 * 32 / 1024.0);
+}
+
+TEST_CASE("GPU: groups of 8 channels merge into blocks of 32", "[formulas][gpu]") {
+    // 32 groups of 8 are 8 of N = 32, K = 72 x 4 = 288: eight tiles of 64 x 32 in one wave.
+    auto one = convolution(1, 256, 256, 8, 3, 32, Precision::fp16);
+    const Mapping out = counted(*one, ten_units());
+    CHECK(demand_on(out, Resource::matrix_cycles)->amount == 2 * 64 * 32 * 288 / 1024.0);
+    CHECK(out.allocation.useful_fraction == Approx(0.25));
+    // Two groups of 8 are one of N = 16, K = 144 -> 160.
+    auto two = convolution(1, 16, 16, 8, 3, 2, Precision::fp16);
+    CHECK(demand_on(counted(*two, ten_units()), Resource::matrix_cycles)->amount ==
+          2 * 64 * 32 * 160 / 1024.0);
+}
+
+TEST_CASE("GPU: three products of one tensor share a kernel", "[formulas][gpu]") {
+    // N = 32 each, 96 together: three tiles of 64 x 32 in one wave, a third of it for each product.
+    Machine m = ten_units();
+    set(m, Parameter::merge_products, 1);
+    auto one = matmul(64, 32, 70, Precision::fp16);
+    for (std::uint32_t i = 1; i < 3; ++i) {
+        one->network.subgraphs.push_back(one->network.subgraphs.front());
+        one->network.subgraphs.back().index = i;
+        one->partition.subgraphs.push_back(one->partition.subgraphs.front());
+    }
+    const Mapping out = counted(*one, m);
+    const double padded = 64 * 32 * 96, macs = 64 * 32 * 70;
+    CHECK(demand_on(out, Resource::matrix_cycles)->amount == Approx(384 / 3.0));
+    CHECK(demand_on(out, Resource::l2_bytes)->amount == Approx((3 * 96 * 96 * 2 + 64 * 96 * 2) / 3.0));
+    CHECK(demand_on(out, Resource::overhead_cycles)->amount == Approx(6000 / 3.0));
+    CHECK(demand_on(out, Resource::seconds)->amount == Approx(1e-6 / 3));
+    CHECK(out.events.macs[static_cast<std::size_t>(Precision::fp16)] == Approx(macs));
+    CHECK(out.events[Event::instruction] == Approx(padded / 2048 + 64 * 32 * 2 / 512.0));
+    CHECK(out.allocation.useful_fraction == Approx(macs / padded));
+    CHECK(out.ideal_cycles == Approx(2 * macs / 10240));
+}
+
+TEST_CASE("GPU: one row is a dot product per output", "[formulas][gpu]") {
+    auto one = matmul(1, 40, 70, Precision::fp16);
+    const Mapping out = counted(*one, ten_units());
+    CHECK(demand_on(out, Resource::vector_cycles)->amount == Approx(2 * 2800 / 1280.0));
+    CHECK(demand_on(out, Resource::vector_cycles)->efficiency == Approx(0.5));
+    CHECK(out.events[Event::instruction] == Approx(2800 / 64.0 + 80 / 512.0));
+    check_allocation(out, 10, 10, 1, 1);
+    CHECK(out.ideal_cycles == Approx(2 * 2800 / 1280.0));
+    // Dot-product instructions of a format speed it up.
+    Machine m = ten_units();
+    m.vector_ops_per_cycle[static_cast<std::size_t>(Precision::int8)] = 5120;
+    auto narrow = matmul(1, 40, 70, Precision::int8);
+    CHECK(demand_on(counted(*narrow, m), Resource::vector_cycles)->amount == Approx(2 * 2800 / 5120.0));
+    // Eight rows still are, nine are not.
+    auto eight = matmul(8, 40, 70, Precision::fp16), nine = matmul(9, 40, 70, Precision::fp16);
+    CHECK(demand_on(counted(*eight, m), Resource::vector_cycles));
+    CHECK(demand_on(counted(*nine, m), Resource::matrix_cycles));
+}
+
+TEST_CASE("GPU: Winograd transforms tiles of 2 x 2 results", "[formulas][gpu]") {
+    // Two images of 9 x 9 are 50 tiles, 16 products of 50 x 24 x 16: 16 blocks of 64 x 32 on ten units, two
+    // waves of 2 x 64 x 32 x 16 / 128. Each tile takes 32 additions per input and 24 per output channel.
+    Machine m = ten_units();
+    set(m, Parameter::winograd_efficiency, 0.25);
+    set(m, Parameter::vector_convolution_efficiency, 0.4);
+    auto one = convolution(2, 16, 24, 9, 3, 1, Precision::fp32);
+    const Mapping out = counted(*one, m);
+    REQUIRE(std::string(out.allocation.scheme) == "Winograd F(2x2, 3x3)");
+    const double transforms = 50 * (16 * 32 + 24 * 24), macs = 16 * 50 * 24 * 16, padded = 16 * 64 * 32 * 16;
+    const double input = 2 * 81 * 16 * 4, output = 2 * 81 * 24 * 4, weights = 24 * 144 * 4;
+    const double l2 = 16 * (64 + 32) * 16 * 4 + 16 * 50 * 24 * 4;
+    check_demands(out, {{Resource::vector_cycles, Lane::compute, 2 * 512, 0.25},
+                        {Resource::vector_cycles, Lane::compute, transforms / 1280},
+                        {Resource::dram_bytes, Lane::memory, input + output},
+                        {Resource::weight_bytes, Lane::memory, weights},
+                        {Resource::l2_bytes, Lane::on_chip, l2},
+                        {Resource::overhead_cycles, Lane::overhead, 6000},
+                        {Resource::seconds, Lane::overhead, 1e-6}});
+    check_events(out.events, {{Precision::fp32, macs}},
+                 {{Event::vector_op, transforms},
+                  {Event::instruction, padded / 32 + transforms / 32 + output / 512},
+                  {Event::register_byte, padded * 16 + transforms * 12},
+                  {Event::l1_byte, padded * 4 * kShared + output},
+                  {Event::scheduling, padded / (64 * 32 * 16) + output / 512},
+                  {Event::l2_byte, l2},
+                  {Event::dram_byte, input + output + weights},
+                  {Event::coherence, l2 / 128}});
+    CHECK(out.allocation.useful_fraction == Approx(macs / padded));
+    CHECK(out.ideal_cycles == Approx(2 * macs / 1280));
+}
+
+namespace {
+
+/// Two sequences of 4 heads of 32 + 48 values each.
+std::unique_ptr<OneOperator> attention(double queries, double kv_heads) {
+    OperatorWork work;
+    AttentionShape a;
+    a.batch = 2;
+    a.heads = 4;
+    a.kv_heads = kv_heads;
+    a.query_length = queries;
+    a.kv_length = 100;
+    a.head_size = 32;
+    a.value_size = 48;
+    work.attention = a;
+    work.macs = 8 * queries * 100 * 80;
+    return one_operator(OpKind::attention, Precision::fp16, work, 5000, 2000, 0);
+}
+
+} // namespace
+
+TEST_CASE("GPU: attention in blocks of 64 queries", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::attention_efficiency, 0.5);
+    set(m, Parameter::wave_rounding, 0.5);
+    auto one = attention(100, 4);
+    const Mapping fused = counted(*one, m);
+    // 8 heads x 2 blocks on ten units: 1.6 waves, half of the rest lost: 1.8. Keys pad to 128.
+    const double padded = 16 * 64 * 128 * 80, macs = 8 * 100 * 100 * 80;
+    const double l2 = 14000 + 16 * 100 * 80 * 2; // each block reads its head's keys and values
+    check_demands(fused, {{Resource::matrix_cycles, Lane::compute, 1.8 * 10 * 64 * 128 * 80 * 2 / 10240, 0.5},
+                          {Resource::dram_bytes, Lane::memory, 14000},
+                          {Resource::l2_bytes, Lane::on_chip, l2},
+                          {Resource::overhead_cycles, Lane::overhead, 6000},
+                          {Resource::seconds, Lane::overhead, 1e-6}});
+    check_allocation(fused, 10, 10, 1.6, macs / padded);
+    CHECK(fused.ideal_cycles == Approx(2 * macs / 10240));
+    CHECK(fused.events[Event::instruction] == Approx(padded / 2048 + 4000 / 512.0));
+    // Three kernels write or read the scores four times.
+    set(m, Parameter::fused_attention_bits, 8);
+    const Mapping loose = counted(*one, m);
+    const double scores = 8 * 100 * 100 * 2;
+    CHECK(demand_on(loose, Resource::dram_bytes)->amount == 14000 + 4 * scores);
+    CHECK(demand_on(loose, Resource::l2_bytes)->amount == l2 + 4 * scores);
+    CHECK(demand_on(loose, Resource::overhead_cycles)->amount == 3 * 6000);
+    CHECK(loose.workspace_bytes == scores);
+}
+
+TEST_CASE("GPU: few queries stream keys and values once per group of heads", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::attention_efficiency, 0.5);
+    auto one = attention(2, 2);
+    one->network.precision.kv_cache = Precision::int8;
+    const double macs = 8 * 2 * 100 * 80, l2 = 14000 + 4 * 100 * 80;
+    // 2 queries x 2 heads of a group fill 4 of 16 rows of an instruction: 4 x 16 x 100 x 80 products, 100 /
+    // 0.5 cycles against 200 / 0.5 on the lanes.
+    const Mapping matrix = counted(*one, m);
+    CHECK(demand_on(matrix, Resource::matrix_cycles)->amount == Approx(2 * 4 * 16 * 100 * 80 / 10240.0));
+    CHECK(demand_on(matrix, Resource::l2_bytes)->amount == l2);
+    check_allocation(matrix, 10, 10, 1, 0.25);
+    set(m, Parameter::attention_efficiency, 0.2);
+    const Mapping lanes = counted(*one, m);
+    CHECK(demand_on(lanes, Resource::vector_cycles)->amount == Approx(2 * macs / 1280));
+    CHECK(demand_on(lanes, Resource::vector_cycles)->efficiency == Approx(0.5));
+    check_allocation(lanes, 10, 10, 1, 1);
+    CHECK(lanes.ideal_cycles == Approx(2 * macs / 1280));
+    // 10 heads to a group and 2 queries need two instructions' rows.
+    one->op.work.attention->heads = 20;
+    one->op.work.attention->kv_heads = 2;
+    set(m, Parameter::attention_efficiency, 0.9);
+    CHECK(demand_on(counted(*one, m), Resource::matrix_cycles)->amount ==
+          Approx(2 * 4 * 32 * 100 * 80 / 10240.0));
+}
+
+TEST_CASE("GPU: attention as products tells its sizes by them", "[formulas][gpu]") {
+    OperatorWork work;
+    work.contractions = {{8, 100, 50, 32, false}, {8, 100, 48, 50, false}};
+    work.macs = 8 * 100 * 50 * 80;
+    auto one = one_operator(OpKind::attention, Precision::fp16, work, 5000, 2000, 0);
+    const Mapping out = counted(*one, ten_units());
+    CHECK(out.ideal_cycles == Approx(2 * work.macs / 10240));
+    CHECK(out.allocation.useful_fraction == Approx(work.macs / (16 * 64 * 64 * 80)));
+    CHECK(demand_on(out, Resource::l2_bytes)->amount == 14000 + 16 * 50 * 80 * 2);
+}
+
+TEST_CASE("GPU: depthwise convolution on vector lanes", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::depthwise_efficiency, 0.2);
+    set(m, Parameter::narrow_depthwise_gain, 1.5);
+    set(m, Parameter::depthwise_bandwidth_efficiency, 0.9);
+    set(m, Parameter::unit_load_bytes_per_clock, 20);
+    set(m, Parameter::weight_traffic, 2);
+    auto one = convolution(1, 64, 64, 16, 3, 64, Precision::fp16);
+    const Mapping out = counted(*one, m);
+    const double macs = 256 * 64 * 9, boundary = 2 * 256 * 64 * 2, weights = 64 * 9 * 2 * 2;
+    // 65536 bytes keep four units of 1024 threads with 16 bytes each busy: 80 of 1000 bytes per cycle.
+    check_demands(out, {{Resource::vector_cycles, Lane::compute, 2 * macs / (1280 * 1.5), 0.2},
+                        {Resource::dram_bytes, Lane::memory, boundary, 0.08},
+                        {Resource::weight_bytes, Lane::memory, weights, 0.08},
+                        {Resource::l2_bytes, Lane::on_chip, boundary + weights},
+                        {Resource::overhead_cycles, Lane::overhead, 6000},
+                        {Resource::seconds, Lane::overhead, 1e-6}});
+    const double written = boundary / 2;
+    check_events(out.events, {{Precision::fp16, macs}},
+                 {{Event::instruction, macs / 64 + written / 512},
+                  {Event::register_byte, macs / 2 * 16},
+                  {Event::l1_byte, macs * 2 * kShared + written},
+                  {Event::scheduling, written / 512},
+                  {Event::l2_byte, boundary + weights},
+                  {Event::dram_byte, boundary + weights},
+                  {Event::coherence, (boundary + weights) / 128}});
+    check_allocation(out, 4, 10, 0, 1);
+    CHECK(out.ideal_cycles == Approx(2 * macs / (1280 * 1.5)));
+}
+
+TEST_CASE("GPU: softmax and sorting move bytes in several passes", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::normalization_traffic, 2);
+    set(m, Parameter::simple_bandwidth_efficiency, 0.9);
+    set(m, Parameter::unit_load_bytes_per_clock, 20);
+    OperatorWork work;
+    work.vector_ops = 10000;
+    work.special_ops = 2000;
+    work.passes = 3;
+    auto softmax = one_operator(OpKind::softmax, Precision::fp16, work, 16384, 16384, 0);
+    const Mapping out = counted(*softmax, m);
+    const double bytes = 2 * 16384 * 2 * 2; // eight units' worth of threads
+    // Special functions at a sixteenth of the lanes' operations.
+    check_demands(out, {{Resource::vector_cycles, Lane::compute, 10000 / 1280.0, 0.5},
+                        {Resource::special_cycles, Lane::compute, 2000 / 80.0, 0.5},
+                        {Resource::dram_bytes, Lane::memory, bytes, 0.16},
+                        {Resource::l2_bytes, Lane::on_chip, bytes},
+                        {Resource::overhead_cycles, Lane::overhead, 3000},
+                        {Resource::seconds, Lane::overhead, 1e-6}});
+    check_events(out.events, {},
+                 {{Event::vector_op, 10000},
+                  {Event::special_op, 2000},
+                  {Event::instruction, 12000 / 32.0 + bytes / 512},
+                  {Event::register_byte, 12000 * 12},
+                  {Event::l1_byte, bytes},
+                  {Event::scheduling, bytes / 512},
+                  {Event::l2_byte, bytes},
+                  {Event::dram_byte, bytes},
+                  {Event::coherence, bytes / 128}});
+    check_allocation(out, 8, 10, 0, 1);
+    auto sorting = one_operator(OpKind::sorting, Precision::fp16, work, 16384, 16384, 0);
+    CHECK(demand_on(counted(*sorting, m), Resource::dram_bytes)->amount == 3 * 2 * 16384 * 2);
+    // A tensor of few bytes keeps one unit busy, a large one all of them.
+    auto tiny = one_operator(OpKind::elementwise, Precision::fp16, work, 10, 10, 0);
+    CHECK(counted(*tiny, m).allocation.units_used == 1);
+    auto large = one_operator(OpKind::elementwise, Precision::fp16, work, 1e6, 1e6, 0);
+    CHECK(counted(*large, m).allocation.units_used == 10);
+}
+
+TEST_CASE("GPU: rates and efficiencies of the engines", "[formulas][gpu]") {
+    Machine m = ten_units();
+    m.matrix_ops_per_cycle[static_cast<std::size_t>(Precision::fp8)] = 20480;
+    m.matrix_ops_per_cycle[static_cast<std::size_t>(Precision::fp4)] = 40960;
+    set(m, Parameter::fp8_efficiency, 0.9);
+    set(m, Parameter::fp4_efficiency, 0.7);
+    const NetworkWork network;
+    const gpu::View view(m, network);
+    CHECK(view.engine(Precision::fp8, false).efficiency == Approx(0.72));
+    CHECK(view.engine(Precision::fp4, false).efficiency == Approx(0.56));
+    CHECK(view.gemm_engine(view.engine(Precision::fp8, false), Precision::fp8).ops_per_cycle == 2048);
+    // Special-function units of the database, in a mode that keeps half of them.
+    auto device = std::make_shared<Device>(*m.device);
+    Engine special;
+    special.kind = EngineClass::special;
+    special.count = 10;
+    special.ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(16);
+    device->engines.push_back(special);
+    m.device = device;
+    m.active_fraction = 0.5;
+    CHECK(gpu::View(m, network).special_per_cycle == 80);
+}
+
+TEST_CASE("GPU: overlapping streams leave a part of a kernel's floor", "[formulas][gpu]") {
+    Machine m = ten_units();
+    m.scenario = Scenario::throughput;
+    set(m, Parameter::stream_overlap, 0.25);
+    auto one = matmul(100, 40, 70, Precision::fp16);
+    const Mapping out = counted(*one, m);
+    CHECK(demand_on(out, Resource::overhead_cycles)->amount == 0.25 * 6000);
+    CHECK(demand_on(out, Resource::seconds)->amount == Approx(0.25e-6));
+    // Other streams fill the idle units: 0.4 waves are 0.4 x 384 cycles, and larger tiles cost no more.
+    CHECK(demand_on(out, Resource::matrix_cycles)->amount == Approx(2 * 128 * 64 * 96 / 10240.0));
+}
+
+TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies in half precision",
+          "[formulas][gpu]") {
+    Machine m = ten_units();
+    auto recurrent = matmul(100, 40, 70, Precision::fp16);
+    recurrent->op.work.serial_steps = 30;
+    CHECK(demand_on(counted(*recurrent, m), Resource::overhead_cycles)->amount == 30 * 6000);
+    auto narrow = attention(100, 4);
+    narrow->work().precision = Precision::fp8;
+    CHECK(counted(*narrow, m).events.macs[static_cast<std::size_t>(Precision::fp16)] == 8 * 100 * 100 * 80);
+}

@@ -1,0 +1,97 @@
+#include "map/accelerator_support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+using namespace archsim::test;
+
+TEST_CASE("one core of several serves an inference, all of them a stream", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Rig rig(Family::npu, 3, 2048);
+    rig.device->npu.cores = fact(3);
+    rig.set(Parameter::cores_per_inference, 1).set(Parameter::channel_block, 32).buffer(1e9);
+    Network network;
+    const Mapping m = map_one(*mapper, network.convolution(3, 32, 16, 3), network, rig);
+    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * 16 * 16 * 9 * 32 * 32 / 2048.0));
+    rig.options.scenario = Scenario::throughput;
+    const Mapping all = map_one(*mapper, network.work().subgraphs[0], network, rig);
+    CHECK(demand(all, Resource::matrix_cycles, Lane::compute) ==
+          Approx(demand(m, Resource::matrix_cycles, Lane::compute) / 3));
+}
+
+TEST_CASE("activations beyond the buffer and every weight pass through DRAM", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Rig rig(Family::npu, 1, 2048);
+    rig.device->npu.sram_bytes = fact(1e5);
+    Network small, large;
+    const Mapping a = map_one(*mapper, small.convolution(32, 32, 16, 3), small, rig);
+    const Mapping b = map_one(*mapper, large.convolution(32, 32, 64, 3), large, rig);
+    CHECK(demand(a, Resource::dram_bytes, Lane::memory) == 0);
+    CHECK(demand(a, Resource::weight_bytes, Lane::memory) == 32 * 32 * 9);
+    CHECK(demand(b, Resource::dram_bytes, Lane::memory) == 2 * 32 * 64 * 64);
+}
+
+namespace {
+
+Rig pipeline() {
+    Rig rig(Family::npu, 1, 20000);
+    rig.device->dram.reset();
+    rig.device->npu.dataflow_pipeline = true;
+    rig.device->npu.on_chip_weight_bytes = fact(1e5);
+    rig.runtime->combine_exponent = fact(2);
+    rig.set(Parameter::frame_interval, 3e-4).set(Parameter::context_switch, 1e-4);
+    rig.options.scenario = Scenario::throughput;
+    return rig;
+}
+
+} // namespace
+
+TEST_CASE("layers of a pipeline share the interval by their work", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Network network;
+    SubgraphWork a = network.convolution(32, 32, 16, 3);
+    SubgraphWork b = network.convolution(32, 96, 16, 3);
+    const Rig rig = pipeline();
+    const Mapping ma = map_one(*mapper, a, network, rig), mb = map_one(*mapper, b, network, rig);
+    CHECK(demand(ma, Resource::seconds, Lane::on_chip) == Approx(3e-4 / 4));
+    CHECK(demand(mb, Resource::seconds, Lane::on_chip) == Approx(3e-4 * 3 / 4));
+    CHECK(demand(ma, Resource::seconds, Lane::overhead) == 0);
+}
+
+TEST_CASE("a single image waits for the first rows at every layer", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Network network;
+    SubgraphWork a = network.convolution(32, 32, 16, 3);
+    Rig rig = pipeline();
+    rig.options.scenario = Scenario::latency;
+    const Mapping m = map_one(*mapper, a, network, rig);
+    const double interval = 2 * a.macs / 20000;
+    CHECK(demand(m, Resource::matrix_cycles, Lane::overhead) == Approx(interval * 3 / 16)); // 3 of 16 rows
+}
+
+TEST_CASE("a network that does not fit changes configuration for every layer", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Network network;
+    SubgraphWork a = network.convolution(128, 128, 16, 3); // 147 kB of weights
+    const Rig rig = pipeline();
+    const Mapping m = map_one(*mapper, a, network, rig);
+    CHECK(demand(m, Resource::seconds, Lane::overhead) == 1e-4);
+    CHECK(demand(m, Resource::seconds, Lane::on_chip) == 0);
+    CHECK(std::string(m.allocation.scheme) == "context");
+}
+
+TEST_CASE("a layer larger than the weight memory of a pipeline passes over the host link", "[npu]") {
+    const auto mapper = make_npu_mapper();
+    Network network;
+    SubgraphWork large = network.convolution(128, 128, 16, 3); // 147 kB of weights, the chip holds 100
+    SubgraphWork small = network.convolution(32, 32, 16, 3);   // 9 kB
+    Rig rig = pipeline();
+    rig.device->host_link_bandwidth = fact(4e9);
+    const double all = 128 * 128 * 9 + 32 * 32 * 9;
+    const Mapping streamed = map_one(*mapper, large, network, rig);
+    CHECK(demand(streamed, Resource::host_link_bytes, Lane::memory) ==
+          Approx(128 * 128 * 9 * (1 - 1e5 / all)));
+    const Mapping context = map_one(*mapper, small, network, rig);
+    CHECK(demand(context, Resource::host_link_bytes, Lane::memory) == 0);
+    CHECK(demand(context, Resource::seconds, Lane::overhead) == 1e-4);
+}

@@ -1,0 +1,147 @@
+#include "archsim/map/systolic_cycles.hpp"
+#include "family/systolic_tiles.hpp"
+#include "map/accelerator_support.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+using namespace archsim::test;
+
+TEST_CASE("stall-free cycles follow the closed form of SCALE-Sim", "[systolic]") {
+    // folds x (k A + T - 2) - 1
+    CHECK(systolic_cycles(32, 32, 32, 32, Dataflow::weight_stationary) == 125);
+    CHECK(systolic_cycles(100, 64, 64, 32, Dataflow::weight_stationary) == 4 * (96 + 100 - 2) - 1);
+    CHECK(systolic_cycles(100, 64, 64, 32, Dataflow::output_stationary) == 8 * (64 + 64 - 2) - 1);
+    CHECK(systolic_cycles(100, 64, 64, 32, Dataflow::input_stationary) == 8 * (96 + 64 - 2) - 1);
+    CHECK(systolic_cycles(0, 64, 64, 32, Dataflow::input_stationary) == 0);
+}
+
+TEST_CASE("weight stationary with swapped operands is input stationary", "[systolic]") {
+    for (std::uint64_t m : {1u, 7u, 128u, 3136u})
+        for (std::uint64_t n : {1u, 64u, 1000u})
+            CHECK(systolic_cycles(m, n, 147, 128, Dataflow::weight_stationary) ==
+                  systolic_cycles(n, m, 147, 128, Dataflow::input_stationary));
+}
+
+TEST_CASE("dataflows are named and parsed", "[systolic]") {
+    CHECK(parse_dataflow("WS") == Dataflow::weight_stationary);
+    CHECK(parse_dataflow("Output_Stationary") == Dataflow::output_stationary);
+    CHECK_FALSE(parse_dataflow("row_stationary"));
+    CHECK(name_of(Dataflow::input_stationary) == "input_stationary");
+}
+
+TEST_CASE("cycles per layer count groups and repeats and skip what has no product", "[systolic]") {
+    ShapedGraph graph;
+    graph.operators.resize(3);
+    Contraction c;
+    c.groups = 2;
+    c.m = 100;
+    c.n = 64;
+    c.k = 64;
+    graph.operators[0].work.contractions = {c};
+    graph.operators[0].repeat = 3;
+    graph.operators[2].work.contractions = {c};
+    graph.operators[2].folded = true;
+    const auto layers = systolic_cycles(graph, 32, Dataflow::weight_stationary);
+    REQUIRE(layers.size() == 1);
+    CHECK(layers[0].op == 0);
+    CHECK(layers[0].cycles == 2 * 3 * 775);
+}
+
+TEST_CASE("arrays share tiles and hide weight loads", "[systolic]") {
+    const systolic::ArrayGroup arrays{128, 128, 4, false};
+    const double fill = 128 + 128 + 128 - 2;
+    // K = N = 256: 4 tiles, one per array, 1000 rows each.
+    CHECK(systolic::count_tiles({1, 1000, 256, 256}, arrays).cycles == 1000 + fill);
+    // One tile: its rows are split over the four arrays.
+    CHECK(systolic::count_tiles({1, 1000, 128, 128}, arrays).cycles == 250 + fill);
+    // 16 rows stream faster than 128 rows of weights load.
+    CHECK(systolic::count_tiles({1, 16, 256, 256}, arrays).cycles == 128 + fill);
+    // Padding: one channel more costs a whole column of tiles.
+    CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).cycles == 2000 + fill);
+    CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).padded_macs ==
+          2 * 128 * 128 * 1000.0);
+}
+
+TEST_CASE("output-stationary arrays take K steps per tile", "[systolic]") {
+    const systolic::TileCount t = systolic::count_tiles({1, 256, 128, 512}, {128, 128, 1, true});
+    CHECK(t.cycles == 2 * 512 + 128 + 128 - 2 + 128);
+}
+
+TEST_CASE("groups pack along the diagonal", "[systolic]") {
+    Window w;
+    w.in_channels = w.out_channels = 128;
+    w.groups = 32; // 4 -> 4 channels
+    w.kernel = {1, 3, 3};
+    w.out = {1, 56, 56};
+    const systolic::Product p{32, 56 * 56, 4, 36};
+    const systolic::ArrayGroup array{128, 128, 1, false};
+    const double fill = 128 + 128 + 128 - 2;
+    CHECK(systolic::count_packed_groups(w, p, array).cycles ==
+          9 * 56 * 56 + fill); // all 32 groups in one tile
+    CHECK(systolic::count_tiles(p, array).cycles == 32 * 56 * 56 + fill);
+}
+
+namespace {
+
+Rig tpu() {
+    Rig rig(Family::tpu, 2, 2 * 128 * 128, Precision::bf16);
+    rig.device->systolic = {fact(2), fact(1), fact(128), fact(128), fact(128), "weight-stationary"};
+    Engine vpu;
+    vpu.kind = EngineClass::vector;
+    vpu.count = 2;
+    vpu.ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(256);
+    rig.device->engines.push_back(vpu);
+    return rig.buffer(16e6);
+}
+
+} // namespace
+
+TEST_CASE("cores split the batch, not one image", "[systolic]") {
+    const auto mapper = make_systolic_mapper();
+    Network one(Precision::bf16, 1), two(Precision::bf16, 2);
+    const Rig rig = tpu();
+    const Mapping a = map_one(*mapper, one.product(1000, 128, 128), one, rig);
+    const Mapping b = map_one(*mapper, two.product(2000, 128, 128), two, rig);
+    CHECK(demand(a, Resource::matrix_cycles, Lane::compute) ==
+          demand(b, Resource::matrix_cycles, Lane::compute));
+    // Each core loads its own weights.
+    CHECK(demand(b, Resource::weight_bytes, Lane::memory) ==
+          2 * demand(a, Resource::weight_bytes, Lane::memory));
+    CHECK(a.allocation.units_used == 1);
+    CHECK(b.allocation.units_used == 2);
+}
+
+TEST_CASE("activations spill when they outgrow the on-chip memory", "[systolic]") {
+    const auto mapper = make_systolic_mapper();
+    Rig rig = tpu();
+    rig.set(Parameter::input_refetch, 0);
+    Network small(Precision::bf16), large(Precision::bf16);
+    const Mapping s = map_one(*mapper, small.convolution(128, 128, 56, 1), small, rig);
+    const Mapping l = map_one(*mapper, large.convolution(128, 128, 1024, 1), large, rig);
+    CHECK(demand(s, Resource::dram_bytes, Lane::memory) == 0);
+    CHECK(demand(l, Resource::dram_bytes, Lane::memory) == 128 * 1024 * 1024 * 2.0); // the output only
+}
+
+TEST_CASE("depthwise convolution runs on the vector unit when that is faster", "[systolic]") {
+    const auto mapper = make_systolic_mapper();
+    Network network(Precision::bf16);
+    const Mapping m = map_one(*mapper, network.convolution(128, 128, 56, 3, 128), network, tpu());
+    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == 0);
+    // 2 operations per multiply-accumulate on the 256 operations per clock of one core.
+    CHECK(demand(m, Resource::vector_cycles, Lane::compute) == Approx(2 * 128 * 56 * 56 * 9 / 256.0));
+}
+
+TEST_CASE("weights beyond the on-chip memory of a chip without DRAM come over the host link", "[systolic]") {
+    const auto mapper = make_systolic_mapper();
+    Rig rig(Family::tpu, 1, 8192);
+    rig.device->systolic = {fact(1), fact(1), fact(64), fact(64), fact(64), "weight-stationary"};
+    rig.device->dram.reset();
+    rig.device->host_link_bandwidth = fact(5e8);
+    rig.buffer(8e6).set(Parameter::weight_residency, 1);
+    Network fits, spills;
+    CHECK(demand(map_one(*mapper, fits.product(1, 1000, 1000), fits, rig), Resource::host_link_bytes,
+                 Lane::memory) == 0);
+    const Mapping m = map_one(*mapper, spills.product(1, 4000, 4000), spills, rig);
+    CHECK(demand(m, Resource::host_link_bytes, Lane::memory) == Approx(16e6 - (8e6 - 8000)));
+}

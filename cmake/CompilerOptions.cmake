@@ -11,8 +11,16 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     find_program(ARCHSIM_CCACHE ccache)
     mark_as_advanced(ARCHSIM_CCACHE)
     if(ARCHSIM_CCACHE)
-        set(CMAKE_CXX_COMPILER_LAUNCHER ${ARCHSIM_CCACHE})
+        # Without these it passes over every file that uses a precompiled header.
+        set(CMAKE_CXX_COMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros ${ARCHSIM_CCACHE})
     endif()
+endif()
+
+# What the compiler cache needs to follow precompiled headers.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+else()
+    add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
 # Warnings are errors for this project alone: a consumer that builds it as a subproject gets none.

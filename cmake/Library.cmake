@@ -7,6 +7,7 @@ set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads:
 
 include(cmake/Assets.cmake)
 add_library(archsim_objects OBJECT ${archsim_sources} ${archsim_asset_source})
+include(cmake/BuildTime.cmake)
 target_compile_features(archsim_objects PUBLIC cxx_std_20)
 set_target_properties(archsim_objects PROPERTIES
     POSITION_INDEPENDENT_CODE ON

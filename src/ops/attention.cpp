@@ -138,7 +138,7 @@ void work_rotary(NodeContext& c) {
     add_rotation(c, rotated);
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kAttentionRows[] = {
     {"Attention",
      kOnnxDomain,
      23,
@@ -184,7 +184,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> attention_rows() {
-    return kRows;
+    return kAttentionRows;
 }
 
 } // namespace archsim

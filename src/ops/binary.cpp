@@ -200,7 +200,7 @@ constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::stri
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kBinaryRows[] = {
     binary("Add", 1, "a + b", fold_binary<add_int, add_real>),
     binary("Sub", 1, "a - b", fold_binary<sub_int, sub_real>),
     binary("Mul", 1, "a b", fold_binary<mul_int, mul_real>),
@@ -259,7 +259,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> binary_rows() {
-    return kRows;
+    return kBinaryRows;
 }
 
 } // namespace archsim

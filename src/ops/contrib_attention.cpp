@@ -371,7 +371,7 @@ constexpr OperatorRow attention(std::string_view name, NodeFunction infer, NodeF
             doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kContribAttentionRows[] = {
     attention("Attention", infer_merged<kAttentionInputs>, work_merged<kAttentionInputs>,
               "merged projection of queries, keys and values, then attention"),
     attention("QAttention", infer_merged<kQuantizedInputs>, work_merged<kQuantizedInputs>,
@@ -397,7 +397,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> contrib_attention_rows() {
-    return kRows;
+    return kContribAttentionRows;
 }
 
 } // namespace archsim

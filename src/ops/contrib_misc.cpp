@@ -129,7 +129,7 @@ constexpr OperatorRow row(std::string_view name, NodeFunction infer, NodeFunctio
     return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kContribMiscRows[] = {
     row("ExpandDims", infer_expand_dims, work_free, OpKind::free, FusionClass::transparent, {},
         "inserts a dimension of size 1"),
     row("CDist", infer_distances, work_distances, OpKind::reduction, FusionClass::opaque, {},
@@ -167,7 +167,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> contrib_misc_rows() {
-    return kRows;
+    return kContribMiscRows;
 }
 
 } // namespace archsim

@@ -131,7 +131,7 @@ constexpr OperatorRow norm(std::string_view name, NodeFunction infer, NodeFuncti
         doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kContribNormRows[] = {
     norm("SkipLayerNormalization", infer_skip_norm, work_skip_norm<4>, {7, 0},
          "sum of input and skip (and bias), then LayerNormalization"),
     norm("SkipSimplifiedLayerNormalization", infer_skip_norm, work_skip_norm<3>, {4, 0},
@@ -181,7 +181,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> contrib_norm_rows() {
-    return kRows;
+    return kContribNormRows;
 }
 
 } // namespace archsim

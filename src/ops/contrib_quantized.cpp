@@ -278,7 +278,7 @@ constexpr OperatorRow row(std::string_view name, NodeFunction infer, NodeFunctio
 constexpr auto kElementwise = OpKind::elementwise;
 constexpr auto kJoins = FusionClass::elementwise;
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kContribQuantizedRows[] = {
     row("QLinearAdd", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {7, 0},
         "8-bit sum: rescaling both operands and the result"),
     row("QLinearMul", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {6, 0},
@@ -313,7 +313,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> contrib_quantized_rows() {
-    return kRows;
+    return kContribQuantizedRows;
 }
 
 } // namespace archsim

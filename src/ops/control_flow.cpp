@@ -95,7 +95,7 @@ constexpr OperatorRow control(std::string_view name, int since, std::string_view
             {},   doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kControlFlowRows[] = {
     control("If", 1, "the taken branch appears inline; with a run-time condition the costlier one"),
     control("Loop", 1, "the body appears inline, repeated; without a bound the trip count must be given"),
     control("Scan", 8, "the body appears inline, repeated for each slice"),
@@ -128,7 +128,7 @@ bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& no
 }
 
 std::span<const OperatorRow> control_flow_rows() {
-    return kRows;
+    return kControlFlowRows;
 }
 
 } // namespace archsim

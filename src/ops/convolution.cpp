@@ -227,7 +227,7 @@ constexpr OperatorRow convolution(std::string_view name, std::string_view domain
             {},   doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kConvolutionRows[] = {
     convolution(
         "Conv", kOnnxDomain, 1, infer_conv, work_conv,
         "convolution: output pixels x output channels x taps x input channels per group; bias adds one "
@@ -253,7 +253,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> convolution_rows() {
-    return kRows;
+    return kConvolutionRows;
 }
 
 Shape convolution_shape(const NodeContext& c, const ConvolutionInputs& at) {

@@ -175,7 +175,7 @@ void work_einsum(NodeContext& c) {
         c.mark_learned(i);
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kEinsumRows[] = {
     {"Einsum",
      kOnnxDomain,
      12,
@@ -191,7 +191,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> einsum_rows() {
-    return kRows;
+    return kEinsumRows;
 }
 
 } // namespace archsim

@@ -152,7 +152,7 @@ constexpr OperatorRow contrib(OperatorRow row) {
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kGeneratorsRows[] = {
     {"Constant",
      kOnnxDomain,
      1,
@@ -188,7 +188,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> generator_rows() {
-    return kRows;
+    return kGeneratorsRows;
 }
 
 } // namespace archsim

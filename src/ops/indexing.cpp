@@ -290,7 +290,7 @@ constexpr OperatorRow contrib(OperatorRow row) {
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kIndexingRows[] = {
     picking("Gather", 1, infer_gather, work_gather, fold_gather, "rows by index; reads only those rows"),
     picking("GatherElements", 11, infer_gather_elements, work_gather, nullptr,
             "elements by index along an axis"),
@@ -318,7 +318,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> indexing_rows() {
-    return kRows;
+    return kIndexingRows;
 }
 
 } // namespace archsim

@@ -195,7 +195,7 @@ constexpr OperatorRow product_row(std::string_view name, std::string_view domain
     return {name, domain, since, infer, work, nullptr, OpKind::matmul, FusionClass::contraction, {}, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kMatmulRows[] = {
     product_row("MatMul", kOnnxDomain, 1, infer_matmul, work_matmul,
                 "matrix product over the last two axes, broadcasting the rest"),
     product_row("Gemm", kOnnxDomain, 1, infer_gemm, work_gemm, "alpha A B + beta C"),
@@ -236,7 +236,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> matmul_rows() {
-    return kRows;
+    return kMatmulRows;
 }
 
 Shape matmul_shape(const MatMulOperand& left, const MatMulOperand& right) {

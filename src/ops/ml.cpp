@@ -193,7 +193,7 @@ constexpr OperatorRow map_row(std::string_view name, NodeFunction infer, std::st
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kMlRows[] = {
     feature("ArrayFeatureExtractor", infer_feature_extractor, {0, 0}, "picks features by index"),
     feature("Binarizer", infer_same, {1, 0}, "one above a threshold, else zero"),
     feature("CategoryMapper", infer_category, {1, 0}, "strings to numbers and back"),
@@ -218,7 +218,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> ml_rows() {
-    return kRows;
+    return kMlRows;
 }
 
 } // namespace archsim

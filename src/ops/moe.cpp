@@ -117,7 +117,7 @@ constexpr OperatorRow experts(std::string_view name, NodeFunction work, std::str
             OpKind::matmul, FusionClass::contraction, {}, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kMoeRows[] = {
     experts("MoE", work_moe, "k experts per token; reads the weights of the active experts"),
     experts("QMoE", work_qmoe, "MoE with packed weights of 2, 4 or 8 bits"),
 };
@@ -125,7 +125,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> moe_rows() {
-    return kRows;
+    return kMoeRows;
 }
 
 } // namespace archsim

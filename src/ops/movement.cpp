@@ -408,7 +408,7 @@ constexpr OperatorRow contrib(OperatorRow row) {
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kMovementRows[] = {
     moving("Transpose", 1, infer_transpose, work_transpose, fold_transpose,
            "permutes axes; free when only axes of size 1 move"),
     moving("Concat", 1, infer_concat, work_concat, fold_concat, "joins tensors along an axis"),
@@ -429,7 +429,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> movement_rows() {
-    return kRows;
+    return kMovementRows;
 }
 
 } // namespace archsim

@@ -143,7 +143,7 @@ constexpr OperatorRow softmax(std::string_view name, ElementCost cost, std::stri
             cost, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kNormalizationRows[] = {
     norm("BatchNormalization", kOnnxDomain, 1, infer_batch_norm, work_batch_norm, {2, 0},
          "scale and shift per channel in inference; statistics too in training"),
     norm("LayerNormalization", kOnnxDomain, 17, infer_layer_norm, work_layer_norm, {6, 0},
@@ -193,7 +193,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> normalization_rows() {
-    return kRows;
+    return kNormalizationRows;
 }
 
 } // namespace archsim

@@ -137,7 +137,7 @@ constexpr OperatorRow pooling(std::string_view name, std::string_view domain, in
     return {name, domain, since, infer, work, nullptr, OpKind::pooling, FusionClass::reduction, cost, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kPoolingRows[] = {
     pooling("MaxPool", kOnnxDomain, 1, infer_pool, work_pool, {1, 0}, "largest value under a window"),
     pooling("AveragePool", kOnnxDomain, 1, infer_pool, work_pool, {1, 0}, "mean under a window"),
     pooling("LpPool", kOnnxDomain, 1, infer_pool, work_pool, {2, 1}, "Lp norm under a window"),
@@ -176,7 +176,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> pooling_rows() {
-    return kRows;
+    return kPoolingRows;
 }
 
 } // namespace archsim

@@ -46,7 +46,7 @@ constexpr OperatorRow quantizing(std::string_view name, std::string_view domain,
         cost, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kQuantizationRows[] = {
     quantizing("QuantizeLinear", kOnnxDomain, 10, infer_quantize, {4, 0},
                "scale, round, add the zero point, clip; free after an operator that runs quantised"),
     quantizing("QuantizeLinear", kMicrosoftDomain, 1, infer_quantize, {4, 0},
@@ -70,7 +70,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> quantization_rows() {
-    return kRows;
+    return kQuantizationRows;
 }
 
 } // namespace archsim

@@ -134,7 +134,7 @@ constexpr OperatorRow recurrent(std::string_view name, NodeFunction work, std::s
             {},   doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kRecurrentRows[] = {
     recurrent("LSTM", work_lstm,
               "long short-term memory: 4 gates; one input projection, then dependent steps"),
     recurrent("GRU", work_gru, "gated recurrent unit: 3 gates; one input projection, then dependent steps"),
@@ -154,7 +154,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> recurrent_rows() {
-    return kRows;
+    return kRecurrentRows;
 }
 
 } // namespace archsim

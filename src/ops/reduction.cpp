@@ -144,7 +144,7 @@ constexpr OperatorRow scan(std::string_view name, int since, std::string_view do
         {1, 0}, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kReductionRows[] = {
     reduce("ReduceSum", {1, 0}, "sum over axes", fold_reduce<sum_of>),
     reduce("ReduceMean", {1, 0}, "mean over axes", fold_reduce<sum_of, true>),
     reduce("ReduceProd", {1, 0}, "product over axes", fold_reduce<product_of>),
@@ -182,7 +182,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> reduction_rows() {
-    return kRows;
+    return kReductionRows;
 }
 
 } // namespace archsim

@@ -241,7 +241,7 @@ constexpr OperatorRow copying(std::string_view name, int since, NodeFunction inf
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kSequencesRows[] = {
     handle("SequenceConstruct", 11, infer_construct, "a sequence of its inputs"),
     handle("SequenceEmpty", 11, infer_empty, "a sequence without elements"),
     handle("SequenceInsert", 11, infer_insert, "a sequence with one more element"),
@@ -258,7 +258,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> sequence_rows() {
-    return kRows;
+    return kSequencesRows;
 }
 
 } // namespace archsim

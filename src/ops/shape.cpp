@@ -156,7 +156,7 @@ constexpr OperatorRow reshaping(std::string_view name, NodeFunction infer, std::
             {},   doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kShapeRows[] = {
     {"Shape",
      kOnnxDomain,
      1,
@@ -186,7 +186,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> shape_rows() {
-    return kRows;
+    return kShapeRows;
 }
 
 } // namespace archsim

@@ -111,7 +111,7 @@ constexpr OperatorRow transform(std::string_view name, std::string_view domain, 
     return {name, domain, since, infer, work, nullptr, OpKind::reduction, FusionClass::opaque, {}, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kSignalRows[] = {
     transform("DFT", kOnnxDomain, 17, infer_dft, work_dft,
               "Fourier transform: 5 n log2 n operations, half if real"),
     transform("STFT", kOnnxDomain, 17, infer_stft, work_stft, "windowed Fourier transforms of frames"),
@@ -124,7 +124,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> signal_rows() {
-    return kRows;
+    return kSignalRows;
 }
 
 } // namespace archsim

@@ -99,7 +99,7 @@ constexpr OperatorRow text(std::string_view name, int since, NodeFunction infer,
             {1, 0}, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kTextRows[] = {
     text("StringConcat", 20, infer_broadcast, work_per_output, "joins strings"),
     text("StringSplit", 20, infer_string_split, work_per_output, "splits strings; maxsplit bounds the parts"),
     text("StringNormalizer", 10, infer_normalizer, work_per_input, "changes case, removes stop words"),
@@ -110,7 +110,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> text_rows() {
-    return kRows;
+    return kTextRows;
 }
 
 } // namespace archsim

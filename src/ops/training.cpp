@@ -49,7 +49,7 @@ constexpr OperatorRow step(std::string_view name, NodeFunction infer, ElementCos
             doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kTrainingRows[] = {
     step("Adagrad", infer_step<3>, {3, 1}, "optimiser step with accumulated squares"),
     step("Adam", infer_step<4>, {4, 1}, "optimiser step with two moments"),
     step("Momentum", infer_step<3>, {3, 0}, "optimiser step with momentum"),
@@ -60,7 +60,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> training_rows() {
-    return kRows;
+    return kTrainingRows;
 }
 
 } // namespace archsim

@@ -166,13 +166,13 @@ constexpr OperatorRow unary(std::string_view name, int since, ElementCost cost, 
             doc};
 }
 
-constexpr OperatorRow contrib(std::string_view name, ElementCost cost, std::string_view doc) {
+constexpr OperatorRow contrib_unary(std::string_view name, ElementCost cost, std::string_view doc) {
     OperatorRow row = unary(name, 1, cost, doc);
     row.domain = kMicrosoftDomain;
     return row;
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kUnaryRows[] = {
     unary("Abs", 1, {1, 0}, "|x|", fold_unary<abs_int, abs_real>),
     unary("Acos", 7, {0, 1}, "arc cosine"),
     unary("Acosh", 9, {0, 1}, "inverse hyperbolic cosine"),
@@ -290,15 +290,15 @@ constexpr OperatorRow kRows[] = {
      {0, 0},
      "the input itself",
      true},
-    contrib("Gelu", {4, 1}, "0.5 x (1 + erf(x/sqrt 2))"),
-    contrib("QuickGelu", {3, 2}, "x sigmoid(1.702 x)"),
-    contrib("Silu", {2, 2}, "x sigmoid(x)"),
+    contrib_unary("Gelu", {4, 1}, "0.5 x (1 + erf(x/sqrt 2))"),
+    contrib_unary("QuickGelu", {3, 2}, "x sigmoid(1.702 x)"),
+    contrib_unary("Silu", {2, 2}, "x sigmoid(x)"),
 };
 
 } // namespace
 
 std::span<const OperatorRow> unary_rows() {
-    return kRows;
+    return kUnaryRows;
 }
 
 } // namespace archsim

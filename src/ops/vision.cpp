@@ -177,7 +177,7 @@ constexpr OperatorRow resampling(std::string_view name, std::string_view domain,
             cost, doc};
 }
 
-constexpr OperatorRow kRows[] = {
+constexpr OperatorRow kVisionRows[] = {
     resampling("Resize", kOnnxDomain, 10, infer_resize, work_resize, {},
                "resamples; 2 operations per neighbour, 2 (linear) or 4 (cubic) neighbours per changed axis"),
     resampling("Upsample", kOnnxDomain, 1, infer_upsample, work_resize, {}, "older Resize"),
@@ -196,7 +196,7 @@ constexpr OperatorRow kRows[] = {
 } // namespace
 
 std::span<const OperatorRow> vision_rows() {
-    return kRows;
+    return kVisionRows;
 }
 
 } // namespace archsim

@@ -9,7 +9,7 @@ namespace archsim {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string csv_quoted(std::string_view text) {
     if (text.find_first_of(",\"\n") == std::string_view::npos)
         return std::string(text);
     std::string out = "\"";
@@ -24,7 +24,7 @@ std::string quoted(std::string_view text) {
 std::string header_of(const Table& table) {
     std::string line;
     for (const Column& column : table.columns)
-        line += (line.empty() ? "" : ",") + quoted(column.key.empty() ? column.heading : column.key);
+        line += (line.empty() ? "" : ",") + csv_quoted(column.key.empty() ? column.heading : column.key);
     return line;
 }
 
@@ -43,7 +43,7 @@ std::string render_csv(const Report& report) {
         for (const auto& row : table->rows) {
             for (std::size_t c = 0; c < row.size(); ++c)
                 out += (c == 0 ? "" : ",") +
-                       (row[c].value ? fmt::format("{}", *row[c].value) : quoted(row[c].text));
+                       (row[c].value ? fmt::format("{}", *row[c].value) : csv_quoted(row[c].text));
             out += "\n";
         }
     }

@@ -9,7 +9,7 @@ double combine(double x, double y, double z, double p) {
     if (p == 1)
         return x + y + z;
     const double top = std::max({x, y, z});
-    if (top <= 0 || std::isinf(p))
+    if (top <= 0 || std::isinf(top) || std::isinf(p)) // an infinite lane is infinite time, not inf / inf
         return top;
     const double a = x / top, b = y / top, c = z / top;
     if (p == 2)

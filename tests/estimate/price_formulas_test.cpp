@@ -20,6 +20,12 @@ TEST_CASE("price: three times that overlap by an exponent", "[formulas][estimate
     CHECK(combine(3, 4, 12, 4) == Approx(std::sqrt(std::sqrt(81 + 256 + 20736))));
     CHECK(combine(3, 4, 12, std::numeric_limits<double>::infinity()) == 12);
     CHECK(combine(0, 0, 0, 2) == 0);
+    // A rate of nothing makes a lane infinite: so is the time, whatever the exponent.
+    constexpr double kForever = std::numeric_limits<double>::infinity();
+    for (const double p : {1.0, 2.0, 3.0, 4.0, kForever}) {
+        CHECK(combine(kForever, 4, 0, p) == kForever);
+        CHECK(combine(3, kForever, kForever, p) == kForever);
+    }
     CHECK(combine(4, 3, 0, 2) == Approx(5));
     CHECK(combine(3, 0, 4, 2) == Approx(5));
 }

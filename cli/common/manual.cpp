@@ -77,14 +77,16 @@ std::string man_page(const CLI::App& app, const std::string& examples) {
             if (option.group == group)
                 out += entry(option);
     }
-    return out + fmt::format(
-                     ".SH EXAMPLES\n.nf\n{}\n.fi\n"
-                     ".SH EXIT STATUS\n.TP\n0\nok\n.TP\n1\nusage\n.TP\n2\ninput that cannot be used\n.TP\n3\n"
-                     "result incomplete\n"
-                     ".SH ENVIRONMENT\n.TP\nARCHSIM_DATA_DIR\nfolder with hardware_db and models, instead of "
-                     "the one beside the program\n.TP\nNO_COLOR\nno colours when set\n.TP\nCOLUMNS\n"
-                     "width of text where there is no terminal\n",
-                     roff(examples));
+    return out +
+           fmt::format(
+               ".SH EXAMPLES\n.nf\n{}\n.fi\n"
+               ".SH EXIT STATUS\n.TP\n0\nok\n.TP\n1\nusage\n.TP\n2\ninput that cannot be used\n.TP\n3\n"
+               "result incomplete\n.TP\n70\na fault of the tool itself; please report it with the command "
+               "line\n"
+               ".SH ENVIRONMENT\n.TP\nARCHSIM_DATA_DIR\nfolder with hardware_db and models, instead of "
+               "the one beside the program\n.TP\nNO_COLOR\nno colours when set\n.TP\nCOLUMNS\n"
+               "width of text where there is no terminal\n",
+               roff(examples));
 }
 
 // Completions

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <new>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -36,6 +37,16 @@ std::int64_t parse_integer(const std::string& text, const std::string& flag) {
     if (error != std::errc{} || end != text.data() + text.size())
         throw UsageError(fmt::format("{}: \"{}\" is not a whole number", flag, text));
     return value;
+}
+
+/// What the library did not throw on purpose is no mistake of the user's.
+std::string own_fault(const std::string& name, const std::vector<std::string>& arguments,
+                      std::string_view what) {
+    return fmt::format(
+        "{0}: a fault of {0} itself, not of what it was given: {1}\n"
+        "{0}: please report it to the maintainers of libarchsim {2}, with the files it names and "
+        "this command line: {0} {3}\n",
+        name, what, version(), fmt::join(arguments, " "));
 }
 
 } // namespace
@@ -223,8 +234,9 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
              const std::function<int()>& body) {
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
     CLI::App app{description, name};
-    app.footer("Examples:\n" + examples +
-               "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete.");
+    app.footer(
+        "Examples:\n" + examples +
+        "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 70 fault of the tool.");
     app.set_version_flag("--version", std::string(name) + " " + std::string(version()));
     app.get_formatter()->column_width(30);
     setup(app);
@@ -258,9 +270,13 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     } catch (const Error& problem) {
         fmt::print(stderr, "{}: {}\n", name, problem.what());
         return problem.exit_code();
-    } catch (const std::exception& problem) {
-        fmt::print(stderr, "{}: {}\n", name, problem.what());
+    } catch (const std::bad_alloc&) {
+        fmt::print(stderr, "{}: there is not enough memory; ask for less at once, or give the tool more\n",
+                   name);
         return 2;
+    } catch (const std::exception& problem) {
+        fmt::print(stderr, "{}", own_fault(name, {argv + 1, argv + argc}, problem.what()));
+        return kOwnFault;
     }
 }
 

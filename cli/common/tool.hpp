@@ -81,11 +81,16 @@ std::vector<std::int64_t> parse_batches(const std::string& text, const std::stri
 /// named exactly once.
 void take_model(std::string& model, const std::string& positional, const std::string& tool);
 
+/// Exit status for a fault of our own, EX_SOFTWARE of sysexits.h: far from those that say something about the
+/// input.
+inline constexpr int kOwnFault = 70;
+
 /// 0, or 3 when there is no estimate.
 int exit_code_of(const Result& result);
 
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
-/// code: 0 ok, 1 usage, 2 input, 3 incomplete.
+/// code: 0 ok, 1 usage, 2 input, 3 incomplete; an exception that the library does not throw on purpose is a
+/// fault of ours (kOwnFault), and the line says how to report it.
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(CLI::App&)>& setup,
              const std::function<int()>& body);

@@ -26,9 +26,10 @@ extern "C" {
 /** Outcome of a call; the values are the exit codes of the tools. */
 typedef enum archsim_status {
     ARCHSIM_OK = 0,
-    ARCHSIM_USAGE = 1,     /**< an argument is off */
-    ARCHSIM_INPUT = 2,     /**< a file, model or device cannot be used */
-    ARCHSIM_INCOMPLETE = 3 /**< a part of the model is not understood, totals are withheld */
+    ARCHSIM_USAGE = 1,      /**< an argument is off */
+    ARCHSIM_INPUT = 2,      /**< a file, model or device cannot be used */
+    ARCHSIM_INCOMPLETE = 3, /**< a part of the model is not understood, totals are withheld */
+    ARCHSIM_FAULT = 70      /**< a fault of the library itself, not of what it was given: please report it */
 } archsim_status;
 
 /** The hardware database and the model catalogue. */

@@ -47,10 +47,12 @@ archsim_status guarded(char** error, Body body) {
         return body();
     } catch (const Error& problem) {
         return failed(static_cast<archsim_status>(problem.exit_code()), problem.what());
+    } catch (const std::bad_alloc&) {
+        return failed(ARCHSIM_INPUT, "there is not enough memory");
     } catch (const std::exception& problem) {
-        return failed(ARCHSIM_INPUT, problem.what());
+        return failed(ARCHSIM_FAULT, problem.what());
     } catch (...) {
-        return failed(ARCHSIM_INPUT, "an exception of unknown type");
+        return failed(ARCHSIM_FAULT, "an exception of unknown type");
     }
 }
 

@@ -21,16 +21,16 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
-        app.add_option("--model", request.model, "the same as a flag");
-        app.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            ->required();
-        app.add_option("--batch-sizes", batches, "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256")
-            ->capture_default_str();
-        workload.add_to(app, cli::BatchFlag::absent);
-        decisions.add_to(app);
-        output.add_to(app, "text, markdown, json, csv, html");
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
+        flags.add_option("--model", request.model, "the same as a flag");
+        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .required();
+        flags.add_option("--batch-sizes", batches, "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256")
+            .show_default();
+        workload.add_to(flags, cli::BatchFlag::absent);
+        decisions.add_to(flags);
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         cli::take_model(request.model, positional, "analyze_batch");

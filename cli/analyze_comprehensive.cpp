@@ -22,16 +22,16 @@ int main(int argc, char** argv) {
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
     ComprehensiveView view;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("model", request.model, "catalogue name, or path of an .onnx file")->required();
-        app.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")->required();
-        workload.add_to(app);
-        app.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
-        app.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
-            ->check(CLI::Range(0, 1 << 20))
-            ->capture_default_str();
-        decisions.add_to(app);
-        output.add_to(app, "text, markdown, json, csv, html");
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("model", request.model, "catalogue name, or path of an .onnx file").required();
+        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
+        workload.add_to(flags);
+        flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
+        flags.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
+            .within(0, 1 << 20)
+            .show_default();
+        decisions.add_to(flags);
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         request.hardware = {hardware};

@@ -19,21 +19,21 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
     GraphMappingView view;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("model", name, "catalogue name, or path of an .onnx file")->required();
-        app.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file")->required();
-        workload.add_to(app);
-        app.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
-            ->check(CLI::Range(0, 1 << 20))
-            ->capture_default_str();
-        app.add_flag("--show-roofline", view.roofline,
-                     "intensity and rate of every subgraph under the roofs");
-        app.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
-        app.add_flag("--show-partition", view.partition,
-                     "why every operator joined its subgraph or was cut off");
-        app.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
-        app.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
-        output.add_to(app, "text, markdown, json, csv, html");
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("model", name, "catalogue name, or path of an .onnx file").required();
+        flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
+        workload.add_to(flags);
+        flags.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
+            .within(0, 1 << 20)
+            .show_default();
+        flags.add_flag("--show-roofline", view.roofline,
+                       "intensity and rate of every subgraph under the roofs");
+        flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
+        flags.add_flag("--show-partition", view.partition,
+                       "why every operator joined its subgraph or was cut off");
+        flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
+        flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         const Format format = output.chosen();

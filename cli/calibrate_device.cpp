@@ -31,27 +31,27 @@ int main(int argc, char** argv) {
     bool write = false;
     CalibrationRequest request;
     cli::OutputOptions output;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
-        app.add_option("--measurements", files, "CSV file(s) of measured values; see docs/calibrating.md")
-            ->required();
-        app.add_option("--runtime", request.runtime,
-                       "only rows of this software stack (default: the one with most rows)");
-        app.add_option("--parameters", request.parameters,
-                       "parameters to fit, at most six (default: see docs/calibrating.md)");
-        app.add_option("--stack", request.stacks,
-                       "instead of a device: fit the parameters that software stack(s) share over devices");
-        app.add_flag("--with-devices", request.with_devices,
-                     "with --stack: fit the devices' own parameters together with it");
-        app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
-        output.add_to(app, "text, markdown, json, csv, html");
-        app.remove_option(app.get_option("--output"));
-        const auto save =
-            app.add_option_group("Result", "where the fitted values go (default: only printed)");
-        save->add_option("-o,--output", output_file,
-                         "write the device's file with the fitted values to FILE");
-        save->add_flag("--write", write, "write the fitted values into the database files themselves");
-        save->require_option(0, 1);
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
+        flags.add_option("--measurements", files, "CSV file(s) of measured values; see docs/calibrating.md")
+            .required();
+        flags.add_option("--runtime", request.runtime,
+                         "only rows of this software stack (default: the one with most rows)");
+        flags.add_option("--parameters", request.parameters,
+                         "parameters to fit, at most six (default: see docs/calibrating.md)");
+        flags.add_option("--stack", request.stacks,
+                         "instead of a device: fit the parameters that software stack(s) share over devices");
+        flags.add_flag("--with-devices", request.with_devices,
+                       "with --stack: fit the devices' own parameters together with it");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        output.add_to(flags, "text, markdown, json, csv, html");
+        flags.remove("--output");
+        const char* result = "Result (default: only printed)";
+        flags.add_option("-o,--output", output_file, "write the device's file with the fitted values to FILE")
+            .in_group(result);
+        flags.add_flag("--write", write, "write the fitted values into the database files themselves")
+            .in_group(result);
+        flags.exclude("--output", "--write");
     };
     const auto body = [&] {
         MeasuredTable table = read_measurements(files);

@@ -29,34 +29,36 @@ int main(int argc, char** argv) {
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
     std::string sweep, positional, level, metric = "energy";
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
-        app.add_option("--model", request.model, "the same as a flag");
-        app.add_option("--architectures", request.architectures,
-                       "families (cpu gpu tpu kpu dsp dpu cgra npu, or all), FAMILY=DEVICE, or devices");
-        app.add_option("--level", level,
-                       "summary (default), detailed (default with --architecture) or subgraph")
-            ->check(CLI::IsMember({"summary", "detailed", "subgraph"}));
-        app.add_option("--architecture", request.architecture, "show only this one at the detailed level");
-        app.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
-            ->expected(2);
-        app.add_option("--metric", metric, "energy, latency, throughput, memory, power or cost")
-            ->check(CLI::IsMember({"energy", "latency", "throughput", "memory", "power", "cost"},
-                                  CLI::ignore_case))
-            ->capture_default_str();
-        app.add_option("--baseline", request.baseline, "architecture that others are compared with");
-        app.add_option(
-               "--what-if", request.what_if,
-               "changed devices or workload: bandwidth=2x tdp=15W batch=8 precision=int8 GPU:peak=50%")
-            ->group("What if");
-        app.add_flag("--sensitivity", request.sensitivity,
-                     "vary every assumed input by 20 %: does the winner change?")
-            ->group("What if");
-        app.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256")->group("What if");
-        decisions.add_to(app);
-        explain.add_to(app);
-        workload.add_to(app);
-        output.add_to(app, "text, markdown, json, csv, html");
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
+        flags.add_option("--model", request.model, "the same as a flag");
+        flags.add_option("--architectures", request.architectures,
+                         "families (cpu gpu tpu kpu dsp dpu cgra npu, or all), FAMILY=DEVICE, or devices");
+        flags
+            .add_option("--level", level,
+                        "summary (default), detailed (default with --architecture) or subgraph")
+            .one_of({"summary", "detailed", "subgraph"});
+        flags.add_option("--architecture", request.architecture, "show only this one at the detailed level");
+        flags.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
+            .expects(2);
+        flags.add_option("--metric", metric, "energy, latency, throughput, memory, power or cost")
+            .one_of({"energy", "latency", "throughput", "memory", "power", "cost"}, cli::Case::ignored)
+            .show_default();
+        flags.add_option("--baseline", request.baseline, "architecture that others are compared with");
+        flags
+            .add_option(
+                "--what-if", request.what_if,
+                "changed devices or workload: bandwidth=2x tdp=15W batch=8 precision=int8 GPU:peak=50%")
+            .in_group("What if");
+        flags
+            .add_flag("--sensitivity", request.sensitivity,
+                      "vary every assumed input by 20 %: does the winner change?")
+            .in_group("What if");
+        flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256").in_group("What if");
+        decisions.add_to(flags);
+        explain.add_to(flags);
+        workload.add_to(flags);
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         cli::take_model(request.model, positional, "compare_architectures");

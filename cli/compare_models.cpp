@@ -79,27 +79,25 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     CompareModelsView view;
     std::string study_file, subgraphs;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("model", request.models, "catalogue name(s), or path(s) of .onnx files");
-        app.add_option("--deployment", request.deployment,
-                       "deployment scenario: datacenter, edge, embedded (default: datacenter)");
-        app.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");
-        workload.add_to(app);
-        text.add_to(app);
-        decisions.add_to(app);
-        explain.add_to(app);
-        app.add_flag("--cold-start", view.cold_start,
-                     "the first inference too: building the network and loading its weights");
-        app.add_option("--top", view.top, "rows of the ranking; 0: all")
-            ->check(CLI::Range(0, 1 << 20))
-            ->capture_default_str();
-        app.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
-        app.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
-        CLI::Option* study = app.add_option(
-            "--study", study_file, "run every combination that a study file names (docs/studies.md)");
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("model", request.models, "catalogue name(s), or path(s) of .onnx files");
+        flags.add_option("--deployment", request.deployment,
+                         "deployment scenario: datacenter, edge, embedded (default: datacenter)");
+        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");
+        workload.add_to(flags);
+        text.add_to(flags);
+        decisions.add_to(flags);
+        explain.add_to(flags);
+        flags.add_flag("--cold-start", view.cold_start,
+                       "the first inference too: building the network and loading its weights");
+        flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
+        flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
+        flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
+        flags.add_option("--study", study_file,
+                         "run every combination that a study file names (docs/studies.md)");
         for (const char* flag : kDecidedByStudy)
-            study->excludes(app.get_option(flag));
-        output.add_to(app, "text, markdown, json, csv, html");
+            flags.exclude("--study", flag);
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         if (!study_file.empty()) {

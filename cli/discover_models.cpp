@@ -25,17 +25,17 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     bool names = false;
     std::size_t top = 0;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("folder", folder, "folder of .onnx files to scan, instead of the catalogue");
-        app.add_option("--task", options.task, "only catalogue models of this task");
-        app.add_option("--family", options.family, "only catalogue models of this family");
-        app.add_option("--batch-size", options.batch, "items per inference")
-            ->check(CLI::Range(1, 1 << 20))
-            ->capture_default_str();
-        app.add_option("--top", top, "only the N models with the most multiply-accumulates; 0: all")
-            ->capture_default_str();
-        app.add_flag("--names", names, "names of the catalogue only, one per line");
-        output.add_to(app, "text, markdown, json, csv, html");
+    const auto setup = [&](cli::Flags& flags) {
+        flags.add_option("folder", folder, "folder of .onnx files to scan, instead of the catalogue");
+        flags.add_option("--task", options.task, "only catalogue models of this task");
+        flags.add_option("--family", options.family, "only catalogue models of this family");
+        flags.add_option("--batch-size", options.batch, "items per inference")
+            .within(1, 1 << 20)
+            .show_default();
+        flags.add_option("--top", top, "only the N models with the most multiply-accumulates; 0: all")
+            .show_default();
+        flags.add_flag("--names", names, "names of the catalogue only, one per line");
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         const Format format = output.chosen();

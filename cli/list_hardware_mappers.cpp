@@ -5,6 +5,8 @@
 #include "archsim/report/hardware_list.hpp"
 #include "common/tool.hpp"
 
+#include <iostream>
+
 namespace {
 
 constexpr const char* kExamples = R"(  list_hardware_mappers
@@ -46,25 +48,22 @@ int main(int argc, char** argv) {
     std::vector<std::string> overlays;
     std::optional<std::string> check;
     cli::OutputOptions output;
-    const auto setup = [&](CLI::App& app) {
+    const auto setup = [&](cli::Flags& flags) {
         std::vector<std::string> families;
         for (const Family family : kFamilies)
             families.emplace_back(name_of(family));
-        app.add_option("--category", category, "one family: cpu, gpu, tpu, kpu, dsp, dpu, cgra, npu")
-            ->check(CLI::IsMember(families, CLI::ignore_case));
-        app.add_option("--deployment", deployment, "the hardware of one deployment scenario");
-        app.add_option("--show", show, "everything about one device, with the source of each number");
-        app.add_option("--show-runtime", show_runtime,
-                       "everything about one software stack: devices, fusion, costs, fallback, sources");
-        app.add_option_function<std::string>(
-               "--check", [&](const std::string& path) { check = path; },
-               "check a database folder or one file (default: the installed database)")
-            ->expected(0, 1)
-            ->trigger_on_parse();
-        app.add_option("--names", names, "names only, one per line")
-            ->check(CLI::IsMember({"devices", "runtimes", "deployments"}));
-        app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
-        output.add_to(app, "text, markdown, json, csv, html");
+        flags.add_option("--category", category, "one family: cpu, gpu, tpu, kpu, dsp, dpu, cgra, npu")
+            .one_of(families, cli::Case::ignored);
+        flags.add_option("--deployment", deployment, "the hardware of one deployment scenario");
+        flags.add_option("--show", show, "everything about one device, with the source of each number");
+        flags.add_option("--show-runtime", show_runtime,
+                         "everything about one software stack: devices, fusion, costs, fallback, sources");
+        flags.add_optional_value("--check", check,
+                                 "check a database folder or one file (default: the installed database)");
+        flags.add_option("--names", names, "names only, one per line")
+            .one_of({"devices", "runtimes", "deployments"});
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto answer = [&](const auto& subject, auto&& report_of) {
         const Format format = output.chosen();

@@ -17,17 +17,17 @@ struct SizeOptions {
     archsim::cli::WorkloadOptions workload; ///< of which only the sizes are asked for
     std::vector<std::string> input_shapes;
 
-    void add_to(CLI::App& app) {
-        app.add_option("--batch-size", workload.batch_size, "items per inference")
-            ->check(CLI::Range(1, 1 << 20))
-            ->capture_default_str();
-        app.add_option("--dim", workload.dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-        app.add_option("--input-shape", input_shapes,
-                       "whole shape of an input, NAME=1,3,224,224 (repeatable)");
-        app.add_option("--input", workload.inputs,
-                       "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
-        app.add_flag("--allow-unknown", workload.allow_unknown,
-                     "print totals although they miss a part, marked");
+    void add_to(archsim::cli::Flags& flags) {
+        flags.add_option("--batch-size", workload.batch_size, "items per inference")
+            .within(1, 1 << 20)
+            .show_default();
+        flags.add_option("--dim", workload.dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
+        flags.add_option("--input-shape", input_shapes,
+                         "whole shape of an input, NAME=1,3,224,224 (repeatable)");
+        flags.add_option("--input", workload.inputs,
+                         "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+        flags.add_flag("--allow-unknown", workload.allow_unknown,
+                       "print totals although they miss a part, marked");
     }
 
     archsim::Bindings bindings() const {
@@ -49,20 +49,18 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     GraphProfileView view;
     bool list_operators = false;
-    const auto setup = [&](CLI::App& app) {
+    const auto setup = [&](cli::Flags& flags) {
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));
-        app.add_option("model", name, "catalogue name, or path of an .onnx file");
-        app.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
-        sizes.add_to(app);
-        app.add_option("--top", view.top, "operators to list; 0: all")->capture_default_str();
-        app.add_option("--order", order, "order of the operators")
-            ->check(CLI::IsMember(orders))
-            ->capture_default_str();
-        app.add_option("--depth", view.depth, "levels of the module tree; 0: none")->capture_default_str();
-        app.add_flag("--tensors", view.tensors, "list the shape of every tensor");
-        output.add_to(app, "text, markdown, json, csv, html");
+        flags.add_option("model", name, "catalogue name, or path of an .onnx file");
+        flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
+        sizes.add_to(flags);
+        flags.add_option("--top", view.top, "operators to list; 0: all").show_default();
+        flags.add_option("--order", order, "order of the operators").one_of(orders).show_default();
+        flags.add_option("--depth", view.depth, "levels of the module tree; 0: none").show_default();
+        flags.add_flag("--tensors", view.tensors, "list the shape of every tensor");
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         for (const ProfileOrder known : kProfileOrders)

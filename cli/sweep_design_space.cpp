@@ -64,34 +64,33 @@ struct Options {
     unsigned threads = 0;
     bool resume = false, quiet = false;
 
-    void add_to(CLI::App& app) {
-        app.add_option("model", models, "catalogue name(s), or path(s) of .onnx files");
-        app.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file");
-        app.add_option(
+    void add_to(cli::Flags& flags) {
+        flags.add_option("model", models, "catalogue name(s), or path(s) of .onnx files");
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file");
+        flags.add_option(
             "--vary", vary,
             "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
             "or clock=0.8x..1.2x:5 (repeatable)");
-        app.add_option("--batch-sizes", batches, "batch sizes, separated by commas")->delimiter(',');
-        app.add_option("--precision", precisions, "number formats, separated by commas")->delimiter(',');
-        app.add_option("--runtime", runtime, "software stack instead of each device's default");
-        app.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-        app.add_option("--scenario", scenario, "latency or throughput")
-            ->check(CLI::IsMember({"latency", "throughput"}));
-        app.add_option("--scope", scope, "kernel or end_to_end")
-            ->check(CLI::IsMember({"kernel", "end_to_end"}));
-        app.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
-        app.add_option("--pareto", pareto, "two objectives: print the points that no other beats in both")
-            ->expected(2);
-        app.add_option("--sensitivity", sensitivity, "objective: print what each part alone does to it");
-        app.add_option("-o,--output", file,
-                       "write the rows to FILE (.csv, .ndjson) instead of standard output")
-            ->group("Output");
-        app.add_option("--format", format, "csv or ndjson")->group("Output");
-        app.add_flag("--resume", resume, "continue an interrupted FILE.partial")->group("Output");
-        app.add_option("--shard", shard, "INDEX/COUNT: only this part of the points")->group("Output");
-        app.add_option("--merge", merge, "join finished shards into --output FILE")->group("Output");
-        app.add_option("--threads", threads, "threads (default: one per core)")->group("Output");
-        app.add_flag("-q,--quiet", quiet, "no progress on standard error")->group("Output");
+        flags.add_option("--batch-sizes", batches, "batch sizes, separated by commas").separated_by(',');
+        flags.add_option("--precision", precisions, "number formats, separated by commas").separated_by(',');
+        flags.add_option("--runtime", runtime, "software stack instead of each device's default");
+        flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
+        flags.add_option("--scenario", scenario, "latency or throughput").one_of({"latency", "throughput"});
+        flags.add_option("--scope", scope, "kernel or end_to_end").one_of({"kernel", "end_to_end"});
+        flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
+        flags.add_option("--pareto", pareto, "two objectives: print the points that no other beats in both")
+            .expects(2);
+        flags.add_option("--sensitivity", sensitivity, "objective: print what each part alone does to it");
+        flags
+            .add_option("-o,--output", file,
+                        "write the rows to FILE (.csv, .ndjson) instead of standard output")
+            .in_group("Output");
+        flags.add_option("--format", format, "csv or ndjson").in_group("Output");
+        flags.add_flag("--resume", resume, "continue an interrupted FILE.partial").in_group("Output");
+        flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points").in_group("Output");
+        flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
+        flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
+        flags.add_flag("-q,--quiet", quiet, "no progress on standard error").in_group("Output");
     }
 
     RowFormat row_format() const {
@@ -199,5 +198,5 @@ int main(int argc, char** argv) {
     return cli::run_tool(
         argc, argv, "sweep_design_space",
         "Estimates every point of a design space: devices with parts changed.", kExamples,
-        [&](CLI::App& app) { options.add_to(app); }, body);
+        [&](cli::Flags& flags) { options.add_to(flags); }, body);
 }

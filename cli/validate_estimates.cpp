@@ -34,25 +34,27 @@ int main(int argc, char** argv) {
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
     ValidationView view;
     cli::OutputOptions output;
-    const auto setup = [&](CLI::App& app) {
-        app.add_option("--measurements", files,
-                       "CSV file(s) of measured values; see tests/measured/README.md")
-            ->required();
-        app.add_option("--hardware", hardware, "only rows of these devices");
-        app.add_option("--model", models, "only rows of these models");
-        app.add_option("--worst", view.worst, "rows to list, worst first; 0: all")->capture_default_str();
-        app.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
-        app.add_option("--leave-out", leave_out,
-                       "predict every row with parameters fitted without its model, or without its device")
-            ->check(CLI::IsMember({"model", "device"}));
-        app.add_option("--save-left-out", save_left_out,
-                       "write the left-out predictions of all rows to FILE (CSV)");
-        app.add_option("--left-out", left_out_file,
-                       "report the left-out predictions of FILE beside the shipped ones");
-        app.add_option("--uncertainty", uncertainty,
-                       "write the interval table that left-out rows support to FILE");
-        app.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
-        output.add_to(app, "text, markdown, json, csv, html");
+    const auto setup = [&](cli::Flags& flags) {
+        flags
+            .add_option("--measurements", files,
+                        "CSV file(s) of measured values; see tests/measured/README.md")
+            .required();
+        flags.add_option("--hardware", hardware, "only rows of these devices");
+        flags.add_option("--model", models, "only rows of these models");
+        flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
+        flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
+        flags
+            .add_option("--leave-out", leave_out,
+                        "predict every row with parameters fitted without its model, or without its device")
+            .one_of({"model", "device"});
+        flags.add_option("--save-left-out", save_left_out,
+                         "write the left-out predictions of all rows to FILE (CSV)");
+        flags.add_option("--left-out", left_out_file,
+                         "report the left-out predictions of FILE beside the shipped ones");
+        flags.add_option("--uncertainty", uncertainty,
+                         "write the interval table that left-out rows support to FILE");
+        flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
         const Format format = output.chosen();

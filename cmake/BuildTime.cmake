@@ -6,10 +6,26 @@
 #    that a new file leaves the other groups as they are. Mappers and formulas stay apart: they compile in a second, and
 #    they are what is edited most.
 
-target_precompile_headers(archsim_objects PRIVATE
+# A target of its own makes them, without the definitions that other packages bring.
+set(archsim_precompiled_source ${PROJECT_BINARY_DIR}/generated/precompiled.cpp)
+file(CONFIGURE OUTPUT ${archsim_precompiled_source} CONTENT "// Carries the precompiled headers.\n")
+add_library(archsim_precompiled OBJECT ${archsim_precompiled_source})
+target_link_libraries(archsim_precompiled PRIVATE archsim_warnings fmt::fmt)
+target_compile_features(archsim_precompiled PRIVATE cxx_std_20)
+target_precompile_headers(archsim_precompiled PRIVATE
     <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>
     <string_view> <vector>
     <fmt/format.h> <fmt/ranges.h>)
+
+function(archsim_share_precompiled)
+    foreach(target archsim_precompiled ${ARGN})
+        set_target_properties(${target} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+    endforeach()
+    foreach(target ${ARGN})
+        target_precompile_headers(${target} REUSE_FROM archsim_precompiled)
+    endforeach()
+endfunction()
+archsim_share_precompiled(archsim_objects)
 
 # Module and number of groups.
 set(archsim_groups

@@ -39,7 +39,9 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
 endif()
 
-# Options that every translation unit and link of a build shares.
+# Options that every translation unit and link of a build shares. Position-independent throughout, so that the static
+# library, the shared one, tools and tests share objects and precompiled headers.
+add_compile_options(-fPIC)
 if(ARCHSIM_SANITIZE)
     add_compile_options(-fsanitize=${ARCHSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${ARCHSIM_SANITIZE})

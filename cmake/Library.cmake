@@ -7,18 +7,14 @@ set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads:
 
 include(cmake/Assets.cmake)
 add_library(archsim_objects OBJECT ${archsim_sources} ${archsim_asset_source})
-include(cmake/BuildTime.cmake)
 target_compile_features(archsim_objects PUBLIC cxx_std_20)
-set_target_properties(archsim_objects PROPERTIES
-    POSITION_INDEPENDENT_CODE ON
-    CXX_VISIBILITY_PRESET hidden
-    VISIBILITY_INLINES_HIDDEN ON)
 target_include_directories(archsim_objects
     PUBLIC ${PROJECT_SOURCE_DIR}/include
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(archsim_objects PRIVATE
     archsim_warnings ${archsim_private_libraries} nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers
     valijson)
+include(cmake/BuildTime.cmake)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ARCHSIM_VERSION=\"${PROJECT_VERSION}\"")
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/data_dir.cpp PROPERTIES

@@ -53,15 +53,15 @@ void continue_to(std::int64_t last, const std::string& flag, std::vector<std::in
 
 } // namespace
 
-void DecisionOptions::add_to(CLI::App& app) {
-    app.add_option("--max-latency", max_latency, "of one batch, e.g. 50ms")->group(kGroup);
-    app.add_option("--max-power", max_power, "average, e.g. 15W")->group(kGroup);
-    app.add_option("--max-energy", max_energy, "per inference, e.g. 100mJ")->group(kGroup);
-    app.add_option("--max-memory", max_memory, "peak, e.g. 512MB")->group(kGroup);
-    app.add_option("--max-cost", max_cost, "USD per million inferences, e.g. 0.25")->group(kGroup);
-    app.add_option("--min-throughput", min_throughput, "inferences per second, e.g. 10k")->group(kGroup);
-    app.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
-        ->group(kGroup);
+void DecisionOptions::add_to(Flags& flags) {
+    flags.add_option("--max-latency", max_latency, "of one batch, e.g. 50ms").in_group(kGroup);
+    flags.add_option("--max-power", max_power, "average, e.g. 15W").in_group(kGroup);
+    flags.add_option("--max-energy", max_energy, "per inference, e.g. 100mJ").in_group(kGroup);
+    flags.add_option("--max-memory", max_memory, "peak, e.g. 512MB").in_group(kGroup);
+    flags.add_option("--max-cost", max_cost, "USD per million inferences, e.g. 0.25").in_group(kGroup);
+    flags.add_option("--min-throughput", min_throughput, "inferences per second, e.g. 10k").in_group(kGroup);
+    flags.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
+        .in_group(kGroup);
 }
 
 DecisionRequest DecisionOptions::request(Objective preference) const {

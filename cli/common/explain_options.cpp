@@ -2,35 +2,35 @@
 
 namespace archsim::cli {
 
-void ExplainOptions::add_to(CLI::App& app) {
+void ExplainOptions::add_to(Flags& flags) {
     const char* group = "Energy, memory and money";
     Explanations& e = explanations;
-    app.add_flag("--explain-energy", e.energy,
-                 "every event: count, price, source; by subgraph with --verbose")
-        ->group(group);
-    app.add_flag("--show-memory", e.memory, "what is alive when, does it fit, and what would")->group(group);
-    app.add_flag("--cost", e.cost, "$ per million inferences, rented and owned, and break-even")
-        ->group(group);
+    flags
+        .add_flag("--explain-energy", e.energy,
+                  "every event: count, price, source; by subgraph with --verbose")
+        .in_group(group);
+    flags.add_flag("--show-memory", e.memory, "what is alive when, does it fit, and what would")
+        .in_group(group);
+    flags.add_flag("--cost", e.cost, "$ per million inferences, rented and owned, and break-even")
+        .in_group(group);
     CostOptions& c = e.conditions;
-    app.add_option("--kwh-price", c.kwh_price, "USD per kWh")->capture_default_str()->group(group);
-    app.add_option("--years", c.years, "of use until written off")->capture_default_str()->group(group);
-    app.add_option("--utilization", c.utilization, "share of time at work")
-        ->capture_default_str()
-        ->group(group);
-    app.add_option("--pue", c.pue, "facility over device power")->capture_default_str()->group(group);
-    app.add_option_function<double>(
-           "--grid-intensity",
-           [&e](double grams) {
-               e.conditions.grid_intensity = grams;
-               e.carbon = true;
-           },
-           "g CO2e per kWh; adds a line on carbon (with --cost: 480)")
-        ->group(group);
+    flags.add_option("--kwh-price", c.kwh_price, "USD per kWh").show_default().in_group(group);
+    flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
+    flags.add_option("--utilization", c.utilization, "share of time at work").show_default().in_group(group);
+    flags.add_option("--pue", c.pue, "facility over device power").show_default().in_group(group);
+    flags
+        .add_option("--grid-intensity", grid_intensity,
+                    "g CO2e per kWh; adds a line on carbon (with --cost: 480)")
+        .in_group(group);
 }
 
 Explanations ExplainOptions::chosen(bool verbose) const {
-    check_cost_options(explanations.conditions);
     Explanations result = explanations;
+    if (grid_intensity) {
+        result.conditions.grid_intensity = *grid_intensity;
+        result.carbon = true;
+    }
+    check_cost_options(result.conditions);
     result.subgraphs = verbose;
     return result;
 }

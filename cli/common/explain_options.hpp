@@ -3,14 +3,16 @@
 
 #include "archsim/report/explanations.hpp"
 
-#include <CLI/CLI.hpp>
+#include "common/flags.hpp"
 
+#include <optional>
 namespace archsim::cli {
 
 struct ExplainOptions {
     Explanations explanations;
+    std::optional<double> grid_intensity;
 
-    void add_to(CLI::App& app);
+    void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.
     Explanations chosen(bool verbose) const;
 };

@@ -1,7 +1,6 @@
 #include "common/manual.hpp"
 
 #include "archsim/core/version.hpp"
-#include "common/option_facts.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -52,12 +51,12 @@ std::string entry(const OptionFacts& option) {
     return fmt::format(".TP\n{}\n{}\n", head, text);
 }
 
-std::string man_page(const CLI::App& app, const std::string& examples) {
-    const std::string& name = app.get_name();
-    const auto options = options_of(app);
+std::string man_page(const Flags& flags, const std::string& examples) {
+    const std::string& name = flags.tool();
+    const auto options = flags.facts();
     std::string out = fmt::format(
         ".TH {} 1 \"\" \"libarchsim {}\" \"libarchsim\"\n.SH NAME\n{} \\- {}\n.SH SYNOPSIS\n\\fB{}\\fR",
-        upper(name), version(), roff(name), roff(app.get_description()), roff(name));
+        upper(name), version(), roff(name), roff(flags.description()), roff(name));
     for (const OptionFacts& option : options)
         if (option.flags.empty())
             out += fmt::format(" {}\\fI{}\\fR{}", option.required ? "" : "[", roff(placeholder(option)),
@@ -120,11 +119,11 @@ std::string bash_cases(const std::vector<OptionFacts>& options, bool many_only) 
     return out;
 }
 
-std::string bash_completion(const CLI::App& app) {
-    const auto options = options_of(app);
-    std::vector<std::string> flags;
+std::string bash_completion(const Flags& flags) {
+    const auto options = flags.facts();
+    std::vector<std::string> words;
     for (const OptionFacts& option : options)
-        flags.insert(flags.end(), option.flags.begin(), option.flags.end());
+        words.insert(words.end(), option.flags.begin(), option.flags.end());
     const OptionFacts* positional = positional_of(options);
     return fmt::format(
         "# bash completion of {0}; generated\n_{0}() {{\n"
@@ -136,7 +135,7 @@ std::string bash_completion(const CLI::App& app) {
         "  while ((at > 0)) && [[ ${{COMP_WORDS[at]}} != -* ]]; do ((at--)); done\n"
         "  case ${{COMP_WORDS[at]}} in\n{3}  esac\n"
         "  {4}return 0\n}}\ncomplete -o filenames -F _{0} {0}\n",
-        app.get_name(), fmt::join(flags, " "), bash_cases(options, false), bash_cases(options, true),
+        flags.tool(), fmt::join(words, " "), bash_cases(options, false), bash_cases(options, true),
         positional ? bash_values(*positional) : std::string());
 }
 
@@ -157,10 +156,10 @@ std::string zsh_action(const OptionFacts& option) {
     return option.files ? "_files" : "";
 }
 
-std::string zsh_completion(const CLI::App& app) {
+std::string zsh_completion(const Flags& flags) {
     std::string out =
-        fmt::format("#compdef {0}\n# zsh completion of {0}; generated\n_arguments", app.get_name());
-    for (const OptionFacts& option : options_of(app)) {
+        fmt::format("#compdef {0}\n# zsh completion of {0}; generated\n_arguments", flags.tool());
+    for (const OptionFacts& option : flags.facts()) {
         const std::string value =
             option.takes_value ? fmt::format(":{}:{}", plain(option.name), zsh_action(option)) : "";
         if (option.flags.empty())
@@ -172,10 +171,10 @@ std::string zsh_completion(const CLI::App& app) {
     return out + "\n";
 }
 
-std::string fish_completion(const CLI::App& app) {
-    std::string out = fmt::format("# fish completion of {}; generated\n", app.get_name());
-    for (const OptionFacts& option : options_of(app)) {
-        std::string line = "complete -c " + app.get_name();
+std::string fish_completion(const Flags& flags) {
+    std::string out = fmt::format("# fish completion of {}; generated\n", flags.tool());
+    for (const OptionFacts& option : flags.facts()) {
+        std::string line = "complete -c " + flags.tool();
         for (const std::string& flag : option.flags)
             line += flag.starts_with("--") ? " -l " + flag.substr(2) : " -s " + flag.substr(1);
         if (option.takes_value && !option.flags.empty())
@@ -191,15 +190,15 @@ std::string fish_completion(const CLI::App& app) {
 
 } // namespace
 
-std::string formatted_help(const CLI::App& app, std::string_view format, const std::string& examples) {
+std::string formatted_help(const Flags& flags, std::string_view format, const std::string& examples) {
     if (format == "man")
-        return man_page(app, examples);
+        return man_page(flags, examples);
     if (format == "bash")
-        return bash_completion(app);
+        return bash_completion(flags);
     if (format == "zsh")
-        return zsh_completion(app);
+        return zsh_completion(flags);
     if (format == "fish")
-        return fish_completion(app);
+        return fish_completion(flags);
     return "";
 }
 

@@ -2,14 +2,13 @@
 // What a parser knows about its options as a manual page and as completions for shells: TOOL --help-format
 // man|bash|zsh|fish. The build writes them to files; they cannot differ from what the tool parses.
 
-#include <CLI/CLI.hpp>
-
+#include "common/flags.hpp"
 #include <string>
 #include <string_view>
 
 namespace archsim::cli {
 
 /// Empty for a format that is not known.
-std::string formatted_help(const CLI::App& app, std::string_view format, const std::string& examples);
+std::string formatted_help(const Flags& flags, std::string_view format, const std::string& examples);
 
 } // namespace archsim::cli

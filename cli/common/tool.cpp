@@ -51,18 +51,19 @@ std::string own_fault(const std::string& name, const std::vector<std::string>& a
 
 } // namespace
 
-void OutputOptions::add_to(CLI::App& app, const std::string& formats) {
-    app.add_option("--format", format, "output format: " + formats)->group("Output");
-    app.add_option("-o,--output", file, "write to FILE; its extension chooses the format")->group("Output");
-    app.add_option("--color", color, "auto, always or never")
-        ->check(CLI::IsMember({"auto", "always", "never"}))
-        ->group("Output");
-    app.add_flag("--no-color", no_color, "same as --color never")->group("Output");
-    app.add_flag("--ascii", ascii, "no characters outside ASCII")->group("Output");
-    app.add_option("--width", width, "columns of text output (default: the terminal's)")
-        ->check(CLI::Range(40, 1000))
-        ->group("Output");
-    app.add_flag("-q,--quiet", quiet, "no progress or notes on standard error")->group("Output");
+void OutputOptions::add_to(Flags& flags, const std::string& formats) {
+    flags.add_option("--format", format, "output format: " + formats).in_group("Output");
+    flags.add_option("-o,--output", file, "write to FILE; its extension chooses the format")
+        .in_group("Output");
+    flags.add_option("--color", color, "auto, always or never")
+        .one_of({"auto", "always", "never"})
+        .in_group("Output");
+    flags.add_flag("--no-color", no_color, "same as --color never").in_group("Output");
+    flags.add_flag("--ascii", ascii, "no characters outside ASCII").in_group("Output");
+    flags.add_option("--width", width, "columns of text output (default: the terminal's)")
+        .within(40, 1000)
+        .in_group("Output");
+    flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error").in_group("Output");
 }
 
 Format OutputOptions::chosen() const {
@@ -99,26 +100,26 @@ void OutputOptions::emit(const std::string& content) const {
         throw InputError("standard output: could not be written");
 }
 
-void WorkloadOptions::add_to(CLI::App& app, BatchFlag batch) {
-    app.add_option("--precision", precision,
-                   "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
-        ->capture_default_str();
+void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
+    flags
+        .add_option("--precision", precision,
+                    "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
+        .show_default();
     if (batch == BatchFlag::present)
-        app.add_option("--batch-size", batch_size, "items per inference")
-            ->check(CLI::Range(1, 1 << 20))
-            ->capture_default_str();
-    app.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
-    app.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-    app.add_option("--input", inputs,
-                   "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
-    app.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
-        ->check(CLI::IsMember({"latency", "throughput"}))
-        ->capture_default_str();
-    app.add_option("--scope", scope, "kernel: device time; end_to_end: with transfers and host work")
-        ->check(CLI::IsMember({"kernel", "end_to_end"}))
-        ->capture_default_str();
-    app.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
-    app.add_flag("--allow-unknown", allow_unknown, "estimate although a part of the model is not understood");
+        flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
+    flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
+    flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
+    flags.add_option("--input", inputs,
+                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+    flags.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
+        .one_of({"latency", "throughput"})
+        .show_default();
+    flags.add_option("--scope", scope, "kernel: device time; end_to_end: with transfers and host work")
+        .one_of({"kernel", "end_to_end"})
+        .show_default();
+    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
+    flags.add_flag("--allow-unknown", allow_unknown,
+                   "estimate although a part of the model is not understood");
 }
 
 PrecisionConfig WorkloadOptions::parsed_precision() const {
@@ -161,22 +162,23 @@ Session WorkloadOptions::open() const {
     return Session(options);
 }
 
-void GenerationOptions::add_to(CLI::App& app) {
+void GenerationOptions::add_to(Flags& flags) {
     const char* group = "Language models and several devices";
-    app.add_option("--prompt-tokens", prompt_tokens, "answer a prompt of N tokens")
-        ->check(CLI::Range(1, 1 << 22))
-        ->group(group);
-    app.add_option("--generate-tokens", generate_tokens, "with M tokens, one step each")
-        ->check(CLI::Range(1, 1 << 22))
-        ->group(group);
-    app.add_option("--weights", weights, "storage of weights where it differs, e.g. int4")->group(group);
-    app.add_option("--activations", activations, "format of activations and arithmetic where it differs")
-        ->group(group);
-    app.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8")->group(group);
-    app.add_option("--devices", devices,
-                   "devices that share every layer (tensor parallelism), or auto: as many as needed")
-        ->capture_default_str()
-        ->group(group);
+    flags.add_option("--prompt-tokens", prompt_tokens, "answer a prompt of N tokens")
+        .within(1, 1 << 22)
+        .in_group(group);
+    flags.add_option("--generate-tokens", generate_tokens, "with M tokens, one step each")
+        .within(1, 1 << 22)
+        .in_group(group);
+    flags.add_option("--weights", weights, "storage of weights where it differs, e.g. int4").in_group(group);
+    flags.add_option("--activations", activations, "format of activations and arithmetic where it differs")
+        .in_group(group);
+    flags.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8").in_group(group);
+    flags
+        .add_option("--devices", devices,
+                    "devices that share every layer (tensor parallelism), or auto: as many as needed")
+        .show_default()
+        .in_group(group);
 }
 
 namespace {
@@ -230,18 +232,17 @@ int exit_code_of(const Result& result) {
 }
 
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
-             const std::string& examples, const std::function<void(CLI::App&)>& setup,
+             const std::string& examples, const std::function<void(Flags&)>& setup,
              const std::function<int()>& body) {
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
-    CLI::App app{description, name};
-    app.footer(
-        "Examples:\n" + examples +
-        "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 70 fault of the tool.");
-    app.set_version_flag("--version", std::string(name) + " " + std::string(version()));
-    app.get_formatter()->column_width(30);
-    setup(app);
+    Flags flags(name, description,
+                "Examples:\n" + examples +
+                    "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 70 fault of "
+                    "the tool.",
+                name + " " + std::string(version()));
+    setup(flags);
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
-        const std::string text = formatted_help(app, argv[2], examples);
+        const std::string text = formatted_help(flags, argv[2], examples);
         if (text.empty()) {
             fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish\n", name,
                        argv[2]);
@@ -250,21 +251,8 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
         fmt::print("{}", text);
         return 0;
     }
-    // No argument of a tool may be empty, and CLI11 2.1 does not return from some command lines with one.
-    for (int i = 1; i < argc; ++i)
-        if (*argv[i] == '\0') {
-            fmt::print(stderr, "{}: argument {} is empty; leave it out or give it a value (see {} --help)\n",
-                       name, i, name);
-            return 1;
-        }
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::Success& done) {
-        return app.exit(done);
-    } catch (const CLI::ParseError& problem) {
-        fmt::print(stderr, "{}: {} (see {} --help)\n", name, problem.what(), name);
-        return 1;
-    }
+    if (const std::optional<int> done = flags.parse(argc, argv))
+        return *done;
     try {
         return body();
     } catch (const Error& problem) {

@@ -7,8 +7,7 @@
 #include "archsim/run/generation.hpp"
 #include "archsim/run/session.hpp"
 
-#include <CLI/CLI.hpp>
-
+#include "common/flags.hpp"
 #include <functional>
 #include <optional>
 #include <string>
@@ -23,7 +22,7 @@ struct OutputOptions {
     int width = 0;
     bool quiet = false, ascii = false, no_color = false;
 
-    void add_to(CLI::App& app, const std::string& formats);
+    void add_to(Flags& flags, const std::string& formats);
     /// The format asked for, or that of the output file's extension, or text.
     Format chosen() const;
     RenderOptions render_options() const;
@@ -42,7 +41,7 @@ struct WorkloadOptions {
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
 
-    void add_to(CLI::App& app, BatchFlag batch = BatchFlag::present);
+    void add_to(Flags& flags, BatchFlag batch = BatchFlag::present);
     PrecisionConfig parsed_precision() const;
     Bindings bindings() const;
     RunOptions run_options(const std::string& runtime = {}) const;
@@ -56,7 +55,7 @@ struct GenerationOptions {
     std::int64_t prompt_tokens = 0, generate_tokens = 0;
     std::string weights, activations, kv_cache, devices = "1";
 
-    void add_to(CLI::App& app);
+    void add_to(Flags& flags);
     /// Overrides what the flags name; throws UsageError for unknown formats and counts.
     void apply(RunOptions& options) const;
     /// Nothing when neither a prompt nor tokens to generate were given.
@@ -68,7 +67,7 @@ struct DecisionOptions {
     std::string max_latency, max_power, max_energy, max_memory, max_cost, min_throughput;
     std::vector<std::string> pareto;
 
-    void add_to(CLI::App& app);
+    void add_to(Flags& flags);
     /// Throws UsageError for values without the right unit and unknown metrics. `preference` decides among
     /// devices that meet the limits.
     DecisionRequest request(Objective preference) const;
@@ -92,7 +91,7 @@ int exit_code_of(const Result& result);
 /// code: 0 ok, 1 usage, 2 input, 3 incomplete; an exception that the library does not throw on purpose is a
 /// fault of ours (kOwnFault), and the line says how to report it.
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
-             const std::string& examples, const std::function<void(CLI::App&)>& setup,
+             const std::string& examples, const std::function<void(Flags&)>& setup,
              const std::function<int()>& body);
 
 } // namespace archsim::cli

@@ -17,6 +17,8 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 const Result& first_result(const BatchAnalysis& sweep) {
     return sweep.series.front().points.front().result;
 }
@@ -123,7 +125,6 @@ Facts best_facts(const BatchAnalysis& sweep) {
 }
 
 nlohmann::ordered_json best_json(const BatchSeries& series) {
-    using Json = nlohmann::ordered_json;
     const BestBatches best = best_batches(series);
     const auto batch = [&](const std::optional<std::size_t>& index) {
         return index ? Json(series.points[*index].batch) : Json(nullptr);
@@ -192,7 +193,6 @@ Report describe(const BatchAnalysis& sweep, const BatchView& view) {
 }
 
 std::string to_json(const BatchAnalysis& sweep) {
-    using Json = nlohmann::ordered_json;
     Json document = {{"schema", "archsim.analyze_batch/1"},
                      {"version", version()},
                      {"model", model_json(*first_result(sweep).model, nullptr)},

@@ -13,6 +13,8 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 constexpr std::size_t kTopTensors = 8;
 
 std::string options_text(const std::vector<FitOption>& options, const Result& r) {
@@ -224,7 +226,6 @@ nlohmann::ordered_json options_json(const std::vector<FitOption>& options) {
 }
 
 nlohmann::ordered_json one_json(const Result& r) {
-    using Json = nlohmann::ordered_json;
     Json entry = {{"model", r.model->name}, {"hardware", hardware_label(r)}};
     const auto fit = memory_fit(r);
     if (!fit) {

@@ -9,10 +9,10 @@ namespace {
 
 constexpr std::array kSwept = {Objective::throughput, Objective::energy};
 
-class Sweep {
+class BatchRuns {
   public:
-    Sweep(const std::vector<ArchitectureChoice>& choices, const RunOptions& options, const CostOptions& cost,
-          SubjectAtBatches& subjects)
+    BatchRuns(const std::vector<ArchitectureChoice>& choices, const RunOptions& options,
+              const CostOptions& cost, SubjectAtBatches& subjects)
         : choices_(choices), options_(options), cost_(cost), subjects_(subjects) {
         options_.keep_subgraphs = false;
     }
@@ -53,7 +53,7 @@ BatchSweep run_batch_sweep(const std::vector<std::int64_t>& batches,
     BatchSweep out;
     out.batches = batches;
     out.latency_bound_s = latency_bound_s;
-    Sweep sweep(choices, options, cost, subjects);
+    BatchRuns sweep(choices, options, cost, subjects);
     for (std::size_t i = 0; i < choices.size(); ++i) {
         std::vector<Result> row;
         for (std::int64_t batch : batches)

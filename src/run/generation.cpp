@@ -20,17 +20,17 @@ std::string gigabytes(double bytes) {
 }
 
 /// Memory of one chip at the last token, and while the prompts are processed.
-struct Need {
+struct MemoryNeed {
     double bytes = 0, weights = 0, cache = 0; ///< of one chip
 };
 
-Need memory_need(const StepRunner& runner, const GenerationRequest& q) {
+MemoryNeed memory_need(const StepRunner& runner, const GenerationRequest& q) {
     const GenerationModel& model = runner.model();
     const std::int64_t prompt = q.prompt_tokens + model.inserted_tokens();
     const std::int64_t end = std::max(prompt + q.generate_tokens, q.context);
     const auto first = runner.work(q.batch, prompt, 0);
     const auto last = runner.work(q.batch, 1, std::max<std::int64_t>(end - 1, 0));
-    Need need;
+    MemoryNeed need;
     need.weights = last->weight_bytes;
     need.cache = last->memory.kv_cache_bytes;
     double others = 0;
@@ -116,7 +116,7 @@ class AnswerBuilder {
     }
 
     bool fits() {
-        const Need need = memory_need(runner_, q_);
+        const MemoryNeed need = memory_need(runner_, q_);
         g_.memory_bytes = need.bytes;
         g_.weight_bytes = need.weights * g_.devices;
         g_.kv_cache_bytes = need.cache * g_.devices;

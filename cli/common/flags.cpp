@@ -1,0 +1,202 @@
+#include "common/flags.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+namespace archsim::cli {
+
+namespace {
+
+struct Values {
+    std::string_view option, command;
+};
+
+/// Options whose values a tool can list.
+constexpr std::array kValues = {
+    Values{"model", "discover_models --names"},
+    Values{"MODEL", "discover_models --names"},
+    Values{"hardware", "list_hardware_mappers --names devices"},
+    Values{"show", "list_hardware_mappers --names devices"},
+    Values{"runtime", "list_hardware_mappers --names runtimes"},
+    Values{"deployment", "list_hardware_mappers --names deployments"},
+};
+
+/// Options that name files or folders.
+constexpr std::array<std::string_view, 12> kFiles = {"subgraphs",    "output",      "dot",    "mermaid",
+                                                     "scatter",      "hardware-db", "folder", "check",
+                                                     "measurements", "model",       "MODEL",  "hardware"};
+
+/// "a", "b" from a type name such as "TEXT:{a,b}".
+std::vector<std::string> choices_in(const std::string& type) {
+    const auto open = type.find('{'), close = type.find('}');
+    std::vector<std::string> choices;
+    if (open == std::string::npos || close == std::string::npos || close < open)
+        return choices;
+    std::string word;
+    for (const char c : type.substr(open + 1, close - open - 1) + ",")
+        if (c == ',') {
+            choices.push_back(word);
+            word.clear();
+        } else {
+            word += c;
+        }
+    return choices;
+}
+
+CLI::Option& of(void* option) {
+    return *static_cast<CLI::Option*>(option);
+}
+
+} // namespace
+
+struct Flags::Parser {
+    CLI::App app;
+};
+
+Option& Option::required() {
+    of(option_).required();
+    return *this;
+}
+
+Option& Option::show_default() {
+    of(option_).capture_default_str();
+    return *this;
+}
+
+Option& Option::one_of(const std::vector<std::string>& values, Case letters) {
+    if (letters == Case::ignored)
+        of(option_).check(CLI::IsMember(values, CLI::ignore_case));
+    else
+        of(option_).check(CLI::IsMember(values));
+    return *this;
+}
+
+Option& Option::within(std::int64_t low, std::int64_t high) {
+    of(option_).check(CLI::Range(low, high));
+    return *this;
+}
+
+Option& Option::in_group(const std::string& group) {
+    of(option_).group(group);
+    return *this;
+}
+
+Option& Option::expects(int least, int most) {
+    of(option_).expected(least, most);
+    return *this;
+}
+
+Option& Option::separated_by(char separator) {
+    of(option_).delimiter(separator);
+    return *this;
+}
+
+Flags::Flags(const std::string& tool, const std::string& description, const std::string& footer,
+             const std::string& version)
+    : parser_(new Parser{CLI::App(description, tool)}) {
+    parser_->app.footer(footer);
+    parser_->app.set_version_flag("--version", version);
+    parser_->app.get_formatter()->column_width(30);
+}
+
+Flags::~Flags() = default;
+
+template <class T>
+Option Flags::add_option(const std::string& name, T& variable, const std::string& help) {
+    return Option(parser_->app.add_option(name, variable, help));
+}
+
+template Option Flags::add_option(const std::string&, std::string&, const std::string&);
+template Option Flags::add_option(const std::string&, int&, const std::string&);
+template Option Flags::add_option(const std::string&, unsigned&, const std::string&);
+template Option Flags::add_option(const std::string&, std::int64_t&, const std::string&);
+template Option Flags::add_option(const std::string&, std::size_t&, const std::string&);
+template Option Flags::add_option(const std::string&, double&, const std::string&);
+template Option Flags::add_option(const std::string&, std::vector<std::string>&, const std::string&);
+template Option Flags::add_option(const std::string&, std::vector<std::int64_t>&, const std::string&);
+template Option Flags::add_option(const std::string&, std::optional<double>&, const std::string&);
+
+Option Flags::add_optional_value(const std::string& name, std::optional<std::string>& variable,
+                                 const std::string& help) {
+    return Option(parser_->app
+                      .add_option_function<std::string>(
+                          name, [&variable](const std::string& value) { variable = value; }, help)
+                      ->expected(0, 1)
+                      ->trigger_on_parse());
+}
+
+Option Flags::add_flag(const std::string& name, bool& variable, const std::string& help) {
+    return Option(parser_->app.add_flag(name, variable, help));
+}
+
+void Flags::exclude(const std::string& flag, const std::string& other) {
+    parser_->app.get_option(flag)->excludes(parser_->app.get_option(other));
+}
+
+void Flags::remove(const std::string& flag) {
+    parser_->app.remove_option(parser_->app.get_option(flag));
+}
+
+std::optional<int> Flags::parse(int argc, char** argv) {
+    // No argument of a tool may be empty, and CLI11 2.1 does not return from some command lines with one.
+    for (int i = 1; i < argc; ++i)
+        if (*argv[i] == '\0') {
+            fmt::print(stderr,
+                       "{0}: argument {1} is empty; leave it out or give it a value (see {0} --help)\n",
+                       tool(), i);
+            return 1;
+        }
+    try {
+        parser_->app.parse(argc, argv);
+        return std::nullopt;
+    } catch (const CLI::Success& done) {
+        return parser_->app.exit(done);
+    } catch (const CLI::ParseError& problem) {
+        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), problem.what());
+        return 1;
+    }
+}
+
+const std::string& Flags::tool() const {
+    return parser_->app.get_name();
+}
+
+std::string Flags::description() const {
+    return parser_->app.get_description();
+}
+
+std::vector<OptionFacts> Flags::facts() const {
+    std::vector<OptionFacts> all;
+    for (const CLI::Option* option : std::as_const(parser_->app).get_options()) {
+        if (option->get_group().empty())
+            continue; // hidden
+        OptionFacts facts;
+        for (const std::string& name : option->get_snames())
+            facts.flags.push_back("-" + name);
+        for (const std::string& name : option->get_lnames())
+            facts.flags.push_back("--" + name);
+        facts.name = option->get_lnames().empty() ? option->get_name(true) : option->get_lnames().front();
+        facts.description = option->get_description();
+        facts.fallback = option->get_default_str();
+        facts.group = facts.flags.empty() ? std::string("Arguments") : option->get_group();
+        facts.choices = choices_in(option->get_type_name());
+        facts.takes_value = option->get_items_expected_max() > 0;
+        facts.many = option->get_items_expected_max() > 1;
+        facts.required = option->get_required();
+        for (const Values& known : kValues)
+            if (known.option == facts.name)
+                facts.values = known.command;
+        for (const std::string_view file : kFiles)
+            facts.files = facts.files || file == facts.name;
+        if (facts.name == "format")
+            facts.choices = {"text", "markdown", "json", "csv", "html"};
+        all.push_back(std::move(facts));
+    }
+    return all;
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,96 @@
+#pragma once
+// The flags of a tool: declared here, parsed by CLI11 behind flags.cpp alone, because every file that reads
+// CLI11 compiles ten seconds longer.
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim::cli {
+
+/// One option of a parser, in the terms that manuals and completions need.
+struct OptionFacts {
+    std::vector<std::string> flags; ///< "--hardware"; "-o", "--output"; empty for a positional one
+    std::string name;               ///< without dashes: "hardware", "MODEL"
+    std::string description, fallback, group;
+    std::string values;               ///< shell command whose output lists the values; empty: none
+    std::vector<std::string> choices; ///< fixed values
+    bool takes_value = false, many = false, files = false, required = false;
+};
+
+/// Whether letters of both cases are the same.
+enum class Case : std::uint8_t { exact, ignored };
+
+/// An option just declared, to be narrowed: flags.add_option(...).one_of({"a", "b"}).in_group("Output").
+class Option {
+  public:
+    /// Wraps the parser's own option; only Flags makes one.
+    explicit Option(void* option) : option_(option) {}
+
+    /// The command line must have it.
+    Option& required();
+    /// Help shows the value that the variable has now.
+    Option& show_default();
+    /// Only these values.
+    Option& one_of(const std::vector<std::string>& values, Case letters = Case::exact);
+    /// Only values from `low` to `high`.
+    Option& within(std::int64_t low, std::int64_t high);
+    /// Heading under which help lists it.
+    Option& in_group(const std::string& group);
+    /// Takes `least` to `most` values.
+    Option& expects(int least, int most);
+    /// Exactly `count` values.
+    Option& expects(int count) { return expects(count, count); }
+    /// One word may hold several values.
+    Option& separated_by(char separator);
+
+  private:
+    void* option_;
+};
+
+/// The parser of one tool.
+class Flags {
+  public:
+    /// `footer` follows the list of options in --help.
+    Flags(const std::string& tool, const std::string& description, const std::string& footer,
+          const std::string& version);
+    ~Flags();
+    Flags(const Flags&) = delete;
+    Flags& operator=(const Flags&) = delete;
+
+    /// An option with a value, or several for a vector; a name without dashes is positional. The variable
+    /// keeps its value when the option is absent. T: std::string, std::int64_t, int, unsigned, std::size_t,
+    /// double, std::optional<double>, std::vector of std::string and of std::int64_t.
+    template <class T>
+    Option add_option(const std::string& name, T& variable, const std::string& help);
+    /// An option whose value may be left out: set and empty then.
+    Option add_optional_value(const std::string& name, std::optional<std::string>& variable,
+                              const std::string& help);
+    /// A switch.
+    Option add_flag(const std::string& name, bool& variable, const std::string& help);
+    /// Two options declared before that cannot be given together.
+    void exclude(const std::string& flag, const std::string& other);
+    /// Takes an option away again.
+    void remove(const std::string& flag);
+
+    /// Reads a command line. A status when the tool ends here: help and version are printed (0), or what is
+    /// wrong (1).
+    std::optional<int> parse(int argc, char** argv);
+
+    /// "compare_models".
+    const std::string& tool() const;
+    /// The sentence under its name in --help.
+    std::string description() const;
+    /// Every visible option in the order of declaration, `--help` and `--version` too.
+    std::vector<OptionFacts> facts() const;
+
+  private:
+    struct Parser;
+    std::unique_ptr<Parser> parser_;
+};
+
+} // namespace archsim::cli

@@ -25,7 +25,7 @@ Ending end_of(const std::function<int()>& body) {
     std::array<char, 16> name{"some_tool"}, argument{"resnet50"};
     std::array<char*, 3> argv = {name.data(), argument.data(), nullptr};
     std::string model;
-    const auto setup = [&](CLI::App& app) { app.add_option("model", model); };
+    const auto setup = [&](cli::Flags& flags) { flags.add_option("model", model, "a model"); };
 
     std::FILE* const caught = std::tmpfile();
     REQUIRE(caught != nullptr);

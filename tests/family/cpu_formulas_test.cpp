@@ -46,10 +46,6 @@ Machine four_cores(bool tiles = false, bool streams = false) {
     return m;
 }
 
-Mapping counted(OneOperator& one, const Machine& m) {
-    return map(*make_cpu_mapper(), one, m);
-}
-
 /// What the four cores fetch on the chip: bytes from caches, those of their own L2, and from DRAM.
 struct Fetched {
     double caches, weights, near, dram;

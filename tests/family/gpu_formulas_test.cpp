@@ -21,10 +21,6 @@ Machine ten_units() {
     return m;
 }
 
-Mapping counted(OneOperator& one, const Machine& m) {
-    return map(*make_gpu_mapper(), one, m);
-}
-
 // m16n8k16 on 16-bit operands: 2048 multiply-accumulates; A 16 x 16 and B 16 x 8 of two bytes, C and D 16 x 8
 // of four.
 constexpr double kPerInstruction = 2048, kRegisters = 512 + 256 + 2 * 512;

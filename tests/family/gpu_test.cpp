@@ -10,11 +10,6 @@ using namespace archsim::test;
 
 namespace {
 
-const Mapper& gpu() {
-    static const std::unique_ptr<Mapper> mapper = make_gpu_mapper();
-    return *mapper;
-}
-
 double work_seconds(const Mapping& mapping, const Machine& machine) {
     return std::max({lane_seconds(mapping, machine, Lane::compute),
                      lane_seconds(mapping, machine, Lane::on_chip),
@@ -27,7 +22,7 @@ TEST_CASE("a product counts tiles, operand traffic and compulsory bytes", "[gpu]
     Machine m = gpu_machine();
     set(m, Parameter::matrix_efficiency, 0.8);
     auto one = matmul(4096, 4096, 4096, Precision::fp16);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     const Demand* cycles = demand_on(out, Resource::matrix_cycles);
     REQUIRE(cycles);
     CHECK(cycles->efficiency == Approx(0.8));
@@ -44,7 +39,7 @@ TEST_CASE("without a matrix engine of the format the vector lanes multiply", "[g
     Machine m = gpu_machine();
     set(m, Parameter::vector_matrix_efficiency, 0.7);
     auto one = matmul(1024, 1024, 1024, Precision::fp32);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK_FALSE(demand_on(out, Resource::matrix_cycles));
     CHECK(demand_on(out, Resource::vector_cycles)->efficiency == Approx(0.7));
 }
@@ -55,14 +50,14 @@ TEST_CASE("8-bit products without a matrix engine use dot-product instructions",
     m.vector_ops_per_cycle[static_cast<std::size_t>(Precision::int8)] = 512 * 100;
     set(m, Parameter::integer_vector_efficiency, 0.6);
     auto one = matmul(1024, 1024, 1024, Precision::int8);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK(demand_on(out, Resource::vector_cycles)->reason == Parameter::integer_vector_efficiency);
 }
 
 TEST_CASE("few rows stream the weights", "[gpu]") {
     Machine m = gpu_machine();
     auto one = matmul(1, 4096, 4096, Precision::fp16);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK(std::string(out.allocation.scheme) == "row kernel");
     CHECK(lane_seconds(out, m, Lane::memory) > lane_seconds(out, m, Lane::compute));
 }
@@ -70,16 +65,16 @@ TEST_CASE("few rows stream the weights", "[gpu]") {
 TEST_CASE("Winograd halves the multiplications of a float 3x3 convolution where the stack has it", "[gpu]") {
     Machine m = gpu_machine();
     auto one = convolution(8, 128, 128, 56, 3, 1, Precision::fp32);
-    const double direct = lane_seconds(map(gpu(), *one, m), m, Lane::compute);
+    const double direct = lane_seconds(counted(*one, m), m, Lane::compute);
     set(m, Parameter::winograd_efficiency, 1);
-    const Mapping fast = map(gpu(), *one, m);
+    const Mapping fast = counted(*one, m);
     CHECK(std::string(fast.allocation.scheme) == "Winograd F(2x2, 3x3)");
     CHECK(lane_seconds(fast, m, Lane::compute) < direct * 0.6);
     // 36 multiply-accumulates of four outputs become 16.
     CHECK(fast.events.macs[static_cast<std::size_t>(Precision::fp32)] ==
           Approx(one->op.work.macs * 16 / 36).epsilon(0.01));
     auto half = convolution(8, 128, 128, 56, 3, 1, Precision::fp16);
-    CHECK(std::string(map(gpu(), *half, m).allocation.scheme) == "implicit GEMM");
+    CHECK(std::string(counted(*half, m).allocation.scheme) == "implicit GEMM");
 }
 
 TEST_CASE("depthwise convolution runs on vector lanes, faster by a factor per halving of the width",
@@ -91,9 +86,9 @@ TEST_CASE("depthwise convolution runs on vector lanes, faster by a factor per ha
     auto full = convolution(1, 256, 256, 28, 3, 256, Precision::fp32);
     auto narrow = convolution(1, 256, 256, 28, 3, 256, Precision::int8);
     const double cycles = 2.0 * 256 * 28 * 28 * 9 / (128 * 100) / 0.2;
-    CHECK(lane_seconds(map(gpu(), *full, m), m, Lane::compute) == Approx(cycles / 1e9));
-    CHECK(lane_seconds(map(gpu(), *half, m), m, Lane::compute) == Approx(cycles / 1.5e9));
-    CHECK(lane_seconds(map(gpu(), *narrow, m), m, Lane::compute) == Approx(cycles / 2.25e9));
+    CHECK(lane_seconds(counted(*full, m), m, Lane::compute) == Approx(cycles / 1e9));
+    CHECK(lane_seconds(counted(*half, m), m, Lane::compute) == Approx(cycles / 1.5e9));
+    CHECK(lane_seconds(counted(*narrow, m), m, Lane::compute) == Approx(cycles / 2.25e9));
 }
 
 TEST_CASE("narrower formats are never slower on the same engine", "[gpu]") {
@@ -103,8 +98,7 @@ TEST_CASE("narrower formats are never slower on the same engine", "[gpu]") {
         for (double side : {7.0, 28.0, 112.0}) {
             auto half = convolution(1, channels, channels, side, 3, 1, Precision::fp16);
             auto narrow = convolution(1, channels, channels, side, 3, 1, Precision::int8);
-            CHECK(work_seconds(map(gpu(), *narrow, m), m) <=
-                  work_seconds(map(gpu(), *half, m), m) * (1 + 1e-9));
+            CHECK(work_seconds(counted(*narrow, m), m) <= work_seconds(counted(*half, m), m) * (1 + 1e-9));
         }
 }
 
@@ -120,7 +114,7 @@ TEST_CASE("twice the batch never takes less time", "[gpu]") {
                 double before = 0;
                 for (double batch = 1; batch <= 64; batch *= 2) {
                     auto one = convolution(batch, 64, 64, side, 3, groups, p);
-                    const double time = work_seconds(map(gpu(), *one, m), m);
+                    const double time = work_seconds(counted(*one, m), m);
                     CHECK(time >= before * (1 - 1e-9));
                     before = time;
                 }
@@ -133,7 +127,7 @@ TEST_CASE("a small result that stays in L2 does not reach DRAM", "[gpu]") {
     OperatorWork work;
     work.vector_ops = 1e5;
     auto one = one_operator(OpKind::elementwise, Precision::fp16, work, 1e5, 1e5, 0);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK_FALSE(demand_on(out, Resource::dram_bytes));
     CHECK(demand_on(out, Resource::l2_bytes)->amount == Approx(4e5));
 }
@@ -142,7 +136,7 @@ TEST_CASE("few multiprocessors cannot draw the whole bandwidth", "[gpu]") {
     Machine m = gpu_machine();
     set(m, Parameter::unit_load_bytes_per_clock, 20);
     auto one = matmul(64, 64, 65536, Precision::fp16); // one or two blocks
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     const Demand* weights = demand_on(out, Resource::weight_bytes);
     CHECK(weights->efficiency == Approx(20 * out.allocation.units_used / 1000));
 }
@@ -157,17 +151,17 @@ TEST_CASE("products of one tensor share a kernel where the stack merges them", "
         one->network.subgraphs.back().index = i;
         one->partition.subgraphs.push_back(one->partition.subgraphs.front());
     }
-    const double alone = lane_seconds(map(gpu(), *one, m), m, Lane::overhead);
+    const double alone = lane_seconds(counted(*one, m), m, Lane::overhead);
     set(m, Parameter::merge_products, 1);
-    CHECK(lane_seconds(map(gpu(), *one, m), m, Lane::overhead) == Approx(alone / 3));
+    CHECK(lane_seconds(counted(*one, m), m, Lane::overhead) == Approx(alone / 3));
 }
 
 TEST_CASE("the parts of a split reduction are kept in FP32", "[gpu]") {
     Machine m = gpu_machine();
     auto one = matmul(64, 64, 65536, Precision::fp16);
-    CHECK(map(gpu(), *one, m).workspace_bytes == 0);
+    CHECK(counted(*one, m).workspace_bytes == 0);
     set(m, Parameter::split_cycles, 1000);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK(std::string(out.allocation.scheme) == "split-K GEMM");
     const double parts = out.workspace_bytes / (64 * 64 * 4);
     CHECK(parts >= 2);
@@ -185,10 +179,10 @@ TEST_CASE("fused attention keeps scores on the chip, wide formats may not have i
     work.macs = 2.0 * 16 * 384 * 384 * 64;
     const double elements = 384 * 1024;
     auto one = one_operator(OpKind::attention, Precision::fp16, work, 3 * elements, elements, 0);
-    const Mapping fused = map(gpu(), *one, m);
+    const Mapping fused = counted(*one, m);
     CHECK(demand_on(fused, Resource::dram_bytes)->amount == Approx(4 * elements * 2));
     set(m, Parameter::fused_attention_bits, 8);
-    const Mapping loose = map(gpu(), *one, m);
+    const Mapping loose = counted(*one, m);
     CHECK(demand_on(loose, Resource::dram_bytes)->amount ==
           Approx(4 * elements * 2 + 4 * 16 * 384.0 * 384 * 2));
     CHECK(fused.workspace_bytes == 0);
@@ -201,7 +195,7 @@ TEST_CASE("groups of a width without kernels use the columns of an ordinary tile
     Machine m = gpu_machine();
     set(m, Parameter::grouped_efficiency, 0.5);
     auto one = convolution(1, 240, 240, 56, 3, 10, Precision::fp16);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK(out.allocation.tile_n == 64);
     const Demand* cycles = demand_on(out, Resource::matrix_cycles);
     REQUIRE(cycles);
@@ -215,7 +209,7 @@ TEST_CASE("groups of 8 channels lie side by side in blocks of 32", "[gpu]") {
     Machine m = gpu_machine();
     set(m, Parameter::grouped_efficiency, 0.5);
     auto one = convolution(1, 256, 256, 28, 3, 32, Precision::fp16);
-    const Mapping out = map(gpu(), *one, m);
+    const Mapping out = counted(*one, m);
     CHECK(demand_on(out, Resource::matrix_cycles)->efficiency == Approx(1)); // a kernel is made for it
     CHECK(out.allocation.useful_fraction <= Approx(0.25));
 }

@@ -1,19 +1,12 @@
 #pragma once
 // Hand-made machines and subgraphs for the accelerator mappers.
 
-#include "archsim/map/mapper.hpp"
+#include "map/hand_made.hpp"
 
 #include <deque>
 #include <limits>
 
 namespace archsim::test {
-
-inline Fact fact(double value) {
-    Fact f;
-    f.value = value;
-    f.source = std::make_shared<const Source>(Source{SourceKind::assumed, "test"});
-    return f;
-}
 
 /// A device with one matrix engine, and a machine on it.
 struct Rig {
@@ -57,44 +50,25 @@ class Network {
     /// A square convolution with its fused subgraph.
     SubgraphWork& convolution(double in_channels, double out_channels, double size, double kernel,
                               double groups = 1) {
-        Window w;
-        w.batch = work_.batch;
-        w.in_channels = in_channels;
-        w.out_channels = out_channels;
-        w.groups = groups;
-        w.in = w.out = {1, size, size};
-        w.kernel = {1, kernel, kernel};
-        Contraction c;
-        c.groups = groups;
-        c.m = w.batch * size * size;
-        c.n = out_channels / groups;
-        c.k = in_channels / groups * kernel * kernel;
-        Operator& op = add(OpKind::convolution);
-        op.work.window = w;
-        op.work.contractions = {c};
-        op.work.macs = c.macs();
-        return subgraph(op, w.batch * in_channels * size * size, c.groups * c.k * c.n, c.m * out_channels);
+        const OperatorWork work =
+            convolution_work(work_.batch, in_channels, out_channels, size, kernel, groups);
+        return subgraph(work, elements_of_convolution(work));
     }
     SubgraphWork& product(double m, double n, double k) {
-        Contraction c;
-        c.m = m;
-        c.n = n;
-        c.k = k;
-        Operator& op = add(OpKind::matmul);
-        op.work.contractions = {c};
-        op.work.macs = c.macs();
-        return subgraph(op, m * k, k * n, m * n);
+        return subgraph(product_work(m, n, k), elements_of_product(m, n, k));
     }
     SubgraphWork& simple(OpKind kind, double elements, double vector_ops, double special_ops = 0) {
-        Operator& op = add(kind);
-        op.work.vector_ops = vector_ops;
-        op.work.special_ops = special_ops;
-        op.work.passes = 2;
-        return subgraph(op, elements, 0, elements);
+        OperatorWork work;
+        work.kind = kind;
+        work.vector_ops = vector_ops;
+        work.special_ops = special_ops;
+        work.passes = 2;
+        return subgraph(work, {elements, 0, elements});
     }
     /// Fuses an element-wise operator of one input behind the other operators of `s`.
     void follow(SubgraphWork& s, double elements, double vector_ops, double special_ops = 0) {
-        Operator& op = add(OpKind::elementwise);
+        Operator& op = operators_.emplace_back();
+        op.work.kind = OpKind::elementwise;
         op.work.vector_ops = vector_ops;
         op.work.special_ops = special_ops;
         OperatorUse use;
@@ -111,35 +85,11 @@ class Network {
     NetworkWork& work() { return work_; }
 
   private:
-    Operator& add(OpKind kind) {
+    SubgraphWork& subgraph(const OperatorWork& work, const Elements& elements) {
         Operator& op = operators_.emplace_back();
-        op.work.kind = kind;
-        return op;
-    }
-    SubgraphWork& subgraph(const Operator& op, double in, double weights, double out) {
-        const double width = bytes_of(work_.precision.activations);
-        SubgraphWork& s = subgraphs_.emplace_back();
+        op.work = work;
+        SubgraphWork& s = subgraphs_.emplace_back(subgraph_of(op, elements, work_.precision));
         s.index = static_cast<std::uint32_t>(subgraphs_.size() - 1);
-        s.kind = op.work.kind;
-        s.precision = work_.precision.compute;
-        s.anchor = &op.work;
-        OperatorUse use;
-        use.op = &op;
-        use.compute = work_.precision.compute;
-        use.anchor = true;
-        use.input_elements = in;
-        use.output_elements = out;
-        use.read_bytes = in * width;
-        use.written_bytes = out * width;
-        use.weight_bytes = weights * bytes_of(work_.precision.weights);
-        s.operators.push_back(use);
-        s.input_bytes = use.read_bytes;
-        s.output_bytes = use.written_bytes;
-        s.weight_bytes = use.weight_bytes;
-        s.unfused_bytes = s.activation_bytes() + s.weight_bytes;
-        s.macs = op.work.macs;
-        s.vector_ops = op.work.vector_ops;
-        s.special_ops = op.work.special_ops;
         work_.weight_bytes += s.weight_bytes;
         work_.macs += s.macs;
         work_.memory.timeline.push_back(s.activation_bytes());

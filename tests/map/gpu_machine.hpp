@@ -1,9 +1,10 @@
 #pragma once
 // A small machine and hand-made subgraphs for tests of the GPU and CPU mappers.
 
-#include "archsim/map/mapper.hpp"
+#include "map/hand_made.hpp"
 
 #include <memory>
+#include <utility>
 
 namespace archsim::test {
 
@@ -12,11 +13,6 @@ inline void set_rate(Machine& m, Resource r, double value) {
 }
 inline void set(Machine& m, Parameter p, double value) {
     m.parameters.facts[static_cast<std::size_t>(p)].value = value;
-}
-inline Fact fact(double value) {
-    Fact f;
-    f.value = value;
-    return f;
 }
 
 /// `units` multiprocessors at 1 GHz, 1 TB/s of DRAM, 4 MB of L2 at 4 TB/s; per cycle and unit 1024 fp16 and
@@ -56,71 +52,47 @@ struct OneOperator {
     SubgraphWork& work() { return network.subgraphs.front(); }
 };
 
-inline std::unique_ptr<OneOperator> one_operator(OpKind kind, Precision precision, OperatorWork work,
-                                                 double input_elements, double output_elements,
-                                                 double weight_elements) {
+inline std::unique_ptr<OneOperator> one_operator(OperatorWork work, Precision precision,
+                                                 const Elements& elements) {
     auto one = std::make_unique<OneOperator>();
     one->op.work = std::move(work);
-    one->op.work.kind = kind;
     one->network.graph = &one->graph;
     one->partition.subgraphs.resize(1);
     one->partition.subgraphs.front().inputs = {0};
     one->network.partition = &one->partition;
     one->network.precision = PrecisionConfig::uniform(precision);
-    SubgraphWork s;
-    s.kind = kind;
-    s.precision = precision;
-    s.anchor = &one->op.work;
-    s.macs = one->op.work.macs;
-    s.vector_ops = one->op.work.vector_ops;
-    s.special_ops = one->op.work.special_ops;
-    s.input_bytes = input_elements * bytes_of(precision);
-    s.output_bytes = output_elements * bytes_of(precision);
-    s.weight_bytes = weight_elements * bytes_of(precision);
-    OperatorUse use;
-    use.op = &one->op;
-    use.compute = precision;
-    use.anchor = true;
-    use.input_elements = input_elements;
-    use.output_elements = output_elements;
-    use.weight_bytes = s.weight_bytes;
-    s.operators.push_back(use);
+    const SubgraphWork s = subgraph_of(one->op, elements, one->network.precision);
     one->network.weight_bytes = s.weight_bytes;
     one->network.largest_activation_bytes = s.activation_bytes();
     one->network.subgraphs.push_back(s);
     return one;
 }
+inline std::unique_ptr<OneOperator> one_operator(OpKind kind, Precision precision, OperatorWork work,
+                                                 double input_elements, double output_elements,
+                                                 double weight_elements) {
+    work.kind = kind;
+    return one_operator(std::move(work), precision, {input_elements, weight_elements, output_elements});
+}
 
 inline std::unique_ptr<OneOperator> matmul(double m, double n, double k, Precision precision) {
-    OperatorWork work;
-    work.contractions.push_back({1, m, n, k, true});
-    work.macs = m * n * k;
-    return one_operator(OpKind::matmul, precision, work, m * k, m * n, n * k);
+    return one_operator(product_work(m, n, k), precision, elements_of_product(m, n, k));
 }
 
 inline std::unique_ptr<OneOperator> convolution(double batch, double in, double out, double side,
                                                 double kernel, double groups, Precision precision) {
-    OperatorWork work;
-    Window w;
-    w.batch = batch;
-    w.in_channels = in;
-    w.out_channels = out;
-    w.groups = groups;
-    w.in = {1, side, side};
-    w.out = {1, side, side};
-    w.kernel = {1, kernel, kernel};
-    work.window = w;
-    const double pixels = batch * side * side;
-    work.contractions.push_back({groups, pixels, out / groups, in / groups * kernel * kernel, true});
-    work.macs = work.contractions.front().macs();
-    return one_operator(OpKind::convolution, precision, work, pixels * in, pixels * out,
-                        out * in / groups * kernel * kernel);
+    const OperatorWork work = convolution_work(batch, in, out, side, kernel, groups);
+    return one_operator(work, precision, elements_of_convolution(work));
 }
 
 inline Mapping map(const Mapper& mapper, OneOperator& one, const Machine& machine) {
     Mapping out;
     mapper.map(one.work(), one.network, machine, out);
     return out;
+}
+
+/// By the mapper of the machine's family.
+inline Mapping counted(OneOperator& one, const Machine& machine) {
+    return map(mapper_for(machine.device->family), one, machine);
 }
 
 /// Sum of a lane's demands in seconds.

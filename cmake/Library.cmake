@@ -6,7 +6,8 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/python/") # an extension module 
 set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads::Threads)
 
 include(cmake/Assets.cmake)
-add_library(archsim_objects OBJECT ${archsim_sources} ${archsim_asset_source})
+include(cmake/EmbeddedFiles.cmake)
+add_library(archsim_objects OBJECT ${archsim_sources} ${archsim_asset_source} ${archsim_embedded_source})
 target_compile_features(archsim_objects PUBLIC cxx_std_20)
 target_include_directories(archsim_objects
     PUBLIC ${PROJECT_SOURCE_DIR}/include

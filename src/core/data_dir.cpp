@@ -1,10 +1,13 @@
 #include "archsim/core/data_dir.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/embedded_files.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <string>
+#include <string_view>
 #include <sys/auxv.h>
 #include <system_error>
 #include <vector>
@@ -33,16 +36,13 @@ void add_places_beside(const fs::path& binary, std::vector<fs::path>& places) {
 } // namespace
 
 fs::path data_dir() {
-    const auto fail = [](const std::string& tried, const std::string& mend) -> fs::path {
+    if (const char* chosen = std::getenv("ARCHSIM_DATA_DIR"); chosen != nullptr && *chosen != '\0') {
+        if (holds_data(chosen))
+            return chosen;
         throw InputError(Finding{.kind = FindingKind::unreadable_file,
-                                 .message = "no hardware_db/ folder was found in " + tried,
-                                 .mend = mend});
-    };
-    if (const char* chosen = std::getenv("ARCHSIM_DATA_DIR"); chosen != nullptr && *chosen != '\0')
-        return holds_data(chosen)
-                   ? fs::path(chosen)
-                   : fail(chosen, "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/");
-
+                                 .message = std::string("no hardware_db/ folder was found in ") + chosen,
+                                 .mend = "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/"});
+    }
     std::vector<fs::path> places;
     std::error_code unknown;
     // The program or shared library that holds this code; then the program, which has no full path there.
@@ -55,13 +55,29 @@ fs::path data_dir() {
                  reinterpret_cast<const char*>(getauxval(AT_EXECFN))) // no /proc: a bare root
         if (const auto path = fs::canonical(started, unknown); !unknown)
             add_places_beside(path, places);
-    places.emplace_back(ARCHSIM_FALLBACK_DATA_DIR);
 
     for (const auto& place : places)
         if (holds_data(place))
             return place;
-    return fail("share/archsim beside the program, nor in " + places.back().string(),
-                "set ARCHSIM_DATA_DIR to the folder with hardware_db/ and models/");
+    return kEmbeddedRoot;
+}
+
+std::vector<fs::path> model_dirs() {
+    if (const fs::path data = data_dir(); !is_embedded(data))
+        return {data / "models"};
+    std::vector<fs::path> places;
+    const char* const given = std::getenv("XDG_DATA_DIRS");
+    std::string_view shared = given != nullptr && *given != '\0' ? given : "/usr/local/share:/usr/share";
+    while (!shared.empty()) {
+        const std::string_view folder = shared.substr(0, shared.find(':'));
+        shared.remove_prefix(std::min(shared.size(), folder.size() + 1));
+        if (folder.starts_with('/')) // the specification has others ignored
+            places.push_back(fs::path(folder) / "archsim" / "models");
+    }
+    const fs::path chosen = fs::path(ARCHSIM_FALLBACK_DATA_DIR) / "models";
+    if (std::find(places.begin(), places.end(), chosen) == places.end())
+        places.push_back(chosen);
+    return places;
 }
 
 } // namespace archsim

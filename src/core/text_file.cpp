@@ -1,6 +1,7 @@
 #include "core/text_file.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/embedded_files.hpp"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,13 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 } // namespace
 
 std::string read_text_file(const std::filesystem::path& file) {
+    if (is_embedded(file)) {
+        const auto text = embedded_text(file);
+        if (!text)
+            unreadable(file, FindingKind::unreadable_file, "the library has no such file built in",
+                       "list_hardware_mappers shows what there is");
+        return std::string(*text);
+    }
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
     if (!stream)
         unreadable(file, FindingKind::unreadable_file,

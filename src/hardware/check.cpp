@@ -4,6 +4,7 @@
 
 #include "archsim/core/data_dir.hpp"
 
+#include "core/embedded_files.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
 #include "hardware/lints.hpp"
@@ -272,13 +273,13 @@ class Checker {
 /// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.
 fs::path database_around(const fs::path& path) {
     const fs::path around = fs::absolute(path).parent_path().parent_path();
-    return fs::exists(around / "schema.json") ? around : data_dir() / "hardware_db";
+    return is_text_file(around / "schema.json") ? around : data_dir() / "hardware_db";
 }
 
 } // namespace
 
 std::vector<Finding> check_hardware(const fs::path& file_or_folder) {
-    const bool database = fs::exists(file_or_folder / "schema.json");
+    const bool database = is_text_file(file_or_folder / "schema.json");
     Checker checker =
         database ? Checker(file_or_folder, {}) : Checker(database_around(file_or_folder), {file_or_folder});
     checker.run(database ? 0 : 1);

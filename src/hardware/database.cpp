@@ -1,5 +1,6 @@
 #include "archsim/hardware/database.hpp"
 
+#include "core/embedded_files.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/stated_facts.hpp"
@@ -46,8 +47,7 @@ constexpr unsigned kMaxReaders = 4;
 }
 
 bool is_file(std::string_view name) {
-    std::error_code error;
-    return name.ends_with(".json") && fs::is_regular_file(fs::path(name), error);
+    return name.ends_with(".json") && is_text_file(fs::path(name));
 }
 
 } // namespace

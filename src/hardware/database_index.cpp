@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 
+#include "core/embedded_files.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -112,10 +113,19 @@ void add_file(const fs::path& file, const std::string& folder, std::size_t layer
 
 void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
     std::error_code error;
-    if (fs::is_regular_file(layer_path, error)) {
+    if (is_text_file(layer_path)) {
         const DeviceHead head = read_device_head(layer_path.string());
         const std::string id = head.id.empty() ? layer_path.stem().string() : head.id;
         add(index.devices, {id, layer_path.string(), parse_family(head.family), layer});
+        return;
+    }
+    if (is_embedded(layer_path)) {
+        const std::vector<fs::path> embedded = embedded_files_below(layer_path);
+        if (embedded.empty())
+            unreadable(layer_path);
+        for (const fs::path& file : embedded)
+            add_file(file, file.parent_path() == layer_path ? "" : file.parent_path().filename().string(),
+                     layer, index);
         return;
     }
     std::vector<std::pair<fs::path, std::string>> files;
@@ -143,11 +153,12 @@ void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& in
 
 DeviceHead read_device_head(const std::string& file) {
     DeviceHead head;
-    std::ifstream stream(file, std::ios::binary);
-    if (!stream)
-        return head;
     HeadReader reader(head);
-    nlohmann::json::sax_parse(stream, &reader);
+    if (const auto text = embedded_text(file)) {
+        nlohmann::json::sax_parse(*text, &reader);
+    } else if (std::ifstream stream(file, std::ios::binary); stream) {
+        nlohmann::json::sax_parse(stream, &reader);
+    }
     return head;
 }
 

@@ -2,6 +2,8 @@
 
 #include "archsim/report/hardware_list.hpp"
 
+#include "core/embedded_files.hpp"
+
 #include <algorithm>
 
 namespace archsim {
@@ -51,7 +53,7 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
     HardwareCheck check;
     check.path = file_or_folder.string();
     check.findings = check_hardware(file_or_folder);
-    if (!std::filesystem::is_directory(file_or_folder))
+    if (is_text_file(file_or_folder))
         return check;
     const HardwareDatabase database(file_or_folder);
     std::vector<Finding> reported; // the check has them already

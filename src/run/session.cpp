@@ -2,6 +2,7 @@
 
 #include "archsim/core/data_dir.hpp"
 #include "archsim/import/import.hpp"
+#include "run/find_catalogue.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -36,7 +37,7 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
 Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
     const auto root = options.data.empty() ? data_dir() : options.data;
     hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
-    catalogue_ = std::make_unique<Catalogue>(root / "models");
+    catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
     energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
     uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");
 }
@@ -62,10 +63,7 @@ Model Session::load(std::string_view name_or_path) const {
         own.source = path.string();
         return {own, std::make_shared<const Graph>(import_onnx(path))};
     }
-    throw InputError(
-        fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the path of "
-                    "an .onnx file",
-                    name_or_path, fmt::join(catalogue_->nearest(name_or_path), ", ")));
+    throw unknown_model(*catalogue_, name_or_path);
 }
 
 std::shared_ptr<const BoundModel> Session::bind(const Model& model, std::int64_t batch,

@@ -4,13 +4,20 @@
 #include "archsim/core/export.hpp"
 
 #include <filesystem>
+#include <vector>
 
 namespace archsim {
 
 /// The folder with `hardware_db/` and `models/`: the environment variable ARCHSIM_DATA_DIR when it is set,
 /// else share/archsim beside the folder of the shared library or of the running program (up to four folders
-/// above: lib/x86_64-linux-gnu/libarchsim.so), else the place chosen when the library was built. Throws
-/// InputError, naming the places tried, when none of them has a hardware_db/.
+/// above: lib/x86_64-linux-gnu/libarchsim.so). Where there is none it is the name `<built in>`, below which
+/// everything that reads the database finds the `hardware_db/` that is part of the library itself. Throws
+/// InputError when ARCHSIM_DATA_DIR names a folder without hardware_db/.
 ARCHSIM_API std::filesystem::path data_dir();
+
+/// Where the graphs of the model catalogue are looked for, best first: data_dir()/models when that is a
+/// folder; else archsim/models in the folders of XDG_DATA_DIRS (/usr/local/share and /usr/share when it is
+/// not set), and where the library was to be installed, for the graphs are not part of the library.
+ARCHSIM_API std::vector<std::filesystem::path> model_dirs();
 
 } // namespace archsim

@@ -10,7 +10,7 @@
 set(archsim_precompiled_source ${PROJECT_BINARY_DIR}/generated/precompiled.cpp)
 file(CONFIGURE OUTPUT ${archsim_precompiled_source} CONTENT "// Carries the precompiled headers.\n")
 add_library(archsim_precompiled OBJECT ${archsim_precompiled_source})
-target_link_libraries(archsim_precompiled PRIVATE archsim_warnings fmt::fmt)
+target_link_libraries(archsim_precompiled PRIVATE archsim_warnings archsim_fmt)
 target_compile_features(archsim_precompiled PRIVATE cxx_std_20)
 target_precompile_headers(archsim_precompiled PRIVATE
     <algorithm> <array> <cmath> <cstdint> <filesystem> <functional> <map> <memory> <optional> <set> <span> <string>

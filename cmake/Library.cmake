@@ -3,7 +3,8 @@
 file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
 list(FILTER archsim_sources EXCLUDE REGEX "/src/python/") # an extension module of its own
 
-set(archsim_private_libraries onnx_proto protobuf::libprotobuf fmt::fmt Threads::Threads)
+# What a program that links the library loads besides: nothing but threads, which are part of libc.
+set(archsim_private_libraries Threads::Threads)
 
 include(cmake/Assets.cmake)
 include(cmake/EmbeddedFiles.cmake)
@@ -12,8 +13,9 @@ target_compile_features(archsim_objects PUBLIC cxx_std_20)
 target_include_directories(archsim_objects
     PUBLIC ${PROJECT_SOURCE_DIR}/include
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
+target_include_directories(archsim_objects SYSTEM PRIVATE ${ARCHSIM_PROTOZERO})
 target_link_libraries(archsim_objects PRIVATE
-    archsim_warnings ${archsim_private_libraries} nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers
+    archsim_warnings ${archsim_private_libraries} archsim_fmt nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers
     valijson)
 include(cmake/BuildTime.cmake)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.cpp PROPERTIES

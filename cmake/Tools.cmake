@@ -5,7 +5,7 @@ file(GLOB archsim_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/common
 
 add_library(archsim_cli STATIC ${archsim_cli_sources})
 target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli)
-target_link_libraries(archsim_cli PUBLIC archsim PRIVATE CLI11::CLI11 archsim_warnings fmt::fmt)
+target_link_libraries(archsim_cli PUBLIC archsim PRIVATE CLI11::CLI11 archsim_warnings archsim_fmt)
 archsim_share_precompiled(archsim_cli)
 target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
 
@@ -18,7 +18,7 @@ set(ARCHSIM_TOOLS "")
 foreach(source IN LISTS archsim_tool_sources)
     cmake_path(GET source STEM tool)
     add_executable(${tool} ${source})
-    target_link_libraries(${tool} PRIVATE archsim_cli archsim_warnings fmt::fmt)
+    target_link_libraries(${tool} PRIVATE archsim_cli archsim_warnings archsim_fmt)
     archsim_share_precompiled(${tool})
     list(APPEND ARCHSIM_TOOLS ${tool})
 endforeach()

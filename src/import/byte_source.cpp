@@ -8,11 +8,14 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 namespace archsim::import {
 
 namespace {
 
+/// Files up to this size are read at once: graphs without weights.
+constexpr std::size_t kSmallFile = 1u << 20;
 /// Read at once where the file is read in sequence: some hundred nodes.
 constexpr std::size_t kWindow = 16u << 10;
 /// Read after a jump over weights: the head of the next tensor.
@@ -43,6 +46,12 @@ ByteSource::ByteSource(const std::filesystem::path& file) : name_(file.string())
         fail(name_, "cannot be opened" + reason(), "check its permissions");
     descriptor_ = descriptor;
     size_ = static_cast<std::uint64_t>(status.st_size);
+    if (size_ <= kSmallFile) {
+        fill_window(0, size_);
+        memory_ = window_;
+        ::close(std::exchange(descriptor_, -1));
+        return;
+    }
     // Most of a file with weights is jumped over: reading ahead would fetch what is never looked at.
     ::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_RANDOM);
 }

@@ -1,7 +1,7 @@
 #pragma once
-// The bytes of a model, in memory or in a file. A file is read through a small window, so that jumping over
-// weights costs neither time nor memory; mapping it would let the kernel map whole megabytes around each
-// jump.
+// The bytes of a model, in memory or in a file. A small file is read at once. A larger one is read through a
+// small window, so that jumping over weights costs neither time nor memory; mapping it would let the kernel
+// map whole megabytes around each jump.
 
 #include <cstdint>
 #include <filesystem>
@@ -21,6 +21,9 @@ class ByteSource {
     ByteSource& operator=(const ByteSource&) = delete;
 
     std::uint64_t size() const { return size_; }
+
+    /// Whether every view stays valid as long as the source.
+    bool in_memory() const { return descriptor_ < 0; }
 
     /// The `count` bytes from `position` on, which must exist; valid until the next call.
     std::span<const std::uint8_t> view(std::uint64_t position, std::size_t count) {

@@ -4,7 +4,6 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <fstream>
-#include <onnx/onnx_pb.h>
 #include <system_error>
 
 namespace archsim::import {
@@ -20,21 +19,21 @@ struct Entry {
     bool valid = true;
 };
 
-bool parse(const std::string& text, std::uint64_t& value) {
+bool parse(std::string_view text, std::uint64_t& value) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     return error == std::errc{} && end == text.data() + text.size();
 }
 
-Entry read_entry(const onnx::TensorProto& tensor) {
+Entry read_entry(const TensorMessage& tensor) {
     Entry entry;
-    for (const auto& item : tensor.external_data()) {
-        if (item.key() == "location") {
-            entry.location = item.value();
-        } else if (item.key() == "offset") {
-            entry.valid &= parse(item.value(), entry.offset);
-        } else if (item.key() == "length") {
+    for (const ExternalEntry& item : tensor.external_data) {
+        if (item.key == "location") {
+            entry.location = item.value;
+        } else if (item.key == "offset") {
+            entry.valid &= parse(item.value, entry.offset);
+        } else if (item.key == "length") {
             std::uint64_t length = 0;
-            entry.valid &= parse(item.value(), length);
+            entry.valid &= parse(item.value, length);
             entry.length = length;
         }
     }
@@ -101,27 +100,28 @@ ExternalData::SideFile& ExternalData::side_file(const std::string& location, con
     return file;
 }
 
-std::string ExternalData::look_up(const onnx::TensorProto& tensor, std::uint64_t bytes, bool wanted) {
+std::string ExternalData::look_up(const TensorMessage& tensor, std::uint64_t bytes, bool wanted) {
     const Entry entry = read_entry(tensor);
+    const std::string name(tensor.name);
     if (!entry.valid) {
-        findings_.add(FindingKind::malformed_file, Severity::warning, tensor.name(),
+        findings_.add(FindingKind::malformed_file, Severity::warning, name,
                       "its entry for external data has no valid location, offset or length",
                       "save the model with external data again");
         return {};
     }
-    SideFile& file = side_file(entry.location, tensor.name());
+    SideFile& file = side_file(entry.location, name);
     const std::uint64_t length = entry.length.value_or(bytes);
     if (!file.size)
         return {};
     if (entry.offset > *file.size || length > *file.size - entry.offset) {
-        report(file, FindingKind::inconsistent, Severity::warning, tensor.name(),
+        report(file, FindingKind::inconsistent, Severity::warning, name,
                fmt::format("the side file '{}' has {} bytes, too few for the bytes {} to {}", entry.location,
                            *file.size, entry.offset, entry.offset + length),
                "copy the side file again: it is truncated or belongs to another model");
         return {};
     }
     if (length != bytes)
-        report(file, FindingKind::inconsistent, Severity::warning, tensor.name(),
+        report(file, FindingKind::inconsistent, Severity::warning, name,
                fmt::format("the shape asks for {} bytes, the side file '{}' is said to hold {}", bytes,
                            entry.location, length),
                "save the model with external data again");

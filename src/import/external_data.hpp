@@ -3,16 +3,13 @@
 // constants that may decide a shape are read from them.
 
 #include "import/findings.hpp"
+#include "import/messages.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
 #include <unordered_map>
-
-namespace onnx {
-class TensorProto;
-}
 
 namespace archsim::import {
 
@@ -26,7 +23,7 @@ class ExternalData {
     /// Checks the side file of a tensor whose shape asks for `bytes` bytes: a relative path that stays inside
     /// the model's folder, a file long enough. What is wrong becomes a finding, once per side file. Returns
     /// the payload when `wanted` and it is there.
-    std::string look_up(const onnx::TensorProto& tensor, std::uint64_t bytes, bool wanted);
+    std::string look_up(const TensorMessage& tensor, std::uint64_t bytes, bool wanted);
 
   private:
     struct SideFile {

@@ -2,6 +2,7 @@
 // The model-local functions of a file.
 
 #include "import/findings.hpp"
+#include "import/messages.hpp"
 
 #include <string>
 #include <string_view>
@@ -9,31 +10,28 @@
 #include <utility>
 #include <vector>
 
-#include <onnx/onnx_pb.h>
-
 namespace archsim::import {
 
 /// (domain, version); the domain "ai.onnx" is written "".
 using Opsets = std::vector<std::pair<std::string, int>>;
 
 struct Function {
-    const onnx::FunctionProto* body = nullptr;
+    const FunctionMessage* body = nullptr;
     Opsets opsets;
-    std::vector<onnx::AttributeProto> defaults; ///< attributes that a call may leave out
 };
 
 class FunctionLibrary {
   public:
-    FunctionLibrary(const onnx::ModelProto& model, Findings& findings);
+    FunctionLibrary(const ModelMessage& model, Findings& findings);
 
     /// The function that a node calls; null when it is an operator.
-    const Function* find(const onnx::NodeProto& node) const;
+    const Function* find(const NodeMessage& node) const;
 
   private:
     std::unordered_map<std::string, Function> functions_;
 };
 
-std::string_view normalized_domain(const std::string& domain);
-Opsets read_opsets(const google::protobuf::RepeatedPtrField<onnx::OperatorSetIdProto>& imports);
+std::string_view normalized_domain(std::string_view domain);
+Opsets read_opsets(const ArenaList<Opset>& imports);
 
 } // namespace archsim::import

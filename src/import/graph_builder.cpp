@@ -32,9 +32,9 @@ void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& consta
 
 } // namespace
 
-GraphBuilder::GraphBuilder(const onnx::ModelProto& model, ExternalData& external, Findings& findings)
+GraphBuilder::GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings)
     : model_(model), findings_(findings), functions_(model, findings),
-      opsets_(read_opsets(model.opset_import())), tensors_(external, findings) {
+      opsets_(read_opsets(model.opset_import)), tensors_(external, findings) {
     // Before IR version 3 a model named no operator sets and used the first.
     if (opsets_.empty())
         opsets_.emplace_back("", 1);
@@ -44,34 +44,34 @@ Graph GraphBuilder::build() {
     GraphDraft draft;
     Scope scope(draft, nullptr);
     Frame frame{.scope = scope, .opsets = opsets_};
-    fill(model_.graph(), frame);
+    fill(*model_.graph, frame);
     draft.graph.opset_imports = opsets_;
     return std::move(draft.graph);
 }
 
-void GraphBuilder::fill(const onnx::GraphProto& proto, Frame& frame) {
+void GraphBuilder::fill(const GraphMessage& proto, Frame& frame) {
     GraphDraft& draft = frame.scope.draft();
-    draft.graph.name = proto.name();
-    const auto nodes = static_cast<std::size_t>(proto.node_size());
-    const std::size_t names = static_cast<std::size_t>(proto.initializer_size() + proto.input_size()) + nodes;
+    draft.graph.name = proto.name;
+    const std::size_t nodes = proto.node.size();
+    const std::size_t names = proto.initializer.size() + proto.input.size() + nodes;
     draft.reserve(names, nodes); // nearly all nodes have one output
     frame.scope.reserve(names);
     read_initializers(proto, frame.scope);
     read_inputs(proto, frame.scope);
-    const std::vector<TensorId> outputs = declare_outputs(proto.node(), frame);
-    for (const auto& value : proto.value_info())
-        if (const auto id = frame.scope.find_own(value.name()))
+    const std::vector<TensorId> outputs = declare_outputs(proto.node, frame);
+    for (const ValueInfoMessage& value : proto.value_info)
+        if (const auto id = frame.scope.find_own(value.name))
             if (Tensor& tensor = draft.graph.tensors[*id]; tensor.role == TensorRole::intermediate)
-                read_type(value.type(), tensor, findings_);
-    read_nodes(proto.node(), outputs, frame);
+                read_type(value.type, tensor, findings_);
+    read_nodes(proto.node, outputs, frame);
     read_outputs(proto, frame.scope);
     finish(draft);
 }
 
-void GraphBuilder::read_initializers(const onnx::GraphProto& proto, Scope& scope) {
-    const auto declare = [&](const std::string& name) -> Tensor* {
+void GraphBuilder::read_initializers(const GraphMessage& proto, Scope& scope) {
+    const auto declare = [&](std::string_view name) -> Tensor* {
         if (name.empty() || scope.find_own(name).has_value()) {
-            findings_.add(FindingKind::duplicate, Severity::error, name,
+            findings_.add(FindingKind::duplicate, Severity::error, std::string(name),
                           name.empty() ? "an initializer has no name"
                                        : "two initializers have this name; the first is used",
                           "export the model again");
@@ -81,45 +81,45 @@ void GraphBuilder::read_initializers(const onnx::GraphProto& proto, Scope& scope
         scope.bind(name, id);
         return &scope.draft().graph.tensors[id];
     };
-    for (const auto& initializer : proto.initializer())
-        if (Tensor* tensor = declare(initializer.name())) {
-            tensor->external = is_external(initializer);
-            take_constant(*tensor, tensors_.read(initializer, initializer.name()));
+    for (const TensorMessage& initializer : proto.initializer)
+        if (Tensor* tensor = declare(initializer.name)) {
+            tensor->external = initializer.external;
+            take_constant(*tensor, tensors_.read(initializer, tensor->name));
         }
-    for (const auto& initializer : proto.sparse_initializer())
-        if (Tensor* tensor = declare(initializer.values().name()))
-            take_constant(*tensor, tensors_.read(initializer, initializer.values().name()));
+    for (const SparseTensorMessage& initializer : proto.sparse_initializer)
+        if (Tensor* tensor = declare(initializer.values.name))
+            take_constant(*tensor, tensors_.read(initializer, tensor->name));
 }
 
-void GraphBuilder::read_inputs(const onnx::GraphProto& proto, Scope& scope) {
+void GraphBuilder::read_inputs(const GraphMessage& proto, Scope& scope) {
     Graph& graph = scope.draft().graph;
-    for (const auto& input : proto.input()) {
-        if (const auto known = scope.find_own(input.name())) {
+    for (const ValueInfoMessage& input : proto.input) {
+        if (const auto known = scope.find_own(input.name)) {
             // Before IR version 4 every initializer is listed as an input too; later that makes it a default.
             if (graph.tensors[*known].role != TensorRole::initializer)
-                findings_.add(FindingKind::duplicate, Severity::error, input.name(),
+                findings_.add(FindingKind::duplicate, Severity::error, std::string(input.name),
                               "two inputs have this name; the first is used", "export the model again");
             continue;
         }
-        const TensorId id = scope.draft().add_tensor(input.name(), TensorRole::input);
-        scope.bind(input.name(), id);
-        read_type(input.type(), graph.tensors[id], findings_);
+        const TensorId id = scope.draft().add_tensor(input.name, TensorRole::input);
+        scope.bind(input.name, id);
+        read_type(input.type, graph.tensors[id], findings_);
         graph.inputs.push_back(id);
     }
 }
 
-void GraphBuilder::read_outputs(const onnx::GraphProto& proto, Scope& scope) {
+void GraphBuilder::read_outputs(const GraphMessage& proto, Scope& scope) {
     Graph& graph = scope.draft().graph;
-    for (const auto& output : proto.output()) {
-        const auto id = scope.find(output.name());
+    for (const ValueInfoMessage& output : proto.output) {
+        const auto id = scope.find(output.name);
         if (!id || *id == kNoTensor) {
-            findings_.add(FindingKind::malformed_file, Severity::error, output.name(),
+            findings_.add(FindingKind::malformed_file, Severity::error, std::string(output.name),
                           "no node produces this output of the graph", "export the model again");
             continue;
         }
         Tensor& tensor = graph.tensors[*id];
         if (tensor.role == TensorRole::intermediate)
-            read_type(output.type(), tensor, findings_);
+            read_type(output.type, tensor, findings_);
         graph.outputs.push_back(*id);
     }
 }
@@ -127,9 +127,9 @@ void GraphBuilder::read_outputs(const onnx::GraphProto& proto, Scope& scope) {
 std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& frame,
                                                     std::unordered_map<std::string_view, TensorId> promised) {
     std::vector<TensorId> outputs;
-    outputs.reserve(static_cast<std::size_t>(nodes.size()));
-    for (const auto& node : nodes)
-        for (const auto& name : node.output()) {
+    outputs.reserve(nodes.size());
+    for (const NodeMessage& node : nodes)
+        for (const std::string_view name : node.output) {
             if (name.empty()) {
                 outputs.push_back(kNoTensor);
             } else if (const auto known = promised.find(name); known != promised.end()) {
@@ -139,7 +139,7 @@ std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& f
                 const TensorId id =
                     frame.scope.draft().add_tensor(name, TensorRole::intermediate, frame.prefix);
                 if (!frame.scope.bind(name, id))
-                    findings_.add(FindingKind::duplicate, Severity::error, name,
+                    findings_.add(FindingKind::duplicate, Severity::error, std::string(name),
                                   "this value is produced twice; readers get the first",
                                   "export the model again");
                 outputs.push_back(id);
@@ -155,25 +155,26 @@ std::vector<TensorId> GraphBuilder::declare_outputs(const Nodes& nodes, Frame& f
 void GraphBuilder::read_nodes(const Nodes& nodes, const std::vector<TensorId>& outputs, Frame& frame) {
     auto next_output = outputs.begin();
     int index = 0;
-    for (const auto& proto : nodes) {
+    for (const NodeMessage& proto : nodes) {
         Node node;
-        node.outputs.assign(next_output, next_output + proto.output_size());
-        next_output += proto.output_size();
+        const auto end = next_output + static_cast<std::ptrdiff_t>(proto.output.size());
+        node.outputs.assign(next_output, end);
+        next_output = end;
         read_node(proto, index++, node, frame);
     }
 }
 
-void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node& node, Frame& frame) {
+void GraphBuilder::read_node(const NodeMessage& proto, int index, Node& node, Frame& frame) {
     GraphDraft& draft = frame.scope.draft();
-    node.op_type = proto.op_type();
-    node.domain = normalized_domain(proto.domain());
+    node.op_type = proto.op_type;
+    node.domain = normalized_domain(proto.domain);
     node.name = frame.prefix;
-    if (proto.name().empty())
+    if (proto.name.empty())
         fmt::format_to(std::back_inserter(node.name), "{}_{}", node.op_type, index);
     else
-        node.name += proto.name();
-    node.inputs.reserve(static_cast<std::size_t>(proto.input_size()));
-    for (const auto& name : proto.input()) {
+        node.name += proto.name;
+    node.inputs.reserve(proto.input.size());
+    for (const std::string_view name : proto.input) {
         if (name.empty()) {
             node.inputs.push_back(kNoTensor);
         } else if (const auto id = frame.scope.find(name)) {
@@ -197,8 +198,7 @@ void GraphBuilder::read_node(const onnx::NodeProto& proto, int index, Node& node
     if (frame.call != nullptr) {
         constexpr std::size_t kBytesPerUnit = 16;
         const std::size_t names = frame.prefix.size() * (1 + node.outputs.size());
-        inlined_size_ +=
-            1 + node.inputs.size() + node.outputs.size() + (proto.ByteSizeLong() + names) / kBytesPerUnit;
+        inlined_size_ += 1 + node.inputs.size() + node.outputs.size() + (proto.size + names) / kBytesPerUnit;
     }
     if (const Function* function = functions_.find(proto); function && inline_call(node, *function, frame))
         return;

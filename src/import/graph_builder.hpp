@@ -1,10 +1,12 @@
 #pragma once
-// Turns ONNX messages into a Graph: names become tensor ids, constants and initialisers become tensors with
-// values, calls of model-local functions are replaced by their bodies, subgraphs become attributes.
+// Turns the messages of a model into a Graph: names become tensor ids, constants and initialisers become
+// tensors with values, calls of model-local functions are replaced by their bodies, subgraphs become
+// attributes.
 
 #include "archsim/graph/graph.hpp"
 #include "import/findings.hpp"
 #include "import/function_library.hpp"
+#include "import/messages.hpp"
 #include "import/scope.hpp"
 #include "import/tensor_value.hpp"
 
@@ -14,19 +16,17 @@
 #include <string>
 #include <vector>
 
-#include <onnx/onnx_pb.h>
-
 namespace archsim::import {
 
 class GraphBuilder {
   public:
-    GraphBuilder(const onnx::ModelProto& model, ExternalData& external, Findings& findings);
+    GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings);
 
     /// The whole model; its findings stay with the collector.
     Graph build();
 
   private:
-    using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+    using Nodes = ArenaList<NodeMessage>;
 
     /// What the nodes of one list have in common.
     struct Frame {
@@ -38,10 +38,10 @@ class GraphBuilder {
         int depth = 0;                      ///< nesting of subgraphs and calls
     };
 
-    void fill(const onnx::GraphProto& proto, Frame& frame);
-    void read_initializers(const onnx::GraphProto& proto, Scope& scope);
-    void read_inputs(const onnx::GraphProto& proto, Scope& scope);
-    void read_outputs(const onnx::GraphProto& proto, Scope& scope);
+    void fill(const GraphMessage& proto, Frame& frame);
+    void read_initializers(const GraphMessage& proto, Scope& scope);
+    void read_inputs(const GraphMessage& proto, Scope& scope);
+    void read_outputs(const GraphMessage& proto, Scope& scope);
     void finish(GraphDraft& draft);
     void mark_buffers(Graph& graph);
 
@@ -50,20 +50,20 @@ class GraphBuilder {
                                           std::unordered_map<std::string_view, TensorId> promised = {});
     void read_nodes(const Nodes& nodes, const std::vector<TensorId>& outputs, Frame& frame);
     /// Fills in `node`, whose outputs are there, and appends what it stands for.
-    void read_node(const onnx::NodeProto& proto, int index, Node& node, Frame& frame);
-    void read_attributes(const onnx::NodeProto& proto, Node& node, Frame& frame);
-    std::optional<AttributeValue> read_attribute(const onnx::AttributeProto& proto, const Node& node,
+    void read_node(const NodeMessage& proto, int index, Node& node, Frame& frame);
+    void read_attributes(const NodeMessage& proto, Node& node, Frame& frame);
+    std::optional<AttributeValue> read_attribute(const AttributeMessage& proto, const Node& node,
                                                  Frame& frame);
-    std::optional<AttributeValue> referred_attribute(const onnx::AttributeProto& proto, const Node& node,
+    std::optional<AttributeValue> referred_attribute(const AttributeMessage& proto, const Node& node,
                                                      Frame& frame);
-    std::shared_ptr<const Graph> read_subgraph(const onnx::GraphProto& proto, const Node& node, Frame& frame);
+    std::shared_ptr<const Graph> read_subgraph(const GraphMessage& proto, const Node& node, Frame& frame);
     bool fold_constant(const Node& node, Frame& frame);
     bool inline_call(const Node& call, const Function& function, Frame& frame);
     /// Finding that keeps the call as an operator when its body cannot take its place.
     bool may_inline(const Node& call, const Function& function, const Frame& frame);
     int opset_of(std::string_view domain, const Frame& frame);
 
-    const onnx::ModelProto& model_;
+    const ModelMessage& model_;
     Findings& findings_;
     FunctionLibrary functions_;
     Opsets opsets_;

@@ -3,20 +3,16 @@
 #include "import/byte_source.hpp"
 #include "import/external_data.hpp"
 #include "import/graph_builder.hpp"
-#include "import/wire_filter.hpp"
+#include "import/message_reader.hpp"
 
-#include <google/protobuf/arena.h>
 #include <optional>
+#include <protozero/exception.hpp>
 
 namespace archsim {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// Blocks double up to this size. protobuf's own limit of 8 KiB makes thousands of a large graph; blocks
-/// above 128 KiB would go back to the kernel, and the next stage would fault in fresh pages.
-constexpr std::size_t kLargestArenaBlock = 32u << 10;
 
 [[noreturn]] void fail(const std::string& name, const std::string& message) {
     throw InputError(Finding{.kind = FindingKind::malformed_file,
@@ -25,32 +21,24 @@ constexpr std::size_t kLargestArenaBlock = 32u << 10;
                              .mend = "give a complete binary .onnx file"});
 }
 
-/// Reads the messages into `model`.
-void parse(import::ByteSource& bytes, const std::string& name, onnx::ModelProto& model) {
+Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder) {
     if (bytes.size() == 0)
         fail(name, "is empty");
     try {
-        const std::string stripped = import::strip_payloads(bytes);
-        if (!model.ParseFromString(stripped))
-            fail(name, "is not an ONNX model, or is damaged: a message in it cannot be decoded");
+        import::Arena arena;
+        const import::ModelMessage model = import::MessageReader(bytes, arena).read();
+        if (!model.graph)
+            fail(name, "is not an ONNX model: it has no graph");
+        import::Findings findings(name);
+        import::ExternalData external(std::move(folder), findings);
+        Graph graph = import::GraphBuilder(model, external, findings).build();
+        graph.findings = findings.take();
+        return graph;
     } catch (const import::WireError& error) {
         fail(name, std::string("is not an ONNX model, or is truncated: ") + error.what());
+    } catch (const protozero::exception&) {
+        fail(name, "is not an ONNX model, or is damaged: the type of a value cannot be decoded");
     }
-    if (!model.has_graph())
-        fail(name, "is not an ONNX model: it has no graph");
-}
-
-Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder) {
-    google::protobuf::ArenaOptions blocks;
-    blocks.max_block_size = kLargestArenaBlock;
-    google::protobuf::Arena arena(blocks); // messages of a large graph are freed together
-    onnx::ModelProto& model = *google::protobuf::Arena::CreateMessage<onnx::ModelProto>(&arena);
-    parse(bytes, name, model);
-    import::Findings findings(name);
-    import::ExternalData external(std::move(folder), findings);
-    Graph graph = import::GraphBuilder(model, external, findings).build();
-    graph.findings = findings.take();
-    return graph;
 }
 
 } // namespace

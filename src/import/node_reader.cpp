@@ -16,89 +16,95 @@ constexpr int kMaxNesting = 64;
 constexpr std::size_t kMaxInlinedSize = 4'000'000;
 
 /// The type of an attribute; files before IR version 2 leave it to the reader.
-onnx::AttributeProto::AttributeType type_of(const onnx::AttributeProto& proto) {
-    if (proto.type() != onnx::AttributeProto::UNDEFINED)
-        return proto.type();
-    if (proto.has_f())
-        return onnx::AttributeProto::FLOAT;
-    if (proto.has_i())
-        return onnx::AttributeProto::INT;
-    if (proto.has_s())
-        return onnx::AttributeProto::STRING;
-    if (proto.has_t())
-        return onnx::AttributeProto::TENSOR;
-    if (proto.has_g())
-        return onnx::AttributeProto::GRAPH;
-    if (proto.floats_size() > 0)
-        return onnx::AttributeProto::FLOATS;
-    if (proto.ints_size() > 0)
-        return onnx::AttributeProto::INTS;
-    if (proto.strings_size() > 0)
-        return onnx::AttributeProto::STRINGS;
-    return onnx::AttributeProto::UNDEFINED;
+AttributeType type_of(const AttributeMessage& attribute) {
+    if (attribute.type != AttributeType::undefined)
+        return attribute.type;
+    if (attribute.f)
+        return AttributeType::real;
+    if (attribute.i)
+        return AttributeType::integer;
+    if (attribute.s)
+        return AttributeType::string;
+    if (attribute.t != nullptr)
+        return AttributeType::tensor;
+    if (attribute.g != nullptr)
+        return AttributeType::graph;
+    if (!attribute.floats.empty())
+        return AttributeType::reals;
+    if (!attribute.ints.empty())
+        return AttributeType::integers;
+    if (!attribute.strings.empty())
+        return AttributeType::strings;
+    return AttributeType::undefined;
 }
+
+/// What a field is that the file leaves out.
+const GraphMessage kEmptyGraph;
+const TensorMessage kEmptyTensor;
+const SparseTensorMessage kEmptySparseTensor;
 
 } // namespace
 
-void GraphBuilder::read_attributes(const onnx::NodeProto& proto, Node& node, Frame& frame) {
-    node.attributes.reserve(static_cast<std::size_t>(proto.attribute_size()));
-    for (const auto& attribute : proto.attribute())
+void GraphBuilder::read_attributes(const NodeMessage& proto, Node& node, Frame& frame) {
+    node.attributes.reserve(proto.attribute.size());
+    for (const AttributeMessage& attribute : proto.attribute)
         if (auto value = read_attribute(attribute, node, frame))
-            node.attributes.emplace_back(attribute.name(), std::move(*value));
+            node.attributes.emplace_back(attribute.name, std::move(*value));
 }
 
-std::optional<AttributeValue> GraphBuilder::read_attribute(const onnx::AttributeProto& proto,
-                                                           const Node& node, Frame& frame) {
-    if (!proto.ref_attr_name().empty())
+std::optional<AttributeValue> GraphBuilder::read_attribute(const AttributeMessage& proto, const Node& node,
+                                                           Frame& frame) {
+    if (!proto.ref_attr_name.empty())
         return referred_attribute(proto, node, frame);
     const auto constant = [](std::shared_ptr<const Constant> read) -> std::optional<AttributeValue> {
         return read ? std::optional<AttributeValue>(std::move(read)) : std::nullopt;
     };
     switch (type_of(proto)) {
-    case onnx::AttributeProto::FLOAT:
-        return static_cast<double>(proto.f());
-    case onnx::AttributeProto::INT:
-        return static_cast<std::int64_t>(proto.i());
-    case onnx::AttributeProto::STRING:
-        return proto.s();
-    case onnx::AttributeProto::TENSOR:
-        return constant(tensors_.read(proto.t(), node.name));
-    case onnx::AttributeProto::SPARSE_TENSOR:
-        return constant(tensors_.read(proto.sparse_tensor(), node.name));
-    case onnx::AttributeProto::GRAPH: {
-        auto subgraph = read_subgraph(proto.g(), node, frame);
+    case AttributeType::real:
+        return static_cast<double>(proto.f.value_or(0));
+    case AttributeType::integer:
+        return proto.i.value_or(0);
+    case AttributeType::string:
+        return std::string(proto.s.value_or(std::string_view()));
+    case AttributeType::tensor:
+        return constant(tensors_.read(proto.t ? *proto.t : kEmptyTensor, node.name));
+    case AttributeType::sparse_tensor:
+        return constant(
+            tensors_.read(proto.sparse_tensor ? *proto.sparse_tensor : kEmptySparseTensor, node.name));
+    case AttributeType::graph: {
+        auto subgraph = read_subgraph(proto.g ? *proto.g : kEmptyGraph, node, frame);
         return subgraph ? std::optional<AttributeValue>(std::move(subgraph)) : std::nullopt;
     }
-    case onnx::AttributeProto::FLOATS:
-        return std::vector<double>(proto.floats().begin(), proto.floats().end());
-    case onnx::AttributeProto::INTS:
-        return std::vector<std::int64_t>(proto.ints().begin(), proto.ints().end());
-    case onnx::AttributeProto::STRINGS:
-        return std::vector<std::string>(proto.strings().begin(), proto.strings().end());
+    case AttributeType::reals:
+        return std::vector<double>(proto.floats.begin(), proto.floats.end());
+    case AttributeType::integers:
+        return std::vector<std::int64_t>(proto.ints.begin(), proto.ints.end());
+    case AttributeType::strings:
+        return std::vector<std::string>(proto.strings.begin(), proto.strings.end());
     default:
         // Types and lists of tensors or graphs: no operator's shape or work depends on them.
         return std::nullopt;
     }
 }
 
-std::optional<AttributeValue> GraphBuilder::referred_attribute(const onnx::AttributeProto& proto,
+std::optional<AttributeValue> GraphBuilder::referred_attribute(const AttributeMessage& proto,
                                                                const Node& node, Frame& frame) {
     if (frame.call == nullptr) {
         findings_.add(FindingKind::malformed_node, Severity::error, node.name,
                       fmt::format("its attribute '{}' refers to an attribute of a function, and is in none",
-                                  proto.name()),
+                                  proto.name),
                       "export the model again");
         return std::nullopt;
     }
-    if (const AttributeValue* given = frame.call->attribute(proto.ref_attr_name()))
+    if (const AttributeValue* given = frame.call->attribute(proto.ref_attr_name))
         return *given;
-    for (const auto& fallback : frame.function->defaults)
-        if (fallback.name() == proto.ref_attr_name() && fallback.ref_attr_name().empty())
+    for (const AttributeMessage& fallback : frame.function->body->attribute_proto)
+        if (fallback.name == proto.ref_attr_name && fallback.ref_attr_name.empty())
             return read_attribute(fallback, node, frame);
     return std::nullopt; // left out by the call: the operator's own default applies
 }
 
-std::shared_ptr<const Graph> GraphBuilder::read_subgraph(const onnx::GraphProto& proto, const Node& node,
+std::shared_ptr<const Graph> GraphBuilder::read_subgraph(const GraphMessage& proto, const Node& node,
                                                          Frame& frame) {
     if (frame.depth >= kMaxNesting) {
         findings_.add(FindingKind::too_large, Severity::error, node.name,
@@ -137,8 +143,7 @@ bool GraphBuilder::may_inline(const Node& call, const Function& function, const 
                       fmt::format("subgraphs and functions are nested more than {} deep", kMaxNesting));
     if (inlined_size_ > kMaxInlinedSize)
         return refuse(FindingKind::too_large, "the functions of the file expand to more than can be held");
-    const auto inputs = static_cast<std::size_t>(function.body->input_size());
-    const auto outputs = static_cast<std::size_t>(function.body->output_size());
+    const std::size_t inputs = function.body->input.size(), outputs = function.body->output.size();
     if (call.inputs.size() > inputs || call.outputs.size() > outputs)
         return refuse(
             FindingKind::malformed_node,
@@ -151,7 +156,7 @@ bool GraphBuilder::may_inline(const Node& call, const Function& function, const 
 bool GraphBuilder::inline_call(const Node& call, const Function& function, Frame& frame) {
     if (!may_inline(call, function, frame))
         return false;
-    const onnx::FunctionProto& body = *function.body;
+    const FunctionMessage& body = *function.body;
     GraphDraft& draft = frame.scope.draft();
     Scope scope(draft, nullptr);
     Frame inner{.scope = scope,
@@ -161,30 +166,27 @@ bool GraphBuilder::inline_call(const Node& call, const Function& function, Frame
                 .function = &function,
                 .depth = frame.depth + 1};
 
-    for (int i = 0; i < body.input_size(); ++i) {
-        const auto index = static_cast<std::size_t>(i);
-        scope.bind(body.input(i), index < call.inputs.size() ? call.inputs[index] : kNoTensor);
-    }
+    for (std::size_t i = 0; i < body.input.size(); ++i)
+        scope.bind(body.input[i], i < call.inputs.size() ? call.inputs[i] : kNoTensor);
     std::unordered_map<std::string_view, TensorId> promised;
-    for (int i = 0; i < body.output_size(); ++i) {
-        const auto index = static_cast<std::size_t>(i);
-        if (index >= call.outputs.size() || call.outputs[index] == kNoTensor)
+    for (std::size_t i = 0; i < body.output.size(); ++i) {
+        if (i >= call.outputs.size() || call.outputs[i] == kNoTensor)
             continue;
-        const std::string& name = body.output(i);
+        const std::string_view name = body.output[i];
         if (const auto passed = scope.find_own(name)) { // an input handed through
             Node identity{.name = inner.prefix + "Identity_" + std::to_string(i),
                           .op_type = "Identity",
                           .opset = opset_of("", inner),
                           .inputs = {*passed},
-                          .outputs = {call.outputs[index]}};
+                          .outputs = {call.outputs[i]}};
             draft.add_node(std::move(identity));
         } else {
-            scope.bind(name, call.outputs[index]);
-            promised.emplace(name, call.outputs[index]);
+            scope.bind(name, call.outputs[i]);
+            promised.emplace(name, call.outputs[i]);
         }
     }
     active_.push_back(&function);
-    read_nodes(body.node(), declare_outputs(body.node(), inner, std::move(promised)), inner);
+    read_nodes(body.node, declare_outputs(body.node, inner, std::move(promised)), inner);
     active_.pop_back();
     return true;
 }

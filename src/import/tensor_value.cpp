@@ -1,14 +1,11 @@
 #include "import/tensor_value.hpp"
 
-#include "import/wire_filter.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
-#include <onnx/onnx_pb.h>
 #include <string_view>
 #include <type_traits>
 
@@ -113,38 +110,28 @@ bool decode_payload(std::string_view raw, std::size_t elements, Constant& consta
     }
 }
 
-/// The values of the typed fields, which onnx.proto prescribes per element type.
-void decode_typed_fields(const onnx::TensorProto& tensor, Constant& constant) {
-    const auto as_real = [](auto v) { return static_cast<double>(v); };
-    const auto as_int = [](auto v) { return static_cast<std::int64_t>(v); };
-    const auto into_reals = [&](const auto& field, auto convert) {
-        std::transform(field.begin(), field.end(), std::back_inserter(constant.reals), convert);
-    };
-    const auto into_ints = [&](const auto& field) {
-        std::transform(field.begin(), field.end(), std::back_inserter(constant.ints), as_int);
+/// The values of the typed field that onnx.proto prescribes for the element type.
+void take_typed_values(const TensorMessage& tensor, Constant& constant) {
+    constant.strings.assign(tensor.strings.begin(), tensor.strings.end());
+    constant.reals.assign(tensor.reals.begin(), tensor.reals.end());
+    const auto append = [&tensor](auto& values, auto convert) {
+        values.reserve(tensor.ints.size());
+        std::transform(tensor.ints.begin(), tensor.ints.end(), std::back_inserter(values), convert);
     };
     switch (constant.type) {
-    case DataType::float32:
-        return into_reals(tensor.float_data(), as_real);
-    case DataType::float64:
-        return into_reals(tensor.double_data(), as_real);
-    case DataType::float16:
-        return into_reals(tensor.int32_data(),
-                          [](std::int32_t v) { return half_to_real(static_cast<std::uint16_t>(v)); });
+    case DataType::float16: // the bits, in int32_data
+        return append(constant.reals,
+                      [](std::int64_t v) { return half_to_real(static_cast<std::uint16_t>(v)); });
     case DataType::bfloat16:
-        return into_reals(tensor.int32_data(),
-                          [](std::int32_t v) { return brain_to_real(static_cast<std::uint16_t>(v)); });
+        return append(constant.reals,
+                      [](std::int64_t v) { return brain_to_real(static_cast<std::uint16_t>(v)); });
     case DataType::int64:
-        return into_ints(tensor.int64_data());
-    case DataType::uint32:
+    case DataType::uint32: // in uint64_data
     case DataType::uint64:
-        return into_ints(tensor.uint64_data());
-    case DataType::string:
-        constant.strings.assign(tensor.string_data().begin(), tensor.string_data().end());
-        return;
-    default:
-        if (!is_floating(constant.type))
-            into_ints(tensor.int32_data());
+        return append(constant.ints, [](std::int64_t v) { return v; });
+    default: // in int32_data, of which a varint may hold more bits
+        return append(constant.ints,
+                      [](std::int64_t v) { return std::int64_t{static_cast<std::int32_t>(v)}; });
     }
 }
 
@@ -174,12 +161,19 @@ bool holds_value(const Constant& constant) {
     return values_of(constant) == elements_of(constant.shape);
 }
 
-bool is_external(const onnx::TensorProto& tensor) {
-    return tensor.data_location() == onnx::TensorProto::EXTERNAL;
+std::size_t kept_elements(DataType type) {
+    switch (type) {
+    case DataType::undefined:
+        return 0;
+    case DataType::complex64:
+    case DataType::complex128:
+        return kMaxRealElements;
+    default:
+        return is_floating(type) ? kMaxRealElements : kMaxConstantElements;
+    }
 }
 
-template <typename Dims>
-std::optional<Shape> TensorReader::read_shape(const Dims& dims, const std::string& where) {
+std::optional<Shape> TensorReader::read_shape(const ArenaList<std::int64_t>& dims, const std::string& where) {
     std::int64_t elements = 1;
     for (const std::int64_t dim : dims) {
         if (dim < 0) {
@@ -199,37 +193,36 @@ std::optional<Shape> TensorReader::read_shape(const Dims& dims, const std::strin
     return Shape(dims.begin(), dims.end());
 }
 
-std::shared_ptr<const Constant> TensorReader::read(const onnx::TensorProto& tensor,
-                                                   const std::string& where) {
-    auto shape = read_shape(tensor.dims(), where);
+std::shared_ptr<const Constant> TensorReader::read(const TensorMessage& tensor, const std::string& where) {
+    auto shape = read_shape(tensor.dims, where);
     if (!shape)
         return nullptr;
     auto constant = std::make_shared<Constant>();
-    constant->type = data_type(tensor.data_type());
+    constant->type = data_type(tensor.data_type);
     constant->shape = std::move(*shape);
     if (constant->type == DataType::undefined) {
         findings_.add(FindingKind::malformed_file, Severity::error, where,
-                      fmt::format("a constant has the unknown element type {}", tensor.data_type()),
+                      fmt::format("a constant has the unknown element type {}", tensor.data_type),
                       "export the model again");
         return constant;
     }
     const std::size_t elements = elements_of(constant->shape);
-    const bool keep = elements <= (is_floating(constant->type) ? kMaxRealElements : kMaxConstantElements);
+    const bool keep = elements <= kept_elements(constant->type);
 
     std::string side_payload;
-    if (is_external(tensor)) {
+    if (tensor.external) {
         const auto bits = static_cast<std::uint64_t>(bits_of(constant->type));
         side_payload = external_.look_up(tensor, (elements * bits + 7) / 8, keep);
     }
     if (!keep)
         return constant;
 
-    const std::string_view raw = is_external(tensor) ? std::string_view(side_payload) : tensor.raw_data();
+    const std::string_view raw = tensor.external ? std::string_view(side_payload) : tensor.raw_data;
     bool fits = true;
     if (!raw.empty()) {
         fits = decode_payload(raw, elements, *constant);
     } else {
-        decode_typed_fields(tensor, *constant);
+        take_typed_values(tensor, *constant);
         if (is_narrow(constant->type) && values_of(*constant) > 0) { // several elements in each entry
             const std::string packed(constant->ints.begin(), constant->ints.end());
             constant->ints.clear();
@@ -248,13 +241,13 @@ std::shared_ptr<const Constant> TensorReader::read(const onnx::TensorProto& tens
     return constant;
 }
 
-std::shared_ptr<const Constant> TensorReader::read(const onnx::SparseTensorProto& tensor,
+std::shared_ptr<const Constant> TensorReader::read(const SparseTensorMessage& tensor,
                                                    const std::string& where) {
-    auto shape = read_shape(tensor.dims(), where);
+    auto shape = read_shape(tensor.dims, where);
     if (!shape)
         return nullptr;
     auto constant = std::make_shared<Constant>();
-    constant->type = data_type(tensor.values().data_type());
+    constant->type = data_type(tensor.values.data_type);
     constant->shape = std::move(*shape);
     return constant;
 }

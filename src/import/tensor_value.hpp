@@ -4,21 +4,23 @@
 #include "archsim/graph/graph.hpp"
 #include "import/external_data.hpp"
 #include "import/findings.hpp"
+#include "import/messages.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
-namespace onnx {
-class SparseTensorProto;
-class TensorProto;
-} // namespace onnx
-
 namespace archsim::import {
 
 /// Larger sizes are taken for damage: 2^48 elements of one byte are 281 TB.
 inline constexpr std::int64_t kMaxElements = std::int64_t{1} << 48;
+
+/// Floating-point values are kept only for constants this small: scales of Resize, limits of Clip and the
+/// like.
+inline constexpr std::size_t kMaxRealElements = 64;
+/// Elements up to which the values of a constant of this type are worth keeping.
+std::size_t kept_elements(DataType type);
 
 /// The element type with this number of onnx.proto; undefined for a number it does not have.
 DataType data_type(int number);
@@ -29,14 +31,13 @@ class TensorReader {
 
     /// A constant without values when the file has none (stripped, external or large); null when the
     /// dimensions are impossible, which has been reported as a finding at `where`.
-    std::shared_ptr<const Constant> read(const onnx::TensorProto& tensor, const std::string& where);
+    std::shared_ptr<const Constant> read(const TensorMessage& tensor, const std::string& where);
 
     /// Dense type and shape of a sparse tensor.
-    std::shared_ptr<const Constant> read(const onnx::SparseTensorProto& tensor, const std::string& where);
+    std::shared_ptr<const Constant> read(const SparseTensorMessage& tensor, const std::string& where);
 
   private:
-    template <typename Dims>
-    std::optional<Shape> read_shape(const Dims& dims, const std::string& where);
+    std::optional<Shape> read_shape(const ArenaList<std::int64_t>& dims, const std::string& where);
 
     ExternalData& external_;
     Findings& findings_;
@@ -44,8 +45,5 @@ class TensorReader {
 
 /// True when the constant has its values (a tensor of no elements always does).
 bool holds_value(const Constant& constant);
-
-/// True when the payload of the tensor lies in a side file.
-bool is_external(const onnx::TensorProto& tensor);
 
 } // namespace archsim::import

@@ -2,8 +2,9 @@
 
 #include "import/tensor_value.hpp"
 
+#include <cstdint>
 #include <fmt/format.h>
-#include <onnx/onnx_pb.h>
+#include <protozero/pbf_reader.hpp>
 
 namespace archsim::import {
 
@@ -12,17 +13,46 @@ namespace {
 /// -1 is how some exporters write a dimension they do not know.
 constexpr std::int64_t kUnknownDimension = -1;
 
-std::vector<Dimension> read_shape(const onnx::TensorShapeProto& proto, const std::string& name,
+// Keys of the fields of TypeProto and what it contains, in onnx.proto.
+constexpr auto message_field(std::uint32_t number) {
+    return protozero::tag_and_type(number, protozero::pbf_wire_type::length_delimited);
+}
+constexpr auto integer_field(std::uint32_t number) {
+    return protozero::tag_and_type(number, protozero::pbf_wire_type::varint);
+}
+constexpr auto kDimension = message_field(1);
+
+/// dim_value or dim_param, whichever the file wrote last.
+void read_dimension(protozero::pbf_reader message, std::int64_t& value, std::string& symbol) {
+    constexpr auto kValue = integer_field(1), kSymbol = message_field(2);
+    while (message.next())
+        switch (message.tag_and_type()) {
+        case kValue:
+            value = message.get_int64();
+            symbol.clear();
+            break;
+        case kSymbol:
+            value = kUnknownDimension;
+            symbol = message.get_string();
+            break;
+        default:
+            message.skip();
+        }
+}
+
+std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::string& name,
                                   Findings& findings) {
     std::vector<Dimension> shape;
-    shape.reserve(static_cast<std::size_t>(proto.dim_size()));
     std::int64_t elements = 1;
-    for (const auto& dim : proto.dim()) {
+    while (message.next()) {
+        if (message.tag_and_type() != kDimension) {
+            message.skip();
+            continue;
+        }
         Dimension& dimension = shape.emplace_back();
-        if (dim.has_dim_param()) {
-            dimension.symbol = dim.dim_param();
-        } else if (dim.has_dim_value() && dim.dim_value() != kUnknownDimension) {
-            const std::int64_t value = dim.dim_value();
+        std::int64_t value = kUnknownDimension;
+        read_dimension(message.get_message(), value, dimension.symbol);
+        if (value != kUnknownDimension) {
             if (value < 0) {
                 findings.add(FindingKind::malformed_file, Severity::error, name,
                              fmt::format("it is declared with the negative dimension {}", value),
@@ -40,36 +70,80 @@ std::vector<Dimension> read_shape(const onnx::TensorShapeProto& proto, const std
     return shape;
 }
 
+/// Tensor or SparseTensor: the element type and, where it is declared, the shape.
+void read_tensor_type(protozero::pbf_reader message, Tensor& tensor, Findings& findings) {
+    constexpr auto kElementType = integer_field(1), kShape = message_field(2);
+    tensor.type = DataType::undefined;
+    while (message.next())
+        switch (message.tag_and_type()) {
+        case kElementType:
+            tensor.type = data_type(message.get_int32());
+            break;
+        case kShape:
+            tensor.shape = read_shape(message.get_message(), tensor.name, findings);
+            break;
+        default:
+            message.skip();
+        }
+}
+
+/// The TypeProto that a Sequence, an Optional (field 1) or a Map (field 2) contains.
+protozero::data_view contained_type(protozero::pbf_reader message, std::uint32_t number) {
+    protozero::data_view type;
+    while (message.next())
+        if (message.tag_and_type() == message_field(number))
+            type = message.get_view();
+        else
+            message.skip();
+    return type;
+}
+
 } // namespace
 
-void read_type(const onnx::TypeProto& declared, Tensor& tensor, Findings& findings) {
-    const onnx::TypeProto* type = &declared;
+void read_type(std::string_view type, Tensor& tensor, Findings& findings) {
+    constexpr auto kTensor = message_field(1), kSequence = message_field(4), kMap = message_field(5),
+                   kSparseTensor = message_field(8), kOptional = message_field(9);
     ValueKind kind = ValueKind::tensor;
-    const auto enter = [&](ValueKind container, const onnx::TypeProto& element) {
-        if (kind == ValueKind::tensor)
-            kind = container;
-        type = &element;
-    };
-    while (!type->has_tensor_type() && !type->has_sparse_tensor_type()) {
-        if (type->has_sequence_type())
-            enter(ValueKind::sequence, type->sequence_type().elem_type());
-        else if (type->has_optional_type())
-            enter(ValueKind::optional, type->optional_type().elem_type());
-        else if (type->has_map_type())
-            enter(ValueKind::map, type->map_type().value_type());
-        else
+    for (protozero::data_view declared(type.data(), type.size());;) {
+        // Of the alternatives the last one counts.
+        std::uint32_t which = 0;
+        protozero::data_view content;
+        for (protozero::pbf_reader message(declared); message.next();)
+            switch (message.tag_and_type()) {
+            case kTensor:
+            case kSequence:
+            case kMap:
+            case kSparseTensor:
+            case kOptional:
+                which = message.tag_and_type();
+                content = message.get_view();
+                break;
+            default:
+                message.skip();
+            }
+        const auto enter = [&](ValueKind container, std::uint32_t number) {
+            if (kind == ValueKind::tensor)
+                kind = container;
+            declared = contained_type(protozero::pbf_reader(content), number);
+        };
+        switch (which) {
+        case kTensor:
+        case kSparseTensor:
+            tensor.kind = kind;
+            return read_tensor_type(protozero::pbf_reader(content), tensor, findings);
+        case kSequence:
+            enter(ValueKind::sequence, 1);
+            break;
+        case kOptional:
+            enter(ValueKind::optional, 1);
+            break;
+        case kMap:
+            enter(ValueKind::map, 2);
+            break;
+        default:
             return; // nothing is declared
+        }
     }
-    const auto read = [&](const auto& contained) {
-        tensor.kind = kind;
-        tensor.type = data_type(contained.elem_type());
-        if (contained.has_shape())
-            tensor.shape = read_shape(contained.shape(), tensor.name, findings);
-    };
-    if (type->has_tensor_type())
-        read(type->tensor_type());
-    else
-        read(type->sparse_tensor_type());
 }
 
 } // namespace archsim::import

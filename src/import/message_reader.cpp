@@ -1,0 +1,415 @@
+#include "import/message_reader.hpp"
+
+#include "import/tensor_value.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace archsim::import {
+
+namespace {
+
+/// Messages within each other. Exporters stay below thirty; the stack holds some thousands.
+constexpr int kMaxDepth = 90;
+/// Strings that are kept: some runtimes keep a compiled program in an attribute.
+constexpr std::uint64_t kSmallString = 64u << 10;
+constexpr std::uint64_t kChunk = 16u << 10;
+
+void check_depth(int depth) {
+    if (depth > kMaxDepth)
+        throw WireError("subgraphs are nested more deeply than any exporter does");
+}
+
+/// The field of TensorProto that holds the values of this type, where they are not in raw_data; 0 for types
+/// whose values no shape depends on.
+std::uint32_t typed_field(DataType type) {
+    constexpr std::uint32_t kFloat = 4, kInt32 = 5, kString = 6, kInt64 = 7, kDouble = 10, kUint64 = 11;
+    switch (type) {
+    case DataType::float32:
+        return kFloat;
+    case DataType::float64:
+        return kDouble;
+    case DataType::float16: // the bits
+    case DataType::bfloat16:
+        return kInt32;
+    case DataType::int64:
+        return kInt64;
+    case DataType::uint32:
+    case DataType::uint64:
+        return kUint64;
+    case DataType::string:
+        return kString;
+    default:
+        return is_floating(type) ? 0 : kInt32;
+    }
+}
+
+/// Whether the payload, of `bytes` bytes, is small enough to be kept.
+bool is_small(const TensorMessage& tensor, std::uint64_t bytes) {
+    const DataType type = data_type(tensor.data_type);
+    std::uint64_t elements = 1;
+    for (const std::int64_t dim : tensor.dims) {
+        const auto size = static_cast<std::uint64_t>(dim); // a negative one is far too large
+        elements = size <= kMaxConstantElements ? elements * size : kMaxConstantElements + 1;
+        elements = std::min<std::uint64_t>(elements, kMaxConstantElements + 1);
+    }
+    // A varint takes at most ten bytes; strings have a budget of their own.
+    const std::uint64_t allowed = type == DataType::string ? kSmallString : 16 * elements + 16;
+    return elements <= kept_elements(type) && bytes <= allowed;
+}
+
+} // namespace
+
+ModelMessage MessageReader::read() {
+    ModelMessage model;
+    read_model({0, source_.size()}, model);
+    return model;
+}
+
+// Numbers of fields are those of onnx.proto (IR version 13). A message field that comes twice is read into
+// the same message, as protobuf does, where what it holds are lists.
+
+void MessageReader::read_model(Range message, ModelMessage& model) {
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case delimited(7):
+            if (!model.graph)
+                model.graph.emplace();
+            read_graph(field.content(), *model.graph, 1);
+            break;
+        case delimited(8):
+            model.opset_import.push_back(arena_, read_opset(field.content()));
+            break;
+        case delimited(25): {
+            FunctionMessage function;
+            read_function(field.content(), function, 1);
+            model.functions.push_back(arena_, function);
+            break;
+        }
+        default:
+            break;
+        }
+}
+
+void MessageReader::read_graph(Range message, GraphMessage& graph, int depth) {
+    check_depth(depth);
+    const auto read_value = [&](const FieldReader& field, ArenaList<ValueInfoMessage>& list) {
+        ValueInfoMessage value;
+        read_value_info(field.content(), value);
+        list.push_back(arena_, value);
+    };
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case delimited(1): {
+            NodeMessage node;
+            read_node(field.content(), node, depth + 1);
+            graph.node.push_back(arena_, node);
+            break;
+        }
+        case delimited(2):
+            graph.name = text(field);
+            break;
+        case delimited(5): {
+            TensorMessage tensor;
+            read_tensor(field.content(), tensor);
+            graph.initializer.push_back(arena_, tensor);
+            break;
+        }
+        case delimited(11):
+            read_value(field, graph.input);
+            break;
+        case delimited(12):
+            read_value(field, graph.output);
+            break;
+        case delimited(13):
+            read_value(field, graph.value_info);
+            break;
+        case delimited(15): {
+            SparseTensorMessage tensor;
+            read_sparse_tensor(field.content(), tensor);
+            graph.sparse_initializer.push_back(arena_, tensor);
+            break;
+        }
+        default:
+            dropped_ += field.size();
+        }
+}
+
+void MessageReader::read_function(Range message, FunctionMessage& function, int depth) {
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case delimited(1):
+            function.name = text(field);
+            break;
+        case delimited(4):
+            function.input.push_back(arena_, text(field));
+            break;
+        case delimited(5):
+            function.output.push_back(arena_, text(field));
+            break;
+        case delimited(7): {
+            NodeMessage node;
+            read_node(field.content(), node, depth + 1);
+            function.node.push_back(arena_, node);
+            break;
+        }
+        case delimited(9):
+            function.opset_import.push_back(arena_, read_opset(field.content()));
+            break;
+        case delimited(10):
+            function.domain = text(field);
+            break;
+        case delimited(11): {
+            AttributeMessage attribute;
+            read_attribute(field.content(), attribute, depth + 1);
+            function.attribute_proto.push_back(arena_, attribute);
+            break;
+        }
+        case delimited(13):
+            function.overload = text(field);
+            break;
+        default:
+            break;
+        }
+}
+
+void MessageReader::read_node(Range message, NodeMessage& node, int depth) {
+    check_depth(depth);
+    const std::uint64_t dropped_before = dropped_;
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case delimited(1):
+            node.input.push_back(arena_, text(field));
+            break;
+        case delimited(2):
+            node.output.push_back(arena_, text(field));
+            break;
+        case delimited(3):
+            node.name = text(field);
+            break;
+        case delimited(4):
+            node.op_type = text(field);
+            break;
+        case delimited(5): {
+            AttributeMessage attribute;
+            read_attribute(field.content(), attribute, depth + 1);
+            node.attribute.push_back(arena_, attribute);
+            break;
+        }
+        case delimited(7):
+            node.domain = text(field);
+            break;
+        case delimited(8):
+            node.overload = text(field);
+            break;
+        default:
+            dropped_ += field.size();
+        }
+    node.size = message.size() - (dropped_ - dropped_before);
+}
+
+void MessageReader::read_attribute(Range message, AttributeMessage& attribute, int depth) {
+    check_depth(depth);
+    GraphMessage* graph = nullptr;
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case delimited(1):
+            attribute.name = text(field);
+            break;
+        case fixed32(2):
+            attribute.f = FieldReader(source_, field.content()).next_real<float>();
+            break;
+        case varint(3):
+            attribute.i = static_cast<std::int64_t>(field.value());
+            break;
+        case delimited(4):
+            if (field.size() <= kSmallString)
+                attribute.s = text(field);
+            else
+                dropped_ += field.size();
+            break;
+        case delimited(5): {
+            auto& tensor = arena_.make<TensorMessage>();
+            read_tensor(field.content(), tensor);
+            attribute.t = &tensor;
+            break;
+        }
+        case delimited(6):
+            if (graph == nullptr)
+                attribute.g = graph = &arena_.make<GraphMessage>();
+            read_graph(field.content(), *graph, depth + 1);
+            break;
+        case fixed32(7):
+        case delimited(7):
+            append_reals<float>(field, attribute.floats);
+            break;
+        case varint(8):
+        case delimited(8):
+            append_integers(field, attribute.ints);
+            break;
+        case delimited(9):
+            attribute.strings.push_back(arena_, text(field));
+            break;
+        case varint(20):
+            if (field.value() <= static_cast<std::uint64_t>(AttributeType::types))
+                attribute.type = static_cast<AttributeType>(field.value());
+            break;
+        case delimited(21):
+            attribute.ref_attr_name = text(field);
+            break;
+        case delimited(22): {
+            auto& tensor = arena_.make<SparseTensorMessage>();
+            read_sparse_tensor(field.content(), tensor);
+            attribute.sparse_tensor = &tensor;
+            break;
+        }
+        default:
+            dropped_ += field.size();
+        }
+}
+
+void MessageReader::read_tensor(Range message, TensorMessage& tensor) {
+    std::uint64_t payload = 0;
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case varint(1):
+        case delimited(1):
+            append_integers(field, tensor.dims);
+            break;
+        case varint(2):
+            tensor.data_type = static_cast<std::int32_t>(field.value());
+            break;
+        case fixed32(4): // float_data
+        case delimited(4):
+        case varint(5): // int32_data
+        case delimited(5):
+        case delimited(6): // string_data
+        case varint(7):    // int64_data
+        case delimited(7):
+        case delimited(9): // raw_data
+        case fixed64(10):  // double_data
+        case delimited(10):
+        case varint(11): // uint64_data
+        case delimited(11):
+            payload += field.size();
+            break;
+        case delimited(8):
+            tensor.name = text(field);
+            break;
+        case delimited(13):
+            tensor.external_data.push_back(arena_, read_external_entry(field.content()));
+            break;
+        case varint(14):
+            if (field.value() <= 1) // DEFAULT, EXTERNAL
+                tensor.external = field.value() == 1;
+            break;
+        default:
+            dropped_ += field.size();
+        }
+    if (payload > 0 && is_small(tensor, payload))
+        read_payload(message, tensor);
+    else
+        dropped_ += payload;
+}
+
+void MessageReader::read_payload(Range message, TensorMessage& tensor) {
+    const DataType type = data_type(tensor.data_type);
+    const std::uint32_t values = typed_field(type);
+    for (FieldReader field(source_, message); field.next();) {
+        if (field.key() == delimited(9)) {
+            tensor.raw_data = text(field);
+        } else if (values == 0) {
+            continue;
+        } else if (type == DataType::string) {
+            if (field.key() == delimited(values))
+                tensor.strings.push_back(arena_, text(field));
+        } else if (type == DataType::float32) {
+            if (field.key() == fixed32(values) || field.key() == delimited(values))
+                append_reals<float>(field, tensor.reals);
+        } else if (type == DataType::float64) {
+            if (field.key() == fixed64(values) || field.key() == delimited(values))
+                append_reals<double>(field, tensor.reals);
+        } else if (field.key() == varint(values) || field.key() == delimited(values)) {
+            append_integers(field, tensor.ints);
+        }
+    }
+}
+
+void MessageReader::read_sparse_tensor(Range message, SparseTensorMessage& tensor) {
+    for (FieldReader field(source_, message); field.next();)
+        switch (field.key()) {
+        case delimited(1):
+            tensor.values = {};
+            read_tensor(field.content(), tensor.values);
+            break;
+        case varint(3):
+        case delimited(3):
+            append_integers(field, tensor.dims);
+            break;
+        default:
+            dropped_ += field.size();
+        }
+}
+
+void MessageReader::read_value_info(Range message, ValueInfoMessage& value) {
+    for (FieldReader field(source_, message); field.next();)
+        if (field.key() == delimited(1))
+            value.name = text(field);
+        else if (field.key() == delimited(2))
+            value.type = text(field);
+}
+
+Opset MessageReader::read_opset(Range message) {
+    Opset opset;
+    for (FieldReader field(source_, message); field.next();)
+        if (field.key() == delimited(1))
+            opset.domain = text(field);
+        else if (field.key() == varint(2))
+            opset.version = static_cast<std::int64_t>(field.value());
+    return opset;
+}
+
+ExternalEntry MessageReader::read_external_entry(Range message) {
+    ExternalEntry entry;
+    for (FieldReader field(source_, message); field.next();)
+        if (field.key() == delimited(1))
+            entry.key = text(field);
+        else if (field.key() == delimited(2))
+            entry.value = text(field);
+    return entry;
+}
+
+std::string_view MessageReader::text(const FieldReader& field) {
+    Range bytes = field.content();
+    const auto size = static_cast<std::size_t>(bytes.size());
+    if (size == 0)
+        return {};
+    if (source_.in_memory())
+        return {reinterpret_cast<const char*>(source_.view(bytes.begin, size).data()), size};
+    char* const copy = static_cast<char*>(arena_.allocate(size, 1));
+    for (char* to = copy; bytes.size() > 0;) {
+        const auto chunk = source_.view(bytes.begin, std::min(bytes.size(), kChunk));
+        std::memcpy(to, chunk.data(), chunk.size());
+        to += chunk.size();
+        bytes.begin += chunk.size();
+    }
+    return {copy, size};
+}
+
+void MessageReader::append_integers(const FieldReader& field, ArenaList<std::int64_t>& list) {
+    using Wire = protozero::pbf_wire_type;
+    if (static_cast<Wire>(field.key() & 7) == Wire::varint) {
+        list.push_back(arena_, static_cast<std::int64_t>(field.value()));
+        return;
+    }
+    for (FieldReader numbers(source_, field.content()); const auto number = numbers.next_varint();)
+        list.push_back(arena_, static_cast<std::int64_t>(*number));
+}
+
+template <typename Real, typename Kept>
+void MessageReader::append_reals(const FieldReader& field, ArenaList<Kept>& list) {
+    for (FieldReader numbers(source_, field.content()); const auto number = numbers.next_real<Real>();)
+        list.push_back(arena_, static_cast<Kept>(*number));
+}
+
+} // namespace archsim::import

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# The Debian package where it is used: in a root that has a compiler, CMake, pkg-config and Python, and nothing that the
+# library was built with. Programs are linked in every way that README names, and run.
+#   bare_root.sh BUILD_DIR CACHE_DIR      needs root (chroot) and debootstrap; the root is kept in CACHE_DIR
+set -euo pipefail
+export LC_ALL=C
+build=$1
+cache=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(cd "$here/../.." && pwd)
+root=$cache/bare_root
+needs=(g++ make cmake pkg-config python3 python3-numpy)
+
+fail() {
+    echo "bare_root.sh: $*" >&2
+    exit 1
+}
+# Without /proc and with an empty environment, as little as a program can have.
+in_root() { chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/ LC_ALL=C "$@"; }
+
+if [ ! -f "$root/ready" ] || [ "$(cat "$root/ready")" != "${needs[*]}" ]; then
+    rm -rf "$root"
+    mkdir -p "$cache"
+    debootstrap --variant=minbase bookworm "$root" >"$cache/bare_root.log" 2>&1 || fail "see $cache/bare_root.log"
+    in_root DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${needs[@]}" \
+        >>"$cache/bare_root.log" 2>&1 || fail "see $cache/bare_root.log"
+    rm -f "$root"/var/cache/apt/archives/*.deb
+    echo "${needs[*]}" >"$root/ready"
+fi
+
+# Without dpkg-dev there is no package rather than one that names no dependencies.
+if said=$(cmake -D CPACK_GENERATOR=DEB -D CPACK_TEMPORARY_DIRECTORY="$build/none" -D ARCHSIM_SHLIBDEPS=/no/such/program \
+    -P "$project/cmake/debian_depends.cmake" 2>&1); then
+    fail "a package is made without dpkg-shlibdeps"
+fi
+[[ $said == *"apt-get install dpkg-dev"* ]] || fail "no hint at dpkg-dev: $said"
+
+rm -rf "$build/debian"
+(cd "$build" && cpack -G DEB -B "$build/debian" >"$build/debian.log" 2>&1) || fail "cpack: $(tail -5 "$build/debian.log")"
+package=$(echo "$build"/debian/*.deb)
+depends=$(dpkg-deb --field "$package" Depends)
+for library in libc6 libstdc++6; do
+    [[ $depends == *"$library "* ]] || fail "the package does not depend on $library: $depends"
+done
+for library in protobuf onnx fmt; do
+    [[ $depends != *"$library"* ]] || fail "the package depends on $library: $depends"
+done
+
+in_root dpkg --purge archsim >/dev/null 2>&1 || true
+rm -rf "$root/consumer" "$root/package.deb"
+mkdir "$root/consumer"
+cp "$package" "$root/package.deb"
+cp "$here"/*.cpp "$here/CMakeLists.txt" "$project"/docs/examples/estimate.* "$root/consumer"
+in_root dpkg --install /package.deb >/dev/null || fail "the package lacks a dependency in a root with ${needs[*]}"
+
+expect() { # what a command prints
+    local wanted=$1
+    shift
+    said=$(in_root "$@" 2>&1) || fail "$*: $said"
+    [[ $said == *"$wanted"* ]] || fail "$* printed: $said"
+}
+expect "Hardware Comparison" compare_models resnet50 --deployment edge
+loaded=$(in_root ldd /usr/bin/compare_models | sed -E 's/^\s*(\S+).*/\1/; s/.*\///; s/\.so.*//' | sort | tr '\n' ' ')
+[ "$loaded" = "ld-linux-x86-64 libc libgcc_s libm libstdc++ linux-vdso " ] || fail "a tool loads $loaded"
+
+in_root cmake -S /consumer -B /consumer/build >/dev/null || fail "find_package"
+in_root cmake --build /consumer/build >/dev/null || fail "building with find_package"
+expect " MACs" /consumer/build/consumer /usr/share/archsim/models/onnx/resnet18.onnx batch=1 height=224 width=224
+for program in static_consumer shared_consumer; do
+    expect estimated "/consumer/build/$program"
+done
+expect H100 /consumer/build/readme_program
+in_root sh -c 'g++ -std=c++20 /consumer/estimate.cpp -o /consumer/by_pkg_config $(pkg-config --cflags --libs archsim) &&
+    gcc -std=c99 /consumer/estimate.c -o /consumer/in_c $(pkg-config --cflags --libs archsim)' || fail "pkg-config"
+expect H100 /consumer/by_pkg_config
+expect latency /consumer/in_c
+if [ -d "$root/usr/lib/python3/dist-packages/archsim" ]; then
+    cp "$project/docs/examples/batch_sweep.py" "$root/consumer"
+    expect H100 python3 /consumer/batch_sweep.py
+fi
+
+# No data folder at all: the devices are in the library, and a model is a file.
+cp "$root/usr/share/archsim/models/onnx/resnet18.onnx" "$root/consumer"
+mv "$root/usr/share/archsim" "$root/consumer/data"
+for program in static_consumer shared_consumer; do
+    expect estimated "/consumer/build/$program" /consumer/resnet18.onnx
+    ! said=$(in_root "/consumer/build/$program" 2>&1) || fail "$program found a catalogue"
+    [[ $said == *"no catalogue of models in /usr/local/share/archsim/models, /usr/share/archsim/models"* ]] ||
+        fail "$program without a catalogue: $said"
+done
+expect H100 list_hardware_mappers --names devices
+mv "$root/consumer/data" "$root/usr/share/archsim"
+in_root dpkg --purge archsim >/dev/null

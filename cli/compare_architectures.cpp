@@ -32,8 +32,9 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
         flags.add_option("--model", request.model, "the same as a flag");
-        flags.add_option("--architectures", request.architectures,
-                         "families (cpu gpu tpu kpu dsp dpu cgra npu, or all), FAMILY=DEVICE, or devices");
+        flags.add_option(
+            "--architectures", request.architectures,
+            fmt::format("families ({}, or all), FAMILY=DEVICE, or devices", fmt::join(family_names(), " ")));
         flags
             .add_option("--level", level,
                         "summary (default), detailed (default with --architecture) or subgraph")

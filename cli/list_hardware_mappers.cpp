@@ -2,9 +2,11 @@
 // sound.
 
 #include "archsim/core/data_dir.hpp"
+#include "archsim/hardware/family_schema.hpp"
 #include "archsim/report/hardware_list.hpp"
 #include "common/tool.hpp"
 
+#include <fmt/format.h>
 #include <iostream>
 
 namespace {
@@ -44,15 +46,13 @@ std::string names_of(const archsim::HardwareDatabase& database, const std::strin
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string category, deployment, show, show_runtime, names;
+    std::string category, deployment, show, show_runtime, names, schema;
     std::vector<std::string> overlays;
     std::optional<std::string> check;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        std::vector<std::string> families;
-        for (const Family family : kFamilies)
-            families.emplace_back(name_of(family));
-        flags.add_option("--category", category, "one family: cpu, gpu, tpu, kpu, dsp, dpu, cgra, npu")
+        const std::vector<std::string> families = family_names();
+        flags.add_option("--category", category, fmt::format("one family: {}", fmt::join(families, ", ")))
             .one_of(families, cli::Case::ignored);
         flags.add_option("--deployment", deployment, "the hardware of one deployment scenario");
         flags.add_option("--show", show, "everything about one device, with the source of each number");
@@ -62,6 +62,8 @@ int main(int argc, char** argv) {
                                  "check a database folder or one file (default: the installed database)");
         flags.add_option("--names", names, "names only, one per line")
             .one_of({"devices", "runtimes", "deployments"});
+        flags.add_option("--schema", schema,
+                         "a JSON Schema file, with families and their facts as this library knows them");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
@@ -78,6 +80,10 @@ int main(int argc, char** argv) {
                 check_database(check->empty() ? data_dir() / "hardware_db" : std::filesystem::path(*check));
             answer(outcome, plain);
             return outcome.findings.empty() ? 0 : 2;
+        }
+        if (!schema.empty()) {
+            output.emit(completed_schema(schema));
+            return 0;
         }
         const HardwareDatabase database(data_dir() / "hardware_db", {overlays.begin(), overlays.end()});
         if (!names.empty()) {

@@ -39,7 +39,7 @@ class WeightsInPlaceMapper final : public Mapper {
 
 int main() try {
     SessionOptions options;
-    options.mappers[Family::npu] = std::make_shared<const WeightsInPlaceMapper>();
+    options.mappers[Family("npu")] = std::make_shared<const WeightsInPlaceMapper>();
     const Session ours(options), standard;
     RunOptions run;
     run.precision = PrecisionConfig::uniform(Precision::int8);

@@ -211,7 +211,7 @@ void fill_bytes(const Result& r, FactorInput& out) {
         if (level.capacity.known() && (!largest || level.capacity.value > largest->capacity.value))
             largest = &level;
     if (largest)
-        add_source(largest->name + " capacity per " + largest->scope, &largest->capacity, out);
+        add_source(largest->name + " capacity per " + largest->scope_name, &largest->capacity, out);
 }
 
 } // namespace

@@ -2,7 +2,7 @@
 
 #include "estimate/price.hpp"
 #include "estimate/several_chips.hpp"
-#include "map/accelerator.hpp"
+#include "map/on_chip.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -48,7 +48,7 @@ bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_
         ends += repeat * work.subgraphs[i].kv_bytes;
     }
     const double room =
-        accelerator::managed_memory_bytes(machine) + machine.device->npu.on_chip_weight_bytes.value_or(0);
+        managed_memory_bytes(machine) + weight_memory_bytes(machine);
     return moved > ends * kNegligible &&
            (moved < weights || weights <= room || moved > (weights + ends) * kNegligible);
 }
@@ -320,7 +320,7 @@ const BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machin
         return &level;
     };
     std::vector<BatchLevel*> made{add(nullptr, work)}; // largest batch first
-    const bool may_cut = options.smaller_batch && accelerator::managed_memory_bytes(machine) > 0 &&
+    const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
                          !made.front()->whole.network.pipelined;
     while (may_cut && made.back()->work->batch > 1 &&
            spills(made.back()->whole.mappings, made.back()->whole.which, *made.back()->work, machine)) {

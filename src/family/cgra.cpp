@@ -3,9 +3,11 @@
 // what does not fit on the chip is cut into sections that run one after another, each after a
 // reconfiguration.
 
+#include "family/table.hpp"
 #include "map/accelerator.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -13,10 +15,14 @@ namespace {
 
 using namespace accelerator;
 
+struct CgraFacts : FactsOf<CgraFacts> {
+    Fact compute_units, memory_units, stages, lanes, reconfiguration_time;
+};
+
 /// The fabric, and how many sections the network needs on it.
 struct Fabric {
     Fabric(const Machine& machine, const NetworkWork& network) : m(machine) {
-        const CgraFacts& facts = machine.device->cgra;
+        const CgraFacts& facts = machine.device->facts.as<CgraFacts>();
         units = std::max(1.0, facts.compute_units.value_or(machine.units) * machine.active_fraction);
         stages = std::max(1.0, facts.stages.value_or(1));
         lanes = std::max(1.0, facts.lanes.value_or(1));
@@ -98,7 +104,7 @@ class CgraMapper final : public Mapper {
         result.scheme = fabric.sections > 1 ? "sections, reconfigured in turn" : "whole network placed";
         if (fabric.sections <= 1)
             return result;
-        const double time = machine.device->cgra.reconfiguration_time.value_or(0);
+        const double time = machine.device->facts.as<CgraFacts>().reconfiguration_time.value_or(0);
         result.fixed.add(Resource::seconds, Lane::overhead, fabric.sections * time);
         const double bytes = fabric.sections * machine.param(Parameter::configuration_size, 0);
         result.fixed.events[Event::configuration_byte] += bytes;
@@ -136,10 +142,45 @@ class CgraMapper final : public Mapper {
     }
 };
 
+constexpr std::array kFacts = {
+    FactRow{.name = "compute_units",
+            .member = fact_at(&CgraFacts::compute_units),
+            .doc = "Pattern compute units.",
+            .high = 1e6,
+            .scales_with = Structure::units,
+            .required = true},
+    FactRow{.name = "memory_units",
+            .member = fact_at(&CgraFacts::memory_units),
+            .doc = "Pattern memory units.",
+            .low = 0,
+            .high = 1e6,
+            .scales_with = Structure::units},
+    FactRow{.name = "stages",
+            .member = fact_at(&CgraFacts::stages),
+            .doc = "Pipeline stages of a unit.",
+            .high = 65536,
+            .scales_with = Structure::array},
+    FactRow{.name = "lanes",
+            .member = fact_at(&CgraFacts::lanes),
+            .doc = "Lanes of a unit.",
+            .high = 65536,
+            .scales_with = Structure::array},
+    FactRow{.name = "reconfiguration_time",
+            .member = fact_at(&CgraFacts::reconfiguration_time),
+            .doc = "Time to load another configuration.",
+            .unit = "s",
+            .low = 0,
+            .high = 10},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_cgra_mapper() {
-    return std::make_unique<CgraMapper>();
-}
+constinit const FamilyRow family::cgra{.name = "cgra",
+                                       .title = "CGRA",
+                                       .block = "cgra",
+                                       .doc = "Reconfigurable array.",
+                                       .facts = kFacts,
+                                       .make_facts = empty_facts<CgraFacts>,
+                                       .mapper = only_mapper<CgraMapper>};
 
 } // namespace archsim

@@ -2,8 +2,10 @@
 // saturated throughput is one independent inference per core where the stack works so.
 
 #include "family/cpu_view.hpp"
+#include "family/table.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -36,6 +38,7 @@ class CpuMapper final : public Mapper {
         if (!view.streams)
             return out;
         out.instances = view.cores;
+        out.shared_exponent = machine.param(Parameter::instance_sharpness, out.shared_exponent);
         // Efficiency cores take part in throughput at their own rate and clock.
         const Engine* first = nullptr;
         for (const Engine& engine : machine.device->engines) {
@@ -54,10 +57,94 @@ class CpuMapper final : public Mapper {
     }
 };
 
+/// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid chip).
+void set_reached(Machine& m, Resource resource, Parameter parameter, const Fact& clock) {
+    const Fact& per_unit = m.parameters.fact(parameter);
+    if (!per_unit.known())
+        return;
+    double units = m.units;
+    for (const Engine& engine : m.device->engines)
+        if (engine.kind == EngineClass::vector) {
+            units = engine.count * m.active_fraction;
+            break;
+        }
+    m.rates[static_cast<std::size_t>(resource)] = {per_unit.value * units * clock.value, {&clock}};
+}
+
+/// What a stack's code reaches replaces what the ports of a core could do.
+void reached_rates(Machine& m, const Fact& clock) {
+    set_reached(m, Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
+    set_reached(m, Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
+    if (const Fact& chip = m.parameters.fact(Parameter::llc_bandwidth); chip.known())
+        m.rates[static_cast<std::size_t>(Resource::llc_bytes)] = {chip.value, {}};
+}
+
+std::span<const AssumedParameter> assumed() {
+    static const std::array kAssumed = {
+        AssumedParameter{
+            Parameter::weight_cache_sharpness,
+            assumption(4, "weights are read in the same order every inference and thrash at once")},
+        AssumedParameter{Parameter::activation_cache_sharpness,
+                         assumption(2, "activations are partly reused before they are evicted")},
+        AssumedParameter{Parameter::private_cache_sharpness,
+                         assumption(4, "one producer and one consumer walk a result in the same order")},
+        AssumedParameter{Parameter::private_cache_share,
+                         assumption(0.7, "a private cache also holds the consumer's weights and output")},
+        AssumedParameter{
+            Parameter::instance_sharpness,
+            assumption(6, "streams on different layers at a time rarely want the DRAM at once")}};
+    return kAssumed;
+}
+
+constexpr std::array kFacts = {
+    FactRow{.name = "cores",
+            .member = fact_at(&cpu::CpuFacts::cores),
+            .doc = "Cores of one socket.",
+            .high = 4096,
+            .scales_with = Structure::units,
+            .required = true},
+    FactRow{.name = "performance_cores",
+            .member = fact_at(&cpu::CpuFacts::performance_cores),
+            .doc = "Performance cores of a hybrid part.",
+            .low = 0,
+            .high = 4096,
+            .scales_with = Structure::units},
+    FactRow{.name = "efficiency_cores",
+            .member = fact_at(&cpu::CpuFacts::efficiency_cores),
+            .doc = "Efficiency cores of a hybrid part.",
+            .low = 0,
+            .high = 4096,
+            .scales_with = Structure::units},
+    FactRow{.name = "threads",
+            .member = fact_at(&cpu::CpuFacts::threads),
+            .doc = "Hardware threads.",
+            .high = 16384,
+            .scales_with = Structure::units},
+    FactRow{.name = "sockets",
+            .member = fact_at(&cpu::CpuFacts::sockets),
+            .doc = "Sockets of this entry.",
+            .high = 64},
+    FactRow{.name = "vector_lanes_fp32",
+            .member = fact_at(&cpu::CpuFacts::vector_lanes_fp32),
+            .doc = "fp32 lanes of the data path.",
+            .high = 4096},
+    FactRow{.name = "isa",
+            .member = fact_at(&cpu::CpuFacts::isa),
+            .doc = "Instruction sets that matter for inference."},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_cpu_mapper() {
-    return std::make_unique<CpuMapper>();
-}
+constinit const FamilyRow family::cpu{.name = "cpu",
+                                      .title = "CPU",
+                                      .block = "cpu",
+                                      .doc = "Processor facts.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<cpu::CpuFacts>,
+                                      .mapper = only_mapper<CpuMapper>,
+                                      .assumed = assumed,
+                                      .is_host = true,
+                                      .caches = true,
+                                      .refine_rates = reached_rates};
 
 } // namespace archsim

@@ -10,13 +10,8 @@ namespace {
 constexpr double kCacheLine = 64;
 // Elements of one fp32 vector where the database does not say: 128-bit NEON, the narrowest in use.
 constexpr double kNarrowestLanes = 4;
-// How sharply data spill: share that misses a cache of `capacity`, 1 / (1 + (capacity / data)^s). Weights are
-// read in the same order every inference and thrash at once; activations are partly reused before they are
-// evicted.
-constexpr double kWeightSharpness = 4, kActivationSharpness = 2, kPrivateSharpness = 4;
-// Part of a private L2 that a producer's result may fill and still be there for its consumer.
-constexpr double kUsablePrivate = 0.7;
 
+/// Share of `data` that misses a cache of `capacity`: 1 / (1 + (capacity / data)^sharpness).
 double miss_share(double capacity, double data, double sharpness) {
     if (data <= 0)
         return 0;
@@ -40,13 +35,12 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     streams = m.scenario == Scenario::throughput && m.runtime->independent_streams;
     used = streams ? 1 : cores;
     vector_fp32 = vector ? vector->rate(Precision::fp32).value : 0;
-    lanes = d.cpu.vector_lanes_fp32.value_or(kNarrowestLanes);
+    lanes = d.facts.as<CpuFacts>().vector_lanes_fp32.value_or(kNarrowestLanes);
     l2_bytes = llc_bytes = 0;
     for (const MemoryLevel& level : d.memory) {
-        if (l2_bytes == 0 && level.name.starts_with("L2"))
+        if (l2_bytes == 0 && level.rank == MemoryRank::l2)
             l2_bytes = level.capacity.value_or(0);
-        else if (level.name.starts_with("L3") || level.name.starts_with("SLC") ||
-                 level.name.starts_with("LLC"))
+        else if (level.rank == MemoryRank::last)
             llc_bytes += level.capacity.value_or(0);
     }
     wide_bytes = n.precision.activations == Precision::int8 ? param(Parameter::wide_element_bytes, 0) : 0;
@@ -107,15 +101,18 @@ double View::dram_bytes(double activations, double weights) const {
     const double weight_room = streams ? llc_bytes : llc_bytes + cores * l2_bytes;
     const double activation_room =
         (llc_bytes + cores * l2_bytes) * param(Parameter::resident_fraction, 1) / shared;
-    return weights * miss_share(weight_room, network.weight_bytes, kWeightSharpness) +
-           activations * miss_share(activation_room, activations, kActivationSharpness);
+    return weights *
+               miss_share(weight_room, network.weight_bytes, param(Parameter::weight_cache_sharpness, 1)) +
+           activations *
+               miss_share(activation_room, activations, param(Parameter::activation_cache_sharpness, 1));
 }
 
 void View::add_traffic(Mapping& out, const Traffic& t) const {
     const double activations = t.input + t.output;
     // Only what the same core produced and its L2 still holds is near; the rest crosses the mesh.
     const double near =
-        (1 / used) * (1 - miss_share(kUsablePrivate * l2_bytes * used, activations, kPrivateSharpness));
+        (1 / used) * (1 - miss_share(param(Parameter::private_cache_share, 1) * l2_bytes * used, activations,
+                                     param(Parameter::private_cache_sharpness, 1)));
     const double from_caches = (t.input * t.input_share + t.output * t.output_share) * used;
     const double near_bytes = from_caches * near;
     const double dram = dram_bytes(activations, t.weights);

@@ -5,6 +5,12 @@
 
 namespace archsim::cpu {
 
+struct CpuFacts : FactsOf<CpuFacts> {
+    Fact cores, performance_cores, efficiency_cores, threads, sockets;
+    Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
+    std::vector<std::string> isa;
+};
+
 /// How one core multiplies in a given format.
 struct MultiplyUnit {
     Resource resource = Resource::vector_cycles;

@@ -4,10 +4,11 @@
 // domain of their own.
 
 #include "family/dpu_cycles.hpp"
+#include "family/table.hpp"
 #include "map/accelerator.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <array>
 
 namespace archsim {
 
@@ -15,9 +16,15 @@ namespace {
 
 using namespace accelerator;
 
+struct DpuFacts : FactsOf<DpuFacts> {
+    Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
+    Fact batch_handlers; ///< images that share one weight load
+    Fact aie, pl_clock, vector_channels;
+};
+
 struct Core {
     explicit Core(const Machine& machine, const NetworkWork& network) : m(machine) {
-        const DpuFacts& facts = machine.device->dpu;
+        const DpuFacts& facts = machine.device->facts.as<DpuFacts>();
         count = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         handlers = std::max(1.0, facts.batch_handlers.value_or(1));
         ai_engines = facts.aie.value_or(0) > 0;
@@ -74,11 +81,9 @@ class DpuMapper final : public Mapper {
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result = Mapper::map_network(network, machine);
-        if (machine.scenario == Scenario::throughput) {
+        // Each core's share of the DRAM is in its own demands.
+        if (machine.scenario == Scenario::throughput)
             result.instances = Core(machine, network).count;
-            // Each core's share of DRAM is in its own demands.
-            result.shared_exponent = std::numeric_limits<double>::infinity();
-        }
         return result;
     }
 
@@ -193,10 +198,66 @@ class DpuMapper final : public Mapper {
     }
 };
 
+constexpr std::array kFacts = {
+    FactRow{.name = "cores",
+            .member = fact_at(&DpuFacts::cores),
+            .doc = "Cores, each with its own instruction stream.",
+            .high = 4096,
+            .scales_with = Structure::units},
+    FactRow{.name = "pixel_parallel",
+            .member = fact_at(&DpuFacts::pixel_parallel),
+            .doc = "Output pixels per clock.",
+            .high = 65536,
+            .required = true,
+            .unless = "aie"},
+    FactRow{.name = "input_channel_parallel",
+            .member = fact_at(&DpuFacts::input_channel_parallel),
+            .doc = "Input channels per clock.",
+            .high = 65536,
+            .scales_with = Structure::array,
+            .required = true,
+            .unless = "aie"},
+    FactRow{.name = "output_channel_parallel",
+            .member = fact_at(&DpuFacts::output_channel_parallel),
+            .doc = "Output channels per clock.",
+            .high = 65536,
+            .scales_with = Structure::array,
+            .required = true,
+            .unless = "aie"},
+    FactRow{.name = "depthwise_pixel_parallel",
+            .member = fact_at(&DpuFacts::depthwise_pixel_parallel),
+            .doc = "Output pixels per clock of the narrow engine.",
+            .high = 65536},
+    FactRow{.name = "vector_channels",
+            .member = fact_at(&DpuFacts::vector_channels),
+            .doc = "Channels per clock of the narrow engine.",
+            .high = 65536},
+    FactRow{.name = "batch_handlers",
+            .member = fact_at(&DpuFacts::batch_handlers),
+            .doc = "Images of a core that share one weight load.",
+            .high = 4096},
+    FactRow{.name = "aie",
+            .member = fact_at(&DpuFacts::aie),
+            .doc = "AI engines (Versal).",
+            .low = 0,
+            .high = 65536},
+    FactRow{.name = "pl_clock",
+            .member = fact_at(&DpuFacts::pl_clock),
+            .doc = "Clock of the programmable logic.",
+            .unit = "Hz",
+            .low = 1e6,
+            .high = 1e10,
+            .scales_with = Structure::clock},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_dpu_mapper() {
-    return std::make_unique<DpuMapper>();
-}
+constinit const FamilyRow family::dpu{.name = "dpu",
+                                      .title = "DPU",
+                                      .block = "dpu",
+                                      .doc = "FPGA DPU facts.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<DpuFacts>,
+                                      .mapper = only_mapper<DpuMapper>};
 
 } // namespace archsim

@@ -3,9 +3,11 @@
 // over taps and channels (TI MMA), and a tensor unit that pads the channels of every tap to a block
 // (Hexagon).
 
+#include "family/table.hpp"
 #include "map/accelerator.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -13,10 +15,15 @@ namespace {
 
 using namespace accelerator;
 
+struct DspFacts : FactsOf<DspFacts> {
+    Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
+    Fact port_bytes_per_clock; ///< one core's port into the chip's interconnect: bytes per tensor clock
+};
+
 /// What one network gets of the chip.
 struct Core {
     explicit Core(const Machine& machine) : m(machine) {
-        const DspFacts& facts = machine.device->dsp;
+        const DspFacts& facts = machine.device->facts.as<DspFacts>();
         count = std::max(1.0, facts.mma_count.value_or(1));
         per_inference = std::min(count, machine.param(Parameter::cores_per_inference, 1));
         share = per_inference / count;
@@ -72,8 +79,10 @@ class DspMapper final : public Mapper {
                                  (format.ops_per_cycle * core.share),
                              format.efficiency, Parameter::conversion_work);
         }
-        if (machine.scenario == Scenario::throughput)
+        if (machine.scenario == Scenario::throughput) {
             result.instances = core.count / core.per_inference;
+            result.shared_exponent = machine.param(Parameter::instance_sharpness, result.shared_exponent);
+        }
         return result;
     }
 
@@ -156,10 +165,70 @@ class DspMapper final : public Mapper {
     }
 };
 
+double scratchpad_bytes(const Machine& machine) {
+    const Fact& stated = machine.device->facts.as<DspFacts>().scratchpad_bytes;
+    return stated.known() ? stated.value : on_chip_bytes(machine);
+}
+
+const Fact& port_width(const Device& device) {
+    return device.facts.as<DspFacts>().port_bytes_per_clock;
+}
+
+std::span<const AssumedParameter> assumed() {
+    static const std::array kAssumed = {
+        AssumedParameter{Parameter::instance_sharpness,
+                         assumption(6, "cores on different layers at a time rarely want the DRAM at once")}};
+    return kAssumed;
+}
+
+constexpr std::array kFacts = {
+    FactRow{.name = "mma_count",
+            .member = fact_at(&DspFacts::mma_count),
+            .doc = "Matrix accelerators.",
+            .low = 0,
+            .high = 4096,
+            .scales_with = Structure::units},
+    FactRow{.name = "mma_rows",
+            .member = fact_at(&DspFacts::mma_rows),
+            .doc = "Rows of one accelerator.",
+            .high = 65536,
+            .scales_with = Structure::array},
+    FactRow{.name = "mma_cols",
+            .member = fact_at(&DspFacts::mma_cols),
+            .doc = "Columns of one accelerator.",
+            .high = 65536,
+            .scales_with = Structure::array},
+    FactRow{.name = "hvx_units",
+            .member = fact_at(&DspFacts::hvx_units),
+            .doc = "Wide-vector units.",
+            .low = 0,
+            .high = 4096,
+            .scales_with = Structure::units},
+    FactRow{.name = "scratchpad",
+            .member = fact_at(&DspFacts::scratchpad_bytes),
+            .doc = "Memory that DMA fills beside the units.",
+            .unit = "B",
+            .low = 0,
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "port_bytes_per_clock",
+            .member = fact_at(&DspFacts::port_bytes_per_clock),
+            .doc = "Port of one core into the chip's interconnect.",
+            .unit = "B/clk",
+            .high = 1e6},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_dsp_mapper() {
-    return std::make_unique<DspMapper>();
-}
+constinit const FamilyRow family::dsp{.name = "dsp",
+                                      .title = "DSP",
+                                      .block = "dsp",
+                                      .doc = "DSP facts.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<DspFacts>,
+                                      .mapper = only_mapper<DspMapper>,
+                                      .assumed = assumed,
+                                      .managed_memory = scratchpad_bytes,
+                                      .memory_port = port_width};
 
 } // namespace archsim

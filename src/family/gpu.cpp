@@ -1,10 +1,19 @@
 // GPU: multiprocessors with a matrix engine and vector lanes, an L2 and DRAM. One kernel per subgraph.
 
 #include "family/gpu_view.hpp"
+#include "family/table.hpp"
+
+#include <array>
 
 namespace archsim {
 
 namespace {
+
+struct GpuFacts : FactsOf<GpuFacts> {
+    Fact sm_count, warp_size;
+    Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
+    Fact fabric_efficiency;      ///< share of that width that streams reach
+};
 
 class GpuMapper final : public Mapper {
   public:
@@ -37,10 +46,43 @@ class GpuMapper final : public Mapper {
     }
 };
 
+const Fact& fabric_width(const Device& device) {
+    return device.facts.as<GpuFacts>().fabric_bytes_per_clock;
+}
+
+constexpr std::array kFacts = {
+    FactRow{.name = "sm_count",
+            .member = fact_at(&GpuFacts::sm_count),
+            .doc = "Streaming multiprocessors, compute units, Xe cores or GPU cores.",
+            .high = 4096,
+            .scales_with = Structure::units,
+            .required = true},
+    FactRow{.name = "warp_size",
+            .member = fact_at(&GpuFacts::warp_size),
+            .doc = "Threads that run in lock step.",
+            .high = 1024},
+    FactRow{.name = "fabric_bytes_per_clock",
+            .member = fact_at(&GpuFacts::fabric_bytes_per_clock),
+            .doc = "Width of the SoC fabric between GPU and DRAM, bytes per GPU clock.",
+            .unit = "B/clk",
+            .high = 1e6},
+    FactRow{.name = "fabric_efficiency",
+            .member = fact_at(&GpuFacts::fabric_efficiency),
+            .doc = "Share of that width that streams reach.",
+            .low = 0.01,
+            .high = 1},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_gpu_mapper() {
-    return std::make_unique<GpuMapper>();
-}
+constinit const FamilyRow family::gpu{.name = "gpu",
+                                      .title = "GPU",
+                                      .block = "gpu",
+                                      .doc = "GPU facts.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<GpuFacts>,
+                                      .mapper = only_mapper<GpuMapper>,
+                                      .caches = true,
+                                      .memory_port = fabric_width};
 
 } // namespace archsim

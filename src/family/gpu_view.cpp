@@ -23,7 +23,7 @@ double special_rate(const Device& device) {
 
 double l2_capacity(const Device& device) {
     for (const MemoryLevel& level : device.memory)
-        if (level.name.starts_with("L2"))
+        if (level.rank == MemoryRank::l2)
             return level.capacity.value_or(0);
     return 0;
 }

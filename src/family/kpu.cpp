@@ -3,9 +3,11 @@
 // token.
 
 #include "family/kpu_schedule.hpp"
+#include "family/table.hpp"
 #include "map/accelerator.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -126,10 +128,27 @@ class KpuMapper final : public Mapper {
     }
 };
 
+constexpr std::array kFacts = {
+    FactRow{.name = "grid",
+            .member = fact_at(&kpu::KpuFacts::grid),
+            .doc = "Tiles of the fabric: [rows, columns].",
+            .scales_with = Structure::units,
+            .required = true},
+    FactRow{.name = "dataflow", .member = fact_at(&kpu::KpuFacts::dataflow), .doc = "What stays in a tile."},
+    FactRow{.name = "tiles",
+            .member = fact_at(&kpu::KpuFacts::tiles),
+            .doc = "Kinds of tiles.",
+            .required = true},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_kpu_mapper() {
-    return std::make_unique<KpuMapper>();
-}
+constinit const FamilyRow family::kpu{.name = "kpu",
+                                      .title = "KPU",
+                                      .block = "kpu",
+                                      .doc = "Domain-flow fabric.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<kpu::KpuFacts>,
+                                      .mapper = only_mapper<KpuMapper>};
 
 } // namespace archsim

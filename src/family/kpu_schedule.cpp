@@ -20,9 +20,10 @@ double Fabric::tiles() const {
 }
 
 Fabric fabric_of(const Machine& machine, Precision precision) {
-    const KpuFacts& facts = machine.device->kpu;
+    const auto& facts = machine.device->facts.as<KpuFacts>();
+    const auto& [rows, cols] = facts.grid;
     Fabric fabric;
-    for (const KpuTile& tile : facts.tiles) {
+    for (const TileKind& tile : facts.tiles) {
         const Fact& rate = tile.ops_per_clock[static_cast<std::size_t>(precision)];
         if (!rate.known() || rate.value <= 0 || fabric.class_count == Fabric::kMaxClasses)
             continue;
@@ -36,7 +37,7 @@ Fabric fabric_of(const Machine& machine, Precision precision) {
         fabric.classes[fabric.class_count++] = c;
     }
     if (fabric.class_count == 0) { // no tile kinds stated: equal tiles share the engine's rate
-        const double tiles = std::max(1.0, facts.grid_rows.value_or(1) * facts.grid_cols.value_or(1));
+        const double tiles = std::max(1.0, rows.value_or(1) * cols.value_or(1));
         const double macs =
             std::max(machine.matrix_ops(precision), machine.vector_ops(precision)) / 2 / tiles;
         const double side = std::max(1.0, std::floor(std::sqrt(macs)));
@@ -44,8 +45,8 @@ Fabric fabric_of(const Machine& machine, Precision precision) {
         fabric.class_count = 1;
     }
     const double square = std::ceil(std::sqrt(fabric.tiles()));
-    fabric.grid_rows = facts.grid_rows.value_or(square);
-    fabric.grid_cols = facts.grid_cols.value_or(square);
+    fabric.grid_rows = rows.value_or(square);
+    fabric.grid_cols = cols.value_or(square);
     return fabric;
 }
 

@@ -16,6 +16,12 @@
 
 namespace archsim::kpu {
 
+struct KpuFacts : FactsOf<KpuFacts> {
+    std::array<Fact, 2> grid; ///< [rows, columns] of tiles
+    std::string dataflow;
+    std::vector<TileKind> tiles;
+};
+
 /// Equal tiles of the fabric in one number format.
 struct TileClass {
     double rows = 16, cols = 16; ///< processing elements

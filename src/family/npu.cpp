@@ -3,9 +3,11 @@
 // inference, weights that stay on chip, whole networks laid out as one pipeline with configuration changes
 // when they do not fit.
 
+#include "family/table.hpp"
 #include "map/accelerator.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -13,9 +15,14 @@ namespace {
 
 using namespace accelerator;
 
+struct NpuFacts : FactsOf<NpuFacts> {
+    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
+    bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
+};
+
 struct Array {
     Array(const Machine& machine, const NetworkWork& network) : m(machine) {
-        const NpuFacts& facts = machine.device->npu;
+        const NpuFacts& facts = machine.device->facts.as<NpuFacts>();
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         per_inference = std::min(cores, machine.param(Parameter::cores_per_inference, cores));
         share = per_inference / cores;
@@ -203,10 +210,60 @@ class NpuMapper final : public Mapper {
     }
 };
 
+double buffer_bytes(const Machine& machine) {
+    const Fact& stated = machine.device->facts.as<NpuFacts>().sram_bytes;
+    return stated.known() ? stated.value : on_chip_bytes(machine);
+}
+
+double held_weight_bytes(const Machine& machine) {
+    return machine.device->facts.as<NpuFacts>().on_chip_weight_bytes.value_or(0);
+}
+
+constexpr std::array kFacts = {
+    FactRow{.name = "cores",
+            .member = fact_at(&NpuFacts::cores),
+            .doc = "Cores.",
+            .high = 1e6,
+            .scales_with = Structure::units},
+    FactRow{.name = "array_rows",
+            .member = fact_at(&NpuFacts::array_rows),
+            .doc = "Input channels per clock of a core.",
+            .high = 65536,
+            .scales_with = Structure::array},
+    FactRow{.name = "array_cols",
+            .member = fact_at(&NpuFacts::array_cols),
+            .doc = "Output channels per clock of a core.",
+            .high = 65536,
+            .scales_with = Structure::array},
+    FactRow{.name = "sram",
+            .member = fact_at(&NpuFacts::sram_bytes),
+            .doc = "On-chip buffer.",
+            .unit = "B",
+            .low = 0,
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "on_chip_weights",
+            .member = fact_at(&NpuFacts::on_chip_weight_bytes),
+            .doc = "Weights that stay on chip.",
+            .unit = "B",
+            .low = 0,
+            .high = 1e12,
+            .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "dataflow_pipeline",
+            .member = fact_at(&NpuFacts::dataflow_pipeline),
+            .doc = "The whole network is laid out spatially, one image per step."},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_npu_mapper() {
-    return std::make_unique<NpuMapper>();
-}
+constinit const FamilyRow family::npu{.name = "npu",
+                                      .title = "NPU",
+                                      .block = "npu",
+                                      .doc = "Generic spatial array.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<NpuFacts>,
+                                      .mapper = only_mapper<NpuMapper>,
+                                      .managed_memory = buffer_bytes,
+                                      .weight_memory = held_weight_bytes};
 
 } // namespace archsim

@@ -3,9 +3,11 @@
 // run, and weights of the next tile load while the current one computes.
 
 #include "family/systolic_tiles.hpp"
+#include "family/table.hpp"
 #include "map/accelerator.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace archsim {
 
@@ -14,10 +16,15 @@ namespace {
 using namespace accelerator;
 using namespace systolic;
 
+struct SystolicFacts : FactsOf<SystolicFacts> {
+    Fact cores, mxu_per_core, rows, cols, vector_lanes;
+    std::string dataflow;
+};
+
 /// What the formulas need of the machine, once per subgraph.
 struct Chip {
     Chip(const Machine& m, const NetworkWork& network) : machine(m) {
-        const SystolicFacts& facts = m.device->systolic;
+        const SystolicFacts& facts = m.device->facts.as<SystolicFacts>();
         cores = std::max(1.0, facts.cores.value_or(1));
         array.count = std::max(1.0, facts.mxu_per_core.value_or(1));
         array.rows = facts.rows.value_or(128);
@@ -171,10 +178,47 @@ class SystolicMapper final : public Mapper {
     }
 };
 
+constexpr std::array<std::string_view, 2> kDataflows = {"weight-stationary", "output-stationary"};
+
+constexpr std::array kFacts = {
+    FactRow{
+        .name = "cores", .member = fact_at(&SystolicFacts::cores), .doc = "Cores of the chip.", .high = 4096},
+    FactRow{.name = "mxu_per_core",
+            .member = fact_at(&SystolicFacts::mxu_per_core),
+            .doc = "Matrix units of a core.",
+            .high = 4096,
+            .scales_with = Structure::units,
+            .required = true},
+    FactRow{.name = "rows",
+            .member = fact_at(&SystolicFacts::rows),
+            .doc = "Rows of multiply-accumulate cells.",
+            .high = 65536,
+            .scales_with = Structure::array,
+            .required = true},
+    FactRow{.name = "cols",
+            .member = fact_at(&SystolicFacts::cols),
+            .doc = "Columns of cells.",
+            .high = 65536,
+            .scales_with = Structure::array,
+            .required = true},
+    FactRow{.name = "vector_lanes",
+            .member = fact_at(&SystolicFacts::vector_lanes),
+            .doc = "Vector lanes of a core.",
+            .high = 1e6},
+    FactRow{.name = "dataflow",
+            .member = fact_at(&SystolicFacts::dataflow),
+            .doc = "What stays in the array.",
+            .words = kDataflows},
+};
+
 } // namespace
 
-std::unique_ptr<Mapper> make_systolic_mapper() {
-    return std::make_unique<SystolicMapper>();
-}
+constinit const FamilyRow family::tpu{.name = "tpu",
+                                      .title = "TPU",
+                                      .block = "systolic",
+                                      .doc = "Systolic array.",
+                                      .facts = kFacts,
+                                      .make_facts = empty_facts<SystolicFacts>,
+                                      .mapper = only_mapper<SystolicMapper>};
 
 } // namespace archsim

@@ -287,7 +287,7 @@ Deployment HardwareDatabase::deployment(std::string_view id) const {
 }
 
 std::vector<std::string> HardwareDatabase::device_ids() const {
-    std::vector<std::pair<int, std::string>> rows;
+    std::vector<std::pair<std::size_t, std::string>> rows;
     for (const auto& [key, entries] : state_->files.index().devices) {
         std::optional<Family> family = entries.back().family;
         if (!family)
@@ -296,8 +296,7 @@ std::vector<std::string> HardwareDatabase::device_ids() const {
         for (const DatabaseEntry& entry : entries)
             if (!family)
                 family = entry.family;
-        rows.emplace_back(family ? static_cast<int>(*family) : static_cast<int>(kFamilies.size()),
-                          entries.back().id);
+        rows.emplace_back(family.value_or(Family{}).index(), entries.back().id);
     }
     std::sort(rows.begin(), rows.end());
     std::vector<std::string> ids;

@@ -3,8 +3,35 @@
 #include "hardware/text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace archsim {
+
+namespace {
+
+struct RankPrefix {
+    std::string_view prefix;
+    MemoryRank rank;
+};
+constexpr std::array kRankPrefixes = {RankPrefix{"L1", MemoryRank::l1}, RankPrefix{"L2", MemoryRank::l2},
+                                      RankPrefix{"L3", MemoryRank::last}, RankPrefix{"LLC", MemoryRank::last},
+                                      RankPrefix{"SLC", MemoryRank::last}};
+constexpr std::array<std::string_view, 3> kWholeChip = {"chip", "socket", "SoC"};
+
+} // namespace
+
+MemoryLevel memory_level(std::string name, std::string scope) {
+    MemoryLevel level;
+    for (const RankPrefix& known : kRankPrefixes)
+        if (name.starts_with(known.prefix))
+            level.rank = known.rank;
+    if (std::find(kWholeChip.begin(), kWholeChip.end(), scope) != kWholeChip.end())
+        level.scope = MemoryScope::chip;
+    level.name = std::move(name);
+    level.scope_name = std::move(scope);
+    return level;
+}
 
 const MemoryLevel* Device::level(std::string_view level_name) const {
     for (const MemoryLevel& candidate : memory)

@@ -2,7 +2,9 @@
 
 #include "archsim/hardware/parameters.hpp"
 
+#include "hardware/family_facts.hpp"
 #include "hardware/runtime_reader.hpp"
+#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -64,9 +66,8 @@ void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
 }
 
 void read_memory(ObjectReader& entry, Device& device) {
-    MemoryLevel level;
-    level.name = entry.text("name", Need::required);
-    level.scope = entry.text("scope");
+    const std::string name = entry.text("name", Need::required);
+    MemoryLevel level = memory_level(name, entry.text("scope"));
     level.capacity = entry.quantity("capacity", D::bytes, kCapacity);
     level.bandwidth = entry.quantity("bandwidth", D::bandwidth, kBandwidth);
     level.bytes_per_clock = entry.quantity("bytes_per_clock", D::bytes_per_clock, {0.01, 1e6});
@@ -160,7 +161,7 @@ void read_identity(ObjectReader& document, Device& device) {
     else if (!family.empty())
         document.context().report(FindingKind::malformed_file, Severity::error, document.place_of("family"),
                                   fmt::format("\"{}\" is not a family", family),
-                                  "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+                                  "use " + either_of(family_names()));
     const double year = document.number("year", {1970, 2100});
     device.year = std::isnan(year) ? 0 : static_cast<int>(year);
     device.process_nm = document.quantity("process", D::process, {1, 1000});

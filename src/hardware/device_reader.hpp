@@ -25,7 +25,4 @@ std::shared_ptr<const Device> read_device(const nlohmann::json& document, const 
 /// Reads {"fp16": 4096, ...} under `key` into `rates`.
 void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPrecisionCount>& rates);
 
-/// Reads the block named like the device's family.
-void read_family(ObjectReader& document, Device& device);
-
 } // namespace archsim

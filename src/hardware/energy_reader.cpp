@@ -140,7 +140,7 @@ std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key) {
     return prices;
 }
 
-void read_family(ObjectReader& entry, FamilyEnergy& family) {
+void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     entry.object("events", [&](ObjectReader& table) {
         table.members([&](std::string_view name, const JsonPlace& place) {
             if (const auto event = parse_event(name))
@@ -212,17 +212,19 @@ void read_document(ObjectReader& document, EnergySpec& spec) {
         spec.wall.host_share = wall.quantity("host_share", D::one, {0, 10}, Need::required);
     });
     document.object("families", [&](ObjectReader& families) {
-        for (const Family family : kFamilies) {
-            if (!families.has(name_of(family)))
-                families.missing(name_of(family), "every family needs its events");
-            families.object(name_of(family), [&](ObjectReader& entry) {
-                read_family(entry, spec.families[static_cast<std::size_t>(family)]);
-            });
-        }
+        for (const Family family : archsim::families())
+            families.object(name_of(family),
+                            [&](ObjectReader& entry) { read_family_energy(entry, spec.families[family]); });
     });
 }
 
 } // namespace
+
+const FamilyEnergy& EnergySpec::of(Family family) const {
+    static const FamilyEnergy kNone;
+    const auto found = families.find(family);
+    return found == families.end() ? kNone : found->second;
+}
 
 EnergySpec read_energy_spec(const std::filesystem::path& file) {
     ReadContext context;

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -69,7 +70,9 @@ struct EnergySpec {
     std::array<Fact, kPrecisionCount> width_ratio; ///< all-in energy of a MAC relative to bf16
     std::vector<TypedPrice> dram_device, links;
     WallSpec wall;
-    std::array<FamilyEnergy, kFamilies.size()> families;
+    std::map<Family, FamilyEnergy> families;
+    /// Prices of a family; none where the file does not name it: its devices state their own.
+    const FamilyEnergy& of(Family family) const;
 };
 
 /// Throws InputError with every finding.

@@ -81,7 +81,7 @@ const Fact* find_type(const std::vector<TypedPrice>& prices, std::string_view ty
 class Resolver {
   public:
     Resolver(const EnergySpec& spec, const Device& device)
-        : spec_(spec), device_(device), family_(spec.families[static_cast<std::size_t>(device.family)]) {}
+        : spec_(spec), device_(device), family_(spec.of(device.family)) {}
 
     EnergyTable resolve() {
         resolve_voltage();
@@ -314,7 +314,7 @@ class Resolver {
     void resolve_wall() {
         const std::string link = lower_case(device_.host_link_type);
         const bool card = link.starts_with("pcie") || link.starts_with("nvlink");
-        const bool server = card || device_.family == Family::cpu;
+        const bool server = card || device_.family.row().is_host;
         table_.supply_efficiency =
             server ? spec_.wall.server_supply_efficiency : spec_.wall.adapter_efficiency;
         if (card)

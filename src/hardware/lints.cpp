@@ -1,5 +1,6 @@
 #include "hardware/lints.hpp"
 
+#include "hardware/family_facts.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -134,10 +135,9 @@ class Lints {
                     device_.memory[i].name, "DRAM", 1e6, "MB");
     }
 
-    void required(const Fact& fact, std::string where) {
-        if (!fact.known())
-            add(FindingKind::missing_field, std::move(where),
-                fmt::format("a {} needs this field", title_of(device_.family)), "add it with its source");
+    void required(std::string where) {
+        add(FindingKind::missing_field, std::move(where),
+            fmt::format("a {} needs this field", title_of(device_.family)), "add it with its source");
     }
 
     /// Identity is missing, perhaps the family too.
@@ -150,38 +150,8 @@ class Lints {
     void family() {
         if (anonymous() || doubtful("/family"))
             return;
-        switch (device_.family) {
-        case Family::cpu:
-            required(device_.cpu.cores, "/cpu/cores");
-            break;
-        case Family::gpu:
-            required(device_.gpu.sm_count, "/gpu/sm_count");
-            break;
-        case Family::tpu:
-            required(device_.systolic.rows, "/systolic/rows");
-            required(device_.systolic.cols, "/systolic/cols");
-            required(device_.systolic.mxu_per_core, "/systolic/mxu_per_core");
-            break;
-        case Family::kpu:
-            required(device_.kpu.grid_rows, "/kpu/grid");
-            if (device_.kpu.tiles.empty())
-                required(Fact{}, "/kpu/tiles");
-            break;
-        case Family::dpu:
-            // The Versal and cloud engines publish an AI-engine count instead of a loop nest.
-            if (!device_.dpu.aie.known()) {
-                required(device_.dpu.pixel_parallel, "/dpu/pixel_parallel");
-                required(device_.dpu.input_channel_parallel, "/dpu/input_channel_parallel");
-                required(device_.dpu.output_channel_parallel, "/dpu/output_channel_parallel");
-            }
-            break;
-        case Family::cgra:
-            required(device_.cgra.compute_units, "/cgra/compute_units");
-            break;
-        case Family::dsp:
-        case Family::npu:
-            break;
-        }
+        for (const std::string_view name : missing_facts(device_))
+            required(fmt::format("/{}/{}", device_.family.row().block, name));
     }
 
     const Device& device_;

@@ -3,24 +3,9 @@
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/parameters.hpp"
 
-#include "hardware/text.hpp"
-
-#include <utility>
-
 namespace archsim {
 
 namespace {
-
-constexpr std::array<std::pair<std::string_view, std::string_view>, kFamilies.size()> kFamilyNames = {{
-    {"cpu", "CPU"},
-    {"gpu", "GPU"},
-    {"tpu", "TPU"},
-    {"kpu", "KPU"},
-    {"dsp", "DSP"},
-    {"dpu", "DPU"},
-    {"cgra", "CGRA"},
-    {"npu", "NPU"},
-}};
 
 constexpr std::array<std::string_view, 3> kEngineClassNames = {"matrix", "vector", "special"};
 
@@ -31,21 +16,6 @@ constexpr std::array<ParameterInfo, kParameterCount> kParameterInfos = {{
 }};
 
 } // namespace
-
-std::string_view name_of(Family family) {
-    return kFamilyNames[static_cast<std::size_t>(family)].first;
-}
-
-std::string_view title_of(Family family) {
-    return kFamilyNames[static_cast<std::size_t>(family)].second;
-}
-
-std::optional<Family> parse_family(std::string_view text) {
-    for (const Family family : kFamilies)
-        if (same_ignoring_case(name_of(family), text))
-            return family;
-    return std::nullopt;
-}
 
 std::string_view name_of(EngineClass kind) {
     return kEngineClassNames[static_cast<std::size_t>(kind)];

@@ -28,6 +28,9 @@ bool Runtime::serves(const Device& device) const {
 ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
     ParameterSet set;
     const auto at = [&set](Parameter p) -> Fact& { return set.facts[static_cast<std::size_t>(p)]; };
+    if (const auto assumed = device.family.row().assumed; assumed != nullptr)
+        for (const AssumedParameter& entry : assumed())
+            at(entry.parameter) = entry.value;
     for (const ParameterEntry& entry : runtime.parameters) {
         at(entry.parameter) = entry.value;
         for (const auto& [generation, fact] : entry.by_generation)

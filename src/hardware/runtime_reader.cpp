@@ -139,7 +139,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
         else
             document.context().report(
                 FindingKind::malformed_file, Severity::error, document.place_of("families"),
-                fmt::format("\"{}\" is not a family", name), "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+                fmt::format("\"{}\" is not a family", name), "use " + either_of(family_names()));
     }
     runtime.vendors = document.texts("vendors");
     runtime.generations = document.texts("generations");

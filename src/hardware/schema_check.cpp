@@ -1,5 +1,6 @@
 #include "hardware/schema_check.hpp"
 
+#include "hardware/family_schema.hpp"
 #include "hardware/json_reader.hpp"
 
 #include <algorithm>
@@ -67,9 +68,10 @@ struct SchemaCheck::Schema {
 };
 
 SchemaCheck::SchemaCheck(const std::string& schema_file, std::vector<Finding>& findings) {
-    const auto document = parse_json_file(schema_file, findings);
+    auto document = parse_json_file(schema_file, findings);
     if (!document)
         return;
+    complete_schema(*document);
     auto parsed = std::make_unique<Schema>();
     try {
         valijson::SchemaParser parser;

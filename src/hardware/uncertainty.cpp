@@ -1,6 +1,7 @@
 #include "archsim/hardware/uncertainty.hpp"
 
 #include "hardware/json_reader.hpp"
+#include "hardware/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,7 +79,7 @@ ResidualClass read_class(ObjectReader& entry) {
         if (!c.family)
             entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of("family"),
                                    fmt::format("\"{}\" is not a family", family),
-                                   "use cpu, gpu, tpu, kpu, dsp, dpu, cgra or npu");
+                                   "use " + either_of(family_names()));
     }
     c.evidence = read_choice(entry, "evidence", kEvidence);
     c.generation = entry.text("generation");

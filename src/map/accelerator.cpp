@@ -254,32 +254,6 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
     return result;
 }
 
-double on_chip_bytes(const Machine& machine) {
-    double largest = 0;
-    for (const MemoryLevel& level : machine.device->memory) {
-        const bool whole = level.scope == "chip" || level.scope == "socket" || level.scope == "SoC";
-        largest =
-            std::max(largest, level.capacity.value_or(0) * (whole ? 1.0 : std::max(1.0, machine.units)));
-    }
-    return largest;
-}
-
-double managed_memory_bytes(const Machine& machine) {
-    const Device& device = *machine.device;
-    switch (device.family) {
-    case Family::cpu:
-    case Family::gpu:
-        return 0;
-    case Family::dsp:
-        return device.dsp.scratchpad_bytes.known() ? device.dsp.scratchpad_bytes.value
-                                                   : on_chip_bytes(machine);
-    case Family::npu:
-        return device.npu.sram_bytes.known() ? device.npu.sram_bytes.value : on_chip_bytes(machine);
-    default:
-        return on_chip_bytes(machine);
-    }
-}
-
 bool activations_stay(const NetworkWork& network, const SubgraphWork& work, double capacity, double shares) {
     const auto& timeline = network.memory.timeline;
     const double alive = work.index < timeline.size() ? timeline[work.index] : work.activation_bytes();

@@ -1,7 +1,9 @@
 #pragma once
-// Counting that the accelerator mappers (TPU, KPU, DSP, DPU, CGRA, NPU) share. Private to the mappers.
+// Counting that the accelerator mappers (TPU, KPU, DSP, DPU, CGRA, NPU) share. For the mappers alone.
 
 #include "archsim/map/mapper.hpp"
+
+#include "map/on_chip.hpp"
 
 #include <cmath>
 
@@ -54,12 +56,6 @@ struct VectorWork {
 };
 /// `drained` adds the stack's cost per byte of contraction output.
 VectorWork vector_work(const SubgraphWork& work, const Machine& machine);
-
-/// Bytes that the chip can keep near its engines: its largest on-chip level over all units.
-double on_chip_bytes(const Machine& machine);
-
-/// Bytes of on-chip memory in which the compiler places activations; 0 where caches decide.
-double managed_memory_bytes(const Machine& machine);
 
 /// Whether the tensors alive at this subgraph (divided over `shares` independent parts) stay within
 /// `capacity`.

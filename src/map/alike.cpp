@@ -77,17 +77,27 @@ class Key {
         put(text.size());
         bytes_ += text;
     }
-    void one(const Contraction& c) { put(c.groups, c.m, c.n, c.k, c.weights_constant); }
+    // Each struct is taken apart into all of its members: one more, and this does not compile until it is
+    // decided whether the new member tells subgraphs apart.
+    void one(const Contraction& c) {
+        const auto& [groups, m, n, k, weights_constant] = c;
+        put(groups, m, n, k, weights_constant);
+    }
     void one(const Window& w) {
-        put(w.batch, w.in_channels, w.out_channels, w.groups, w.transposed);
-        put(w.in, w.out, w.kernel, w.stride, w.dilation);
+        const auto& [batch, in_channels, out_channels, groups, in, out, kernel, stride, dilation,
+                     transposed] = w;
+        put(batch, in_channels, out_channels, groups, transposed);
+        put(in, out, kernel, stride, dilation);
     }
     void one(const AttentionShape& a) {
-        put(a.batch, a.heads, a.kv_heads, a.query_length, a.kv_length, a.head_size, a.value_size, a.causal);
+        const auto& [batch, heads, kv_heads, query_length, kv_length, head_size, value_size, causal] = a;
+        put(batch, heads, kv_heads, query_length, kv_length, head_size, value_size, causal);
     }
     void one(const OperatorWork& w) {
-        put(w.kind, w.fusion, w.macs, w.vector_ops, w.special_ops, w.serial_steps, w.passes);
-        put(w.contractions, w.window, w.attention, w.partial_reads, w.partial_write, w.partial_writes);
+        const auto& [kind, fusion, macs, vector_ops, special_ops, contractions, window, attention,
+                     serial_steps, partial_reads, partial_write, partial_writes, passes] = w;
+        put(kind, fusion, macs, vector_ops, special_ops, serial_steps, passes);
+        put(contractions, window, attention, partial_reads, partial_write, partial_writes);
     }
 
     std::string bytes_;
@@ -116,25 +126,28 @@ class SubgraphKey {
         for (const TensorId id : met_)
             number_[id] = 0;
         met_.clear();
-        const auto anchor = std::find_if(s.members.begin(), s.members.end(),
-                                         [&](const SubgraphMember& m) { return m.op == s.anchor; });
-        key.put(s.kind, s.repeat, s.members.size(), anchor - s.members.begin());
-        for (const SubgraphMember& member : s.members) {
-            key.put(member.reason);
-            put(member.op, key);
+        // Names and predecessors tell nothing that counts.
+        const auto& [name, anchor, kind, repeat, members, inputs, weights, outputs, predecessors] = s;
+        const auto at = std::find_if(members.begin(), members.end(),
+                                     [&, op = anchor](const SubgraphMember& m) { return m.op == op; });
+        key.put(kind, repeat, members.size(), at - members.begin());
+        for (const auto& [op, reason] : members) {
+            key.put(reason);
+            put(op, key);
         }
-        if (anchor == s.members.end())
-            put(s.anchor, key);
-        for (const auto* tensors : {&s.inputs, &s.weights, &s.outputs})
+        if (at == members.end())
+            put(anchor, key);
+        for (const auto* tensors : {&inputs, &weights, &outputs})
             put(*tensors, key);
     }
 
   private:
     void put(std::uint32_t index, Key& key) {
-        const Operator& op = operators_[index];
-        key.put(op.type, op.native_precision, op.work);
-        put(op.inputs, key);
-        put(op.outputs, key);
+        // The subgraph repeats with its operators, and has none that are folded.
+        const auto& [name, type, inputs, outputs, repeat, folded, native_precision, work] = operators_[index];
+        key.put(type, native_precision, work);
+        put(inputs, key);
+        put(outputs, key);
         if (derived_)
             key.put(derived_->link_elements[index], derived_->collectives[index]);
     }
@@ -151,9 +164,12 @@ class SubgraphKey {
         key.put(std::uint32_t{0});
         met_.push_back(id);
         number_[id] = static_cast<std::uint32_t>(met_.size());
-        const ShapedTensor& t = graph_.tensors[id];
-        key.put(t.type, t.role, t.known, t.constant, t.kv_cache, t.storage_bits, heads_[id]);
-        key.put(t.shape);
+        // What a tensor is to people (learned, a statistic, of data-dependent size) and how its stored
+        // elements pack values, which storage_bits counts, change no work.
+        const auto& [name, type, value_kind, role, known, data_dependent, buffer, constant, kv_cache, learned,
+                     storage_bits, packing, shape] = graph_.tensors[id];
+        key.put(type, role, known, constant, kv_cache, storage_bits, heads_[id]);
+        key.put(shape);
         if (derived_)
             key.put(derived_->tensor_share[id]);
     }

@@ -132,26 +132,20 @@ class MachineBuilder {
 
     void add_memory(const Fact& clock) {
         const Device& d = *m_.device;
-        static constexpr std::array kLevels = {Resource::l1_bytes, Resource::l2_bytes, Resource::llc_bytes};
         for (const MemoryLevel& level : d.memory) {
-            const int rank = level_rank(level);
-            if (rank < 0)
+            if (level.rank == MemoryRank::other)
                 continue;
-            const bool per_unit = level.scope != "chip" && level.scope != "socket" && level.scope != "SoC";
+            const Resource resource = resource_of(level.rank);
+            const double copies = level.scope == MemoryScope::unit ? m_.units : 1.0;
             if (level.bandwidth.known())
-                set(kLevels[static_cast<std::size_t>(rank)], level.bandwidth.value, {&level.bandwidth});
+                set(resource, level.bandwidth.value, {&level.bandwidth});
             else if (level.bytes_per_clock.known())
-                set(kLevels[static_cast<std::size_t>(rank)],
-                    level.bytes_per_clock.value * (per_unit ? m_.units : 1.0) * clock.value,
+                set(resource, level.bytes_per_clock.value * copies * clock.value,
                     {&level.bytes_per_clock, &clock});
         }
-        // What a stack's code reaches replaces what the ports of a core could do.
-        if (d.family == Family::cpu) {
-            set_reached(Resource::l2_bytes, Parameter::l2_bytes_per_clock, clock);
-            set_reached(Resource::llc_bytes, Parameter::llc_bytes_per_clock, clock);
-            if (const Fact& chip = m_.parameters.fact(Parameter::llc_bandwidth); chip.known())
-                set(Resource::llc_bytes, chip.value, {});
-        }
+        const FamilyRow& family = d.family.row();
+        if (family.refine_rates != nullptr)
+            family.refine_rates(m_, clock);
         if (!d.dram)
             return;
         const Fact* bandwidth = &d.dram->bandwidth;
@@ -165,40 +159,20 @@ class MachineBuilder {
             bandwidth = &m_.mode->memory_bandwidth;
             value = bandwidth->value * fraction->value_or(1.0);
         }
-        // A small chip's fabric, or the port of one DSP core, can be slower than the DRAM: bytes per clock of
-        // the compute side.
-        for (const Fact* width : {&d.gpu.fabric_bytes_per_clock, &d.dsp.port_bytes_per_clock})
-            if (width->known())
+        // A small chip's fabric, or the port of one core, can be slower than the DRAM.
+        if (family.memory_port != nullptr)
+            if (const Fact& width = family.memory_port(d); width.known())
                 value =
-                    std::min(value, width->value * clock.value * m_.param(Parameter::fabric_efficiency, 1.0));
+                    std::min(value, width.value * clock.value * m_.param(Parameter::fabric_efficiency, 1.0));
         value *= m_.param(Parameter::dram_efficiency, 1.0);
         set(Resource::dram_bytes, value, {bandwidth, fraction});
         set(Resource::weight_bytes, value, {bandwidth, fraction});
     }
 
-    /// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid
-    /// chip).
-    void set_reached(Resource resource, Parameter parameter, const Fact& clock) {
-        const Fact& per_unit = m_.parameters.fact(parameter);
-        if (!per_unit.known())
-            return;
-        double units = m_.units;
-        for (const Engine& engine : m_.device->engines)
-            if (engine.kind == EngineClass::vector) {
-                units = engine.count * m_.active_fraction;
-                break;
-            }
-        set(resource, per_unit.value * units * clock.value, {&clock});
-    }
-
-    static int level_rank(const MemoryLevel& level) {
-        if (level.name.starts_with("L1"))
-            return 0;
-        if (level.name.starts_with("L2"))
-            return 1;
-        if (level.name.starts_with("L3") || level.name.starts_with("LLC") || level.name.starts_with("SLC"))
-            return 2;
-        return -1;
+    static Resource resource_of(MemoryRank rank) {
+        return rank == MemoryRank::l1   ? Resource::l1_bytes
+               : rank == MemoryRank::l2 ? Resource::l2_bytes
+                                        : Resource::llc_bytes;
     }
 
     Machine& m_;

@@ -5,6 +5,7 @@
 #include "ops/families.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace archsim {
 
@@ -72,12 +73,15 @@ void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
 
 // --- Attention, QAttention, DecoderMaskedSelfAttention, PackedAttention: projection and attention in one
 
+/// Index of an input that an operator does not have.
+constexpr std::size_t kNoInput = std::numeric_limits<std::size_t>::max();
+
 /// Where these operators keep what; their merged weights are [hidden, q + k + v].
 struct MergedInputs {
     std::size_t weights = 1, bias = 2, mask = 3, past = 4, attention_bias = 5;
 };
 constexpr MergedInputs kAttentionInputs{};
-constexpr MergedInputs kQuantizedInputs{1, 2, 5, 8, 99};
+constexpr MergedInputs kQuantizedInputs{1, 2, 5, 8, kNoInput};
 constexpr MergedInputs kMaskedInputs{1, 2, 3, 4, 5};
 
 struct MergedAttention {
@@ -249,7 +253,7 @@ struct GroupedInputs {
     std::size_t total_length = 6, cosine = 7, attention_bias = 10;
 };
 constexpr GroupedInputs kGrouped{};
-constexpr GroupedInputs kSparse{7, 9, 99};
+constexpr GroupedInputs kSparse{7, 9, kNoInput};
 
 struct Grouped {
     std::int64_t batch = 0, heads = 0, kv_heads = 0, query = 0, total = 0, cache = 0, head = 0, value = 0;

@@ -138,7 +138,7 @@ std::string boundary_of(const Result& result) {
     const EnergyTable& table = *result.machine->energy;
     if (table.host_share.known())
         return "the card: chip and its memory, without the server around it";
-    return result.device->family == Family::cpu ? "the package and its memory"
+    return result.device->family.row().is_host ? "the package and its memory"
                                                 : "the module: chip, its memory, and what shares its supply";
 }
 

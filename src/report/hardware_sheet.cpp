@@ -67,7 +67,7 @@ std::vector<std::string> not_stated(const Device& device) {
     need(!device.dram || device.dram->achievable_fraction.known(), "achievable share of the DRAM bandwidth");
     need(device.tdp.known(), "power limit");
     need(device.idle.known(), "idle power");
-    need(device.family == Family::cpu || device.host_link_bandwidth.known() || !device.host_link_type.empty(),
+    need(device.family.row().is_host || device.host_link_bandwidth.known() || !device.host_link_type.empty(),
          "host link");
     need(device.link_bandwidth.known(), "chip-to-chip bandwidth");
     need(device.list_price.has_value(), "list price");

@@ -186,7 +186,7 @@ Report describe(const HardwareList& list, HardwareListLayout layout) {
         report.blocks.push_back(table_of(fmt::format("{} ({})", list.deployment, all.size()), all, layout));
         return report;
     }
-    for (const Family family : kFamilies) {
+    for (const Family family : families()) {
         std::vector<const HardwareRow*> rows;
         std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
                      [&](const HardwareRow* row) { return row->device->family == family; });

@@ -46,7 +46,7 @@ std::vector<std::string> fit_notes(const Result& r, const MemoryFit& fit) {
 
 /// What of a network stays on the chip between its layers.
 std::string_view stays_text(const Result& r, const MemoryFit& fit) {
-    if (r.device->family == Family::cpu || r.device->family == Family::gpu)
+    if (r.device->family.row().caches)
         return "caches decide";
     if (fit.all_on_chip())
         return "all";

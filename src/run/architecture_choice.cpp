@@ -41,9 +41,8 @@ void add(const Session& session, const std::string& name, std::vector<Architectu
         const auto family = parse_family(name.substr(0, at));
         const std::string hardware = name.substr(at + 1);
         if (!family)
-            throw UsageError(fmt::format("--architectures: \"{}\" is not a family (cpu, gpu, tpu, kpu, dsp, "
-                                         "dpu, cgra, npu)",
-                                         name.substr(0, at)));
+            throw UsageError(fmt::format("--architectures: \"{}\" is not a family ({})", name.substr(0, at),
+                                         fmt::join(family_names(), ", ")));
         if (hardware.empty())
             throw UsageError(fmt::format("--architectures: \"{}\" names no device", name));
         if (family_of(session, hardware) != *family)

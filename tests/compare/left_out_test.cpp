@@ -116,7 +116,7 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     const std::string file = folder.write("uncertainty.json", uncertainty_json(classes));
     const UncertaintyTable table{std::filesystem::path(file)};
     Device device;
-    device.family = Family::gpu;
+    device.family = Family("gpu");
     Runtime runtime;
     runtime.id = "two";
     Fact fitted;
@@ -127,7 +127,7 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     CHECK(spread.high == Approx(find(classes, "gpu", "two", "stack", "compute").high).margin(0.011));
     runtime.parameters.clear(); // nothing fitted any more
     CHECK(table.spread(Metric::latency, device, runtime, "compute").high > spread.high);
-    device.family = Family::cgra;
+    device.family = Family("cgra");
     CHECK(table.spread(Metric::latency, device, runtime, "compute").high == Approx(2));
 }
 

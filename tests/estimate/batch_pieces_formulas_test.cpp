@@ -33,8 +33,8 @@ struct TwoImages {
 
     TwoImages() {
         auto device = std::make_shared<Device>(*machine.device);
-        device->family = Family::npu;
-        device->npu.sram_bytes = fact(7e9);
+        device->family = Family("npu");
+        own(*device, "sram") = fact(7e9);
         machine.device = device;
         machine.static_power_w = 0;
         both.work.subgraphs[1].weight_bytes = one->work.subgraphs[1].weight_bytes = 6e9;
@@ -194,7 +194,7 @@ TEST_CASE("pieces: only what leaves the chip beyond need is a reason to cut", "[
     images.whole[1] = layer(40, 0, 6); // in pieces 10 + 12 ms, together 10 + 40
     images.machine.device = [&] {
         auto device = std::make_shared<Device>(*images.machine.device);
-        device->npu.sram_bytes = fact(5e9); // no room for 6 GB of weights
+        own(*device, "sram") = fact(5e9); // no room for 6 GB of weights
         return device;
     }();
     CHECK(cut()); // 8 GB move for 6 of weights
@@ -207,12 +207,12 @@ TEST_CASE("pieces: only what leaves the chip beyond need is a reason to cut", "[
     CHECK_FALSE(cut());
     // With room for the weights, what moves beyond the ends is activations.
     auto device = std::make_shared<Device>(*images.machine.device);
-    device->npu.on_chip_weight_bytes = fact(1.5e9); // 5 + 1.5
+    own(*device, "on_chip_weights") = fact(1.5e9); // 5 + 1.5
     images.machine.device = device;
     CHECK(cut());
     // Fewer bytes than there are weights: these stay, and what moves is something else.
     device = std::make_shared<Device>(*device);
-    device->npu.on_chip_weight_bytes = {};
+    own(*device, "on_chip_weights") = {};
     images.machine.device = device;
     images.whole[0] = layer(10, 2.1, 0);
     images.whole[1] = layer(40, 0, 0);

@@ -35,7 +35,7 @@ struct Product {
         set_rate(machine, Resource::l2_bytes, 1e15);
     }
     OperatingPoint settle() {
-        const std::unique_ptr<Mapper> gpu = make_gpu_mapper();
+        const Mapper* gpu = mapper_of("gpu");
         const BatchSchedule schedule{
             {map(*gpu, *one, machine)}, {0}, {1.0}, gpu->map_network(one->network, machine)};
         return settle_clock(schedule, total_events(schedule, one->network), one->network, machine);

@@ -11,11 +11,11 @@ namespace {
 /// 8 units of 4 stages x 2 lanes: 64 multiply-adds, 128 operations; 256 per clock when two operands are
 /// packed.
 Rig fabric(double memory) {
-    Rig rig(Family::cgra, 8, 32, Precision::fp32);
-    rig.device->cgra.compute_units = fact(8);
-    rig.device->cgra.stages = fact(4);
-    rig.device->cgra.lanes = fact(2);
-    rig.device->cgra.reconfiguration_time = fact(2e-5);
+    Rig rig(Family("cgra"), 8, 32, Precision::fp32);
+    own(*rig.device, "compute_units") = fact(8);
+    own(*rig.device, "stages") = fact(4);
+    own(*rig.device, "lanes") = fact(2);
+    own(*rig.device, "reconfiguration_time") = fact(2e-5);
     rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::vector_efficiency, 0.8);
     rig.set(Parameter::kernel_overhead, 3e-6).set(Parameter::layer_cycles, 5);
     rig.set(Parameter::configuration_size, 1000);
@@ -24,7 +24,7 @@ Rig fabric(double memory) {
 
 double cycles(double m, double n, double k) {
     Network network(Precision::fp32);
-    return demand(map_one(*make_cgra_mapper(), network.product(m, n, k), network, fabric(1e6)),
+    return demand(map_one(*mapper_of("cgra"), network.product(m, n, k), network, fabric(1e6)),
                   Resource::matrix_cycles, Lane::compute) *
            0.5;
 }
@@ -41,7 +41,7 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
     // Weights 3 x 200 bytes and twice 1800 bytes of activations: 4200 in memories of 2500, two sections. The
     // activations exceed half the memories.
     const Rig rig = fabric(2500);
-    const Mapping m = map_one(*make_cgra_mapper(), s, network, rig);
+    const Mapping m = map_one(*mapper_of("cgra"), s, network, rig);
     // ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 8 units: two passes of 30 rows at two operands per clock, fill
     // 4.
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * 30 / 2 + 4, 0.5},
@@ -60,7 +60,7 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
     CHECK(m.ideal_cycles == Approx(2 * 1500 / 256.0));
     CHECK(std::string(m.allocation.scheme) == "placed pipeline");
 
-    const Mapping fixed = make_cgra_mapper()->map_network(network.work(), rig.machine()).fixed;
+    const Mapping fixed = mapper_of("cgra")->map_network(network.work(), rig.machine()).fixed;
     check_demands(fixed, {{Resource::seconds, Lane::overhead, 2 * 2e-5},
                           {Resource::dram_bytes, Lane::overhead, 2 * 1000}});
     check_events(fixed.events, {}, {{Event::configuration_byte, 2000}, {Event::dram_byte, 2000}});
@@ -74,12 +74,12 @@ TEST_CASE("CGRA: blocks that do not fill the units are copied", "[formulas][cgra
 
 TEST_CASE("CGRA: no more copies than rows", "[formulas][cgra]") {
     Network network(Precision::fp32);
-    const Mapping few = map_one(*make_cgra_mapper(), network.product(3, 2, 4), network, fabric(1e6));
+    const Mapping few = map_one(*mapper_of("cgra"), network.product(3, 2, 4), network, fabric(1e6));
     check_allocation(few, 3, 8, 1, 1);
-    const Mapping many = map_one(*make_cgra_mapper(), network.product(30, 3, 7), network, fabric(1e6));
+    const Mapping many = map_one(*mapper_of("cgra"), network.product(30, 3, 7), network, fabric(1e6));
     check_allocation(many, 8, 8, 1, 30 * 3 * 7 / (4 * 8 * 30.0));
     const Mapping groups =
-        map_one(*make_cgra_mapper(), network.convolution(8, 4, 2, 1, 2), network, fabric(1e6));
+        map_one(*mapper_of("cgra"), network.convolution(8, 4, 2, 1, 2), network, fabric(1e6));
     check_allocation(groups, 8, 8, 1, 1); // 2 groups of one block of 4 x 2, four copies
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("CGRA: sections follow the operators where these are many", "[formulas
         network.product(30, 5, 10);
     Machine machine = fabric(1e9).machine();
     const auto reconfigured = [&] {
-        return demand(make_cgra_mapper()->map_network(network.work(), machine).fixed, Resource::seconds,
+        return demand(mapper_of("cgra")->map_network(network.work(), machine).fixed, Resource::seconds,
                       Lane::overhead);
     };
     CHECK(reconfigured() == Approx(3 * 2e-5)); // 20 operators on 8 units

@@ -9,11 +9,11 @@ namespace {
 
 /// 64 units of 6 stages x 16 lanes.
 Rig plasticine(double memory) {
-    Rig rig(Family::cgra, 64, 192, Precision::fp32);
-    rig.device->cgra.compute_units = fact(64);
-    rig.device->cgra.stages = fact(6);
-    rig.device->cgra.lanes = fact(16);
-    rig.device->cgra.reconfiguration_time = fact(2e-5);
+    Rig rig(Family("cgra"), 64, 192, Precision::fp32);
+    own(*rig.device, "compute_units") = fact(64);
+    own(*rig.device, "stages") = fact(6);
+    own(*rig.device, "lanes") = fact(16);
+    own(*rig.device, "reconfiguration_time") = fact(2e-5);
     rig.buffer(memory);
     return rig;
 }
@@ -21,7 +21,7 @@ Rig plasticine(double memory) {
 } // namespace
 
 TEST_CASE("reduction lies along stages, results along lanes, rows stream", "[cgra]") {
-    const auto mapper = make_cgra_mapper();
+    const auto mapper = mapper_of("cgra");
     Network network(Precision::fp32);
     // K = 48: 8 chains; N = 128: 8 vectors; 64 blocks fill the chip.
     const Mapping full = map_one(*mapper, network.product(1000, 128, 48), network, plasticine(1e9));
@@ -34,7 +34,7 @@ TEST_CASE("reduction lies along stages, results along lanes, rows stream", "[cgr
 }
 
 TEST_CASE("a network that does not fit runs in sections, each after a reconfiguration", "[cgra]") {
-    const auto mapper = make_cgra_mapper();
+    const auto mapper = mapper_of("cgra");
     Network network(Precision::fp32);
     const SubgraphWork s = network.product(1000, 128, 48); // 24.6 kB of weights, 704 kB of activations
     const Rig large = plasticine(16e6), small = plasticine(5e5);

@@ -14,8 +14,8 @@ namespace {
 
 Machine four_cores(bool tiles = false, bool streams = false) {
     auto device = std::make_shared<Device>();
-    device->family = Family::cpu;
-    device->cpu.vector_lanes_fp32 = fact(8);
+    device->family = Family("cpu");
+    own(*device, "vector_lanes_fp32") = fact(8);
     Engine vector;
     vector.kind = EngineClass::vector;
     vector.count = 4;
@@ -30,11 +30,12 @@ Machine four_cores(bool tiles = false, bool streams = false) {
         matrix.ops_per_clock[static_cast<std::size_t>(Precision::bf16)] = fact(512);
         device->engines.push_back(matrix);
     }
-    device->memory = {{"L2", "core", fact(1e4), {}, {}}, {"L3", "socket", fact(1e5), {}, {}}};
+    device->memory = {level("L2", "core", fact(1e4)), level("L3", "socket", fact(1e5))};
     auto runtime = std::make_shared<Runtime>();
     runtime->independent_streams = streams;
     Machine m;
     m.device = device;
+    assume(m);
     m.runtime = runtime;
     m.units = 4;
     m.scenario = streams ? Scenario::throughput : Scenario::latency;
@@ -159,6 +160,7 @@ TEST_CASE("CPU: 8-bit dot products and native half precision", "[formulas][cpu]"
     auto device = std::make_shared<Device>(*m.device);
     device->engines[0].ops_per_clock[static_cast<std::size_t>(Precision::fp16)] = fact(64);
     m.device = device;
+    assume(m);
     auto half = matmul(40, 36, 10, Precision::fp16);
     const Mapping wide = counted(*half, m);
     CHECK(demand_on(wide, Resource::vector_cycles)->amount ==
@@ -219,6 +221,7 @@ TEST_CASE("CPU: depthwise convolution in rows of vectors", "[formulas][cpu]") {
     auto device = std::make_shared<Device>(*m.device);
     device->engines[0].ops_per_clock[static_cast<std::size_t>(Precision::fp16)] = fact(64);
     m.device = device;
+    assume(m);
     m.vector_ops_per_cycle[static_cast<std::size_t>(Precision::fp16)] = 256;
     auto half = convolution(1, 20, 20, 6, 3, 20, Precision::fp16);
     const Mapping twice = counted(*half, m);
@@ -353,11 +356,12 @@ TEST_CASE("CPU: efficiency cores add their share to the streams", "[formulas][cp
     small.ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(16);
     device->engines.push_back(small);
     m.device = device;
+    assume(m);
     set(m, Parameter::efficiency_core_share, 0.9);
     const NetworkWork network;
-    CHECK(make_cpu_mapper()->map_network(network, m).instances == Approx(4 + 6 * 0.5 * 0.8 * 0.9));
+    CHECK(mapper_of("cpu")->map_network(network, m).instances == Approx(4 + 6 * 0.5 * 0.8 * 0.9));
     m.active_fraction = 0.5;
-    CHECK(make_cpu_mapper()->map_network(network, m).instances == Approx(2 + 3 * 0.5 * 0.8 * 0.9));
+    CHECK(mapper_of("cpu")->map_network(network, m).instances == Approx(2 + 3 * 0.5 * 0.8 * 0.9));
 }
 
 TEST_CASE("CPU: attention of 8-bit networks multiplies in the float that they store", "[formulas][cpu]") {

@@ -11,8 +11,8 @@ namespace {
 /// shared. `tiles`: a matrix unit of 1024 bf16 and 2048 int8 operations per cycle.
 Machine cpu_machine(bool tiles = false, bool streams = false) {
     auto device = std::make_shared<Device>();
-    device->family = Family::cpu;
-    device->cpu.vector_lanes_fp32 = fact(16);
+    device->family = Family("cpu");
+    own(*device, "vector_lanes_fp32") = fact(16);
     Engine vector;
     vector.kind = EngineClass::vector;
     vector.count = 16;
@@ -28,19 +28,16 @@ Machine cpu_machine(bool tiles = false, bool streams = false) {
         matrix.ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(2048);
         device->engines.push_back(matrix);
     }
-    MemoryLevel l2;
-    l2.name = "L2";
-    l2.scope = "core";
+    MemoryLevel l2 = memory_level("L2", "core");
     l2.capacity = fact(1e6);
-    MemoryLevel l3;
-    l3.name = "L3";
-    l3.scope = "socket";
+    MemoryLevel l3 = memory_level("L3", "socket");
     l3.capacity = fact(20e6);
     device->memory = {l2, l3};
     auto runtime = std::make_shared<Runtime>();
     runtime->independent_streams = streams;
     Machine m;
     m.device = device;
+    assume(m);
     m.runtime = runtime;
     m.units = 16;
     m.scenario = streams ? Scenario::throughput : Scenario::latency;
@@ -108,7 +105,7 @@ TEST_CASE("streams: one core each, as many as there are cores", "[cpu]") {
     auto one = matmul(1024, 1024, 512, Precision::fp32);
     CHECK(demand_on(counted(*one, m), Resource::vector_cycles)->amount ==
           Approx(2.0 * 1024 * 1024 * 512 / 64));
-    CHECK(mapper_for(Family::cpu).map_network(one->network, m).instances == 16);
+    CHECK(mapper_for(Family("cpu")).map_network(one->network, m).instances == 16);
     // Four efficiency cores at half the rate and half the clock add one core's worth.
     auto hybrid = std::make_shared<Device>(*m.device);
     Engine small = hybrid->engines.front();
@@ -117,7 +114,7 @@ TEST_CASE("streams: one core each, as many as there are cores", "[cpu]") {
     small.ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(32);
     hybrid->engines.push_back(small);
     m.device = hybrid;
-    CHECK(mapper_for(Family::cpu).map_network(one->network, m).instances == Approx(17));
+    CHECK(mapper_for(Family("cpu")).map_network(one->network, m).instances == Approx(17));
 }
 
 TEST_CASE("shared operands are fetched by every core that needs them", "[cpu]") {

@@ -12,12 +12,12 @@ namespace {
 /// Two cores of three handlers, each 4 pixels x 8 x 8 channels; 1024 operations per cycle; 4000 bytes of
 /// buffer.
 Rig cores() {
-    Rig rig(Family::dpu, 2, 512);
-    rig.device->dpu.cores = fact(2);
-    rig.device->dpu.batch_handlers = fact(3);
-    rig.device->dpu.pixel_parallel = fact(4);
-    rig.device->dpu.input_channel_parallel = fact(8);
-    rig.device->dpu.output_channel_parallel = fact(8);
+    Rig rig(Family("dpu"), 2, 512);
+    own(*rig.device, "cores") = fact(2);
+    own(*rig.device, "batch_handlers") = fact(3);
+    own(*rig.device, "pixel_parallel") = fact(4);
+    own(*rig.device, "input_channel_parallel") = fact(8);
+    own(*rig.device, "output_channel_parallel") = fact(8);
     rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::weight_port, 4);
     rig.set(Parameter::layer_cycles, 600).set(Parameter::kernel_overhead, 3e-6);
     rig.set(Parameter::activation_cost, 2);
@@ -28,7 +28,7 @@ Rig cores() {
 struct Layer {
     Network network{Precision::int8, 5};
     SubgraphWork& work = network.convolution(10, 20, 9, 3);
-    Mapping map(const Rig& rig) { return map_one(*make_dpu_mapper(), work, network, rig); }
+    Mapping map(const Rig& rig) { return map_one(*mapper_of("dpu"), work, network, rig); }
 };
 
 constexpr double kMacs = 5 * 81 * 20 * 90;
@@ -74,7 +74,7 @@ TEST_CASE("DPU: requests in a queue fill every round and share DRAM", "[formulas
     check_allocation(m, 2, 2, rounds, kMacs / 5 / (1458 * 4 * 8 * 8));
     Machine half = rig.machine();
     half.active_fraction = 0.5;
-    CHECK(make_dpu_mapper()->map_network(layer.network.work(), half).instances == 1);
+    CHECK(mapper_of("dpu")->map_network(layer.network.work(), half).instances == 1);
 }
 
 TEST_CASE("DPU: a second tensor is an instruction of its own", "[formulas][dpu]") {
@@ -86,7 +86,7 @@ TEST_CASE("DPU: a second tensor is an instruction of its own", "[formulas][dpu]"
 TEST_CASE("DPU: a mean over the image runs on the narrow engine", "[formulas][dpu]") {
     Network network(Precision::int8, 5);
     SubgraphWork& s = network.simple(OpKind::reduction, 8000, 8000);
-    const Mapping m = map_one(*make_dpu_mapper(), s, network, cores());
+    const Mapping m = map_one(*mapper_of("dpu"), s, network, cores());
     CHECK(demand(m, Resource::vector_cycles, Lane::compute) == 100 * 2); // 1600 elements on 2 x 8
     CHECK(demand(m, Resource::overhead_cycles, Lane::overhead) == Approx(600 * 2 / 3.0));
     CHECK(std::string(m.allocation.scheme) == "narrow engine");
@@ -95,7 +95,7 @@ TEST_CASE("DPU: a mean over the image runs on the narrow engine", "[formulas][dp
 TEST_CASE("DPU: copies go through DRAM", "[formulas][dpu]") {
     Network network;
     SubgraphWork& s = network.simple(OpKind::data_movement, 700, 0);
-    const Mapping m = map_one(*make_dpu_mapper(), s, network, cores());
+    const Mapping m = map_one(*mapper_of("dpu"), s, network, cores());
     check_demands(m, {{Resource::dram_bytes, Lane::memory, 1400}});
     check_events(m.events, {},
                  {{Event::dram_byte, 1400}, {Event::l2_byte, 1400}, {Event::routing_byte, 1400}});
@@ -103,8 +103,8 @@ TEST_CASE("DPU: copies go through DRAM", "[formulas][dpu]") {
 
 TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
     Rig rig = cores();
-    rig.device->dpu.aie = fact(4);
-    rig.device->dpu.pl_clock = fact(2.5e8); // a quarter of the clock
+    own(*rig.device, "aie") = fact(4);
+    own(*rig.device, "pl_clock") = fact(2.5e8); // a quarter of the clock
     rig.set(Parameter::channel_block, 8).set(Parameter::depthwise_rate, 20).set(Parameter::pooling_rate, 10);
     Layer layer;
     layer.network.follow(layer.work, 8100, 16200, 8100);
@@ -128,7 +128,7 @@ TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
     w.kernel = {1, 2, 2};
     op.work.window = w;
     pool.operators[0].op = &op;
-    CHECK(demand(map_one(*make_dpu_mapper(), pool, one, rig), Resource::vector_cycles, Lane::on_chip) ==
+    CHECK(demand(map_one(*mapper_of("dpu"), pool, one, rig), Resource::vector_cycles, Lane::on_chip) ==
           Approx(2000 / 10.0 * 4));
 }
 

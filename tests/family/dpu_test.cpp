@@ -20,12 +20,12 @@ Window window(double in_channels, double out_channels, double size, double kerne
 
 /// Three cores of 8 x 16 x 16 sharing one DRAM.
 Rig b4096() {
-    Rig rig(Family::dpu, 3, 4096);
-    rig.device->dpu.cores = fact(3);
-    rig.device->dpu.pixel_parallel = fact(8);
-    rig.device->dpu.input_channel_parallel = fact(16);
-    rig.device->dpu.output_channel_parallel = fact(16);
-    rig.device->dpu.depthwise_pixel_parallel = fact(4);
+    Rig rig(Family("dpu"), 3, 4096);
+    own(*rig.device, "cores") = fact(3);
+    own(*rig.device, "pixel_parallel") = fact(8);
+    own(*rig.device, "input_channel_parallel") = fact(16);
+    own(*rig.device, "output_channel_parallel") = fact(16);
+    own(*rig.device, "depthwise_pixel_parallel") = fact(4);
     rig.set(Parameter::matrix_efficiency, 0.8).set(Parameter::layer_cycles, 6000);
     rig.set(Parameter::weight_port, 32);
     return rig;
@@ -56,7 +56,7 @@ TEST_CASE("fully connected, depthwise and pooling cycles", "[dpu]") {
 }
 
 TEST_CASE("a layer costs its cycles, its weights and a fixed part", "[dpu]") {
-    const auto mapper = make_dpu_mapper();
+    const auto mapper = mapper_of("dpu");
     Network network;
     const Mapping m = map_one(*mapper, network.convolution(64, 64, 56, 3), network, b4096());
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(56448 / 0.8));
@@ -67,7 +67,7 @@ TEST_CASE("a layer costs its cycles, its weights and a fixed part", "[dpu]") {
 }
 
 TEST_CASE("saturated cores share DRAM and run independent images", "[dpu]") {
-    const auto mapper = make_dpu_mapper();
+    const auto mapper = mapper_of("dpu");
     Network network;
     Rig rig = b4096();
     rig.options.scenario = Scenario::throughput;
@@ -77,9 +77,9 @@ TEST_CASE("saturated cores share DRAM and run independent images", "[dpu]") {
 }
 
 TEST_CASE("batch handlers share one weight load and round up to whole rounds", "[dpu]") {
-    const auto mapper = make_dpu_mapper();
+    const auto mapper = mapper_of("dpu");
     Rig rig = b4096();
-    rig.device->dpu.batch_handlers = fact(4);
+    own(*rig.device, "batch_handlers") = fact(4);
     Network one(Precision::int8, 1), four(Precision::int8, 4), five(Precision::int8, 5);
     const Mapping a = map_one(*mapper, one.convolution(64, 64, 56, 3), one, rig);
     const Mapping b = map_one(*mapper, four.convolution(64, 64, 56, 3), four, rig);
@@ -92,7 +92,7 @@ TEST_CASE("batch handlers share one weight load and round up to whole rounds", "
 }
 
 TEST_CASE("an operator outside the instruction set runs on the host", "[dpu]") {
-    const auto mapper = make_dpu_mapper();
+    const auto mapper = mapper_of("dpu");
     Network network;
     SubgraphWork& s = network.simple(OpKind::softmax, 1000, 5000);
     s.operators[0].supported = false;
@@ -107,12 +107,12 @@ TEST_CASE("an operator outside the instruction set runs on the host", "[dpu]") {
 }
 
 TEST_CASE("AI engines pad channels, the logic pools in a clock domain of its own", "[dpu]") {
-    const auto mapper = make_dpu_mapper();
-    Rig rig(Family::dpu, 192, 256);
+    const auto mapper = mapper_of("dpu");
+    Rig rig(Family("dpu"), 192, 256);
     rig.device->clock_sustained = fact(1250e6);
-    rig.device->dpu.aie = fact(192);
-    rig.device->dpu.batch_handlers = fact(6);
-    rig.device->dpu.pl_clock = fact(312.5e6);
+    own(*rig.device, "aie") = fact(192);
+    own(*rig.device, "batch_handlers") = fact(6);
+    own(*rig.device, "pl_clock") = fact(312.5e6);
     rig.set(Parameter::channel_block, 32).set(Parameter::pooling_rate, 20);
     rig.options.scenario = Scenario::throughput;
     Network network(Precision::int8, 6);

@@ -11,9 +11,9 @@ namespace {
 /// Two processors of 1000 8-bit operations per cycle; one network uses one. Channels pad to 8. The vector
 /// unit does 0.1 x 2000 x 0.8 = 160 operations per cycle, 80 of them for one network.
 Rig processors() {
-    Rig rig(Family::dsp, 2, 1000);
-    rig.device->dsp.mma_count = fact(2);
-    rig.device->dsp.scratchpad_bytes = fact(4000);
+    Rig rig(Family("dsp"), 2, 1000);
+    own(*rig.device, "mma_count") = fact(2);
+    own(*rig.device, "scratchpad") = fact(4000);
     rig.set(Parameter::matrix_efficiency, 0.8).set(Parameter::vector_efficiency, 0.5);
     rig.set(Parameter::channel_block, 8).set(Parameter::vector_per_matrix, 0.1);
     rig.set(Parameter::drain_cost, 2)
@@ -32,7 +32,7 @@ TEST_CASE("DSP: a convolution with an exponential activation on one of two proce
     SubgraphWork& s = network.convolution(10, 20, 9, 3);
     network.follow(s, 1620, 3240, 1620);
     s.kv_bytes = 10; // of the 810 bytes of input
-    const Mapping m = map_one(*make_dsp_mapper(), s, network, processors());
+    const Mapping m = map_one(*mapper_of("dsp"), s, network, processors());
     const double padded = 81 * 9 * 16 * 24, macs = 81 * 9 * 10 * 20;
     // 1620 bytes drain at 2 operations and pass an exponential at 3.
     const double vector_ops = 1620 * (2 + 3);
@@ -60,14 +60,14 @@ TEST_CASE("DSP: a rate above the nominal one raises the peak", "[formulas][dsp]"
     Network network;
     Rig rig = processors();
     rig.set(Parameter::matrix_efficiency, 1.25);
-    const Mapping m = map_one(*make_dsp_mapper(), network.convolution(10, 20, 9, 3), network, rig);
+    const Mapping m = map_one(*mapper_of("dsp"), network.convolution(10, 20, 9, 3), network, rig);
     CHECK(m.ideal_cycles == Approx(2 * 145800 / (2000 * 1.25)));
 }
 
 TEST_CASE("DSP: depthwise convolution is a small operator on the vector unit", "[formulas][dsp]") {
     Network network;
     SubgraphWork& s = network.convolution(10, 10, 9, 3, 10);
-    const Mapping m = map_one(*make_dsp_mapper(), s, network, processors());
+    const Mapping m = map_one(*mapper_of("dsp"), s, network, processors());
     check_demands(m, {{Resource::vector_cycles, Lane::compute, 810 * 2 / 80.0, 0.5},
                       {Resource::vector_cycles, Lane::compute, 2 * 7290 / 80.0, 0.4},
                       {Resource::weight_bytes, Lane::memory, 90},
@@ -83,13 +83,13 @@ TEST_CASE("DSP: 16-bit networks are converted on one processor, all of them serv
     network.product(6, 8, 8);
     Rig rig = processors();
     rig.set(Parameter::inference_overhead, 1e-4);
-    check_demands(make_dsp_mapper()->map_network(network.work(), rig.machine()).fixed,
+    check_demands(mapper_of("dsp")->map_network(network.work(), rig.machine()).fixed,
                   {{Resource::seconds, Lane::overhead, 1e-4},
                    {Resource::matrix_cycles, Lane::overhead, 3 * 20000 / 1000.0, 0.8}});
     rig.options.scenario = Scenario::throughput;
-    CHECK(make_dsp_mapper()->map_network(network.work(), rig.machine()).instances == 2);
+    CHECK(mapper_of("dsp")->map_network(network.work(), rig.machine()).instances == 2);
     rig.set(Parameter::cores_per_inference, 2);
-    CHECK(make_dsp_mapper()->map_network(network.work(), rig.machine()).instances == 1);
+    CHECK(mapper_of("dsp")->map_network(network.work(), rig.machine()).instances == 1);
 }
 
 TEST_CASE("DSP: products of a format without a rate take passes of a narrower one", "[formulas][dsp]") {
@@ -97,7 +97,7 @@ TEST_CASE("DSP: products of a format without a rate take passes of a narrower on
     Network network(Precision::fp16);
     Rig rig = processors();
     rig.set(Parameter::wide_passes, 4).set(Parameter::half_efficiency, 0.5).set(Parameter::drain_cost, 0);
-    const Mapping m = map_one(*make_dsp_mapper(), network.product(6, 8, 8), network, rig);
+    const Mapping m = map_one(*mapper_of("dsp"), network.product(6, 8, 8), network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * 384 * 4 / 1000.0 / (0.8 * 0.5)));
     CHECK(m.events.macs[static_cast<std::size_t>(Precision::int8)] == 4 * 384);
 }

@@ -9,9 +9,9 @@ namespace {
 
 /// Tensor unit that pads every tap's channels to 32; vector unit at 1/10 of its 8-bit rate.
 Rig hexagon() {
-    Rig rig(Family::dsp, 1, 20000);
+    Rig rig(Family("dsp"), 1, 20000);
     rig.device->engines[0].ops_per_clock[static_cast<std::size_t>(Precision::fp16)] = fact(10000);
-    rig.device->dsp.scratchpad_bytes = fact(8e6);
+    own(*rig.device, "scratchpad") = fact(8e6);
     rig.runtime->weight_prefetch = WeightPrefetch::network;
     rig.set(Parameter::channel_block, 32).set(Parameter::vector_per_matrix, 0.1);
     rig.set(Parameter::drain_cost, 2).set(Parameter::half_efficiency, 0.5);
@@ -20,10 +20,10 @@ Rig hexagon() {
 
 /// Four matrix accelerators of 64 x 64; one network uses one.
 Rig mma() {
-    Rig rig(Family::dsp, 4, 8192);
-    rig.device->dsp.mma_count = fact(4);
-    rig.device->dsp.mma_rows = rig.device->dsp.mma_cols = fact(64);
-    rig.device->dsp.scratchpad_bytes = fact(1e6);
+    Rig rig(Family("dsp"), 4, 8192);
+    own(*rig.device, "mma_count") = fact(4);
+    own(*rig.device, "mma_rows") = own(*rig.device, "mma_cols") = fact(64);
+    own(*rig.device, "scratchpad") = fact(1e6);
     rig.set(Parameter::vector_per_matrix, 0.01).set(Parameter::kernel_overhead, 1e-5);
     rig.set(Parameter::matrix_efficiency, 0.25);
     return rig;
@@ -32,7 +32,7 @@ Rig mma() {
 } // namespace
 
 TEST_CASE("a tensor unit pads the channels of every tap", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network network;
     const Mapping m = map_one(*mapper, network.convolution(3, 40, 112, 3), network, hexagon());
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * 112 * 112 * 9.0 * 32 * 64 / 20000));
@@ -42,7 +42,7 @@ TEST_CASE("a tensor unit pads the channels of every tap", "[dsp]") {
 }
 
 TEST_CASE("16-bit networks run slower and pay a conversion per inference", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network narrow, wide(Precision::fp16);
     Rig rig = hexagon();
     rig.set(Parameter::conversion_work, 2e6);
@@ -58,7 +58,7 @@ TEST_CASE("16-bit networks run slower and pay a conversion per inference", "[dsp
 }
 
 TEST_CASE("8-bit weights with 16-bit activations use the 8-bit rate at a share of its own", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network network(Precision::fp16);
     network.work().precision.weights = Precision::int8;
     Rig rig = hexagon();
@@ -68,7 +68,7 @@ TEST_CASE("8-bit weights with 16-bit activations use the 8-bit rate at a share o
 }
 
 TEST_CASE("a matrix accelerator flattens the reduction and serves one network", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network network;
     Rig rig = mma();
     const Mapping m = map_one(*mapper, network.convolution(3, 40, 112, 3), network, rig);
@@ -82,7 +82,7 @@ TEST_CASE("a matrix accelerator flattens the reduction and serves one network", 
 }
 
 TEST_CASE("depthwise runs on the vector unit, spills count beyond half the scratchpad", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network network;
     Rig rig = mma();
     rig.set(Parameter::depthwise_efficiency, 0.5);
@@ -98,7 +98,7 @@ TEST_CASE("depthwise runs on the vector unit, spills count beyond half the scrat
 }
 
 TEST_CASE("normalisation and softmax cost what the stack says per element", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network network;
     Rig rig = hexagon();
     rig.set(Parameter::normalization_cost, 1000).set(Parameter::softmax_cost, 400);
@@ -111,19 +111,19 @@ TEST_CASE("normalisation and softmax cost what the stack says per element", "[ds
 TEST_CASE("the port of one core limits what it draws from DRAM", "[dsp]") {
     Rig rig = hexagon(); // 10 GB/s of DRAM, 1 GHz
     rig.set(Parameter::fabric_efficiency, 0.5);
-    rig.device->dsp.port_bytes_per_clock = fact(64);
+    own(*rig.device, "port_bytes_per_clock") = fact(64);
     CHECK(rig.machine().rate(Resource::weight_bytes) == Approx(10e9));
-    rig.device->dsp.port_bytes_per_clock = fact(8);
+    own(*rig.device, "port_bytes_per_clock") = fact(8);
     CHECK(rig.machine().rate(Resource::weight_bytes) == Approx(8 * 1e9 * 0.5));
     CHECK(rig.machine().rate(Resource::dram_bytes) == Approx(4e9));
 }
 
 TEST_CASE("one of two tensor processors serves a network, with half of everything on the chip", "[dsp]") {
-    const auto mapper = make_dsp_mapper();
+    const auto mapper = mapper_of("dsp");
     Network one, two;
     Rig rig = hexagon();
     const Mapping whole = map_one(*mapper, one.convolution(32, 32, 56, 3), one, rig);
-    rig.device->dsp.mma_count = fact(2);
+    own(*rig.device, "mma_count") = fact(2);
     const Mapping half = map_one(*mapper, two.convolution(32, 32, 56, 3), two, rig);
     for (Resource r : {Resource::matrix_cycles, Resource::vector_cycles})
         CHECK(demand(half, r, Lane::compute) == Approx(2 * demand(whole, r, Lane::compute)));

@@ -12,12 +12,12 @@ namespace {
 /// A grid of 2 x 3 equal tiles that share 384 bf16 operations per cycle: 32 multiply-accumulates each, 5 x 5
 /// elements of 1.28 per clock. All bandwidths are stated.
 Rig grid(double l3) {
-    Rig rig(Family::kpu, 6, 64, Precision::bf16);
-    rig.device->kpu.grid_rows = fact(2);
-    rig.device->kpu.grid_cols = fact(3);
-    rig.device->memory = {{"L1", "chip", fact(10), fact(1e12), {}},
-                          {"L2", "chip", fact(100), fact(1e12), {}},
-                          {"L3", "chip", fact(l3), fact(1e12), {}}};
+    Rig rig(Family("kpu"), 6, 64, Precision::bf16);
+    family_fact<std::array<Fact, 2>>(*rig.device, "grid")[0] = fact(2);
+    family_fact<std::array<Fact, 2>>(*rig.device, "grid")[1] = fact(3);
+    rig.device->memory = {level("L1", "chip", fact(10), fact(1e12)),
+                          level("L2", "chip", fact(100), fact(1e12)),
+                          level("L3", "chip", fact(l3), fact(1e12))};
     rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::vector_efficiency, 0.8);
     rig.set(Parameter::drain_cost, 0.25)
         .set(Parameter::kernel_overhead, 3e-6)
@@ -40,7 +40,7 @@ TEST_CASE("KPU: a product whose activations leave L3", "[formulas][kpu]") {
     Network network(Precision::bf16);
     SubgraphWork& s = network.product(23, 17, 64);
     s.kv_bytes = 100; // of the 2944 bytes of input
-    const Mapping m = map_one(*make_kpu_mapper(), s, network, grid(1000));
+    const Mapping m = map_one(*mapper_of("kpu"), s, network, grid(1000));
     // ceil(23 / 5) x ceil(17 / 5) = 20 blocks of 64 / 1.28 = 50 steps on 6 tiles: 4 waves and a skew of 8.
     const double edge = 20 * (5 + 5) * 64 * 2;
     // The grid is 15 columns wide and 10 rows high: rows pass ceil(17 / 15) times, columns ceil(23 / 10).
@@ -75,7 +75,7 @@ TEST_CASE("KPU: depthwise convolution keeps channels on rows and taps on columns
     // 7 channels and 9 taps are 2 x 2 blocks of 36 / 1.28 steps on 6 tiles, which share them evenly.
     Network network(Precision::bf16);
     SubgraphWork& s = network.convolution(7, 7, 6, 3, 7);
-    const Mapping m = map_one(*make_kpu_mapper(), s, network, grid(1e6));
+    const Mapping m = map_one(*mapper_of("kpu"), s, network, grid(1e6));
     const double steps = 36 / 1.28;
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx((4 / 6.0 * steps + 8) / 0.5));
     CHECK(m.events[Event::l1_byte] == Approx(4 * 5 * 36 * 2)); // an operand per row and pixel
@@ -86,28 +86,28 @@ TEST_CASE("KPU: depthwise convolution keeps channels on rows and taps on columns
 
 TEST_CASE("KPU: one block uses one tile", "[formulas][kpu]") {
     Network network(Precision::bf16);
-    const Mapping m = map_one(*make_kpu_mapper(), network.product(5, 5, 64), network, grid(1e6));
+    const Mapping m = map_one(*mapper_of("kpu"), network.product(5, 5, 64), network, grid(1e6));
     check_allocation(m, 1, 6, 1, 1);
 }
 
 TEST_CASE("KPU: element-wise work alone uses every element", "[formulas][kpu]") {
     Network network(Precision::bf16);
     const Mapping m =
-        map_one(*make_kpu_mapper(), network.simple(OpKind::elementwise, 960, 960), network, grid(1e6));
+        map_one(*mapper_of("kpu"), network.simple(OpKind::elementwise, 960, 960), network, grid(1e6));
     CHECK(demand(m, Resource::vector_cycles, Lane::compute) == Approx(960 / 192.0 / 0.8));
     check_allocation(m, 6, 6, 0, 1);
     CHECK(m.events[Event::l2_byte] == 960 * 4); // read and written
 }
 
 TEST_CASE("KPU: fabrics of several kinds of tiles", "[formulas][kpu]") {
-    Rig rig(Family::kpu, 44, 512);
-    KpuTile small, wide;
+    Rig rig(Family("kpu"), 44, 512);
+    TileKind small, wide;
     small.count = 12;
     small.ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(80);
     wide.count = 3;
     wide.rows = fact(4);
     wide.ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(60);
-    rig.device->kpu.tiles = {small, wide};
+    family_fact<std::vector<TileKind>>(*rig.device, "tiles") = {small, wide};
     Machine machine = rig.machine();
     machine.active_fraction = 0.5;
     const kpu::Fabric f = kpu::fabric_of(machine, Precision::int8);

@@ -71,15 +71,15 @@ TEST_CASE("depthwise convolution makes one result per row and clock", "[kpu]") {
 }
 
 TEST_CASE("the fabric of a precision is made of the tiles that have it", "[kpu]") {
-    Rig rig(Family::kpu, 44, 512);
-    KpuTile int8, bf16;
+    Rig rig(Family("kpu"), 44, 512);
+    TileKind int8, bf16;
     int8.kind = "int8";
     int8.count = 44;
     int8.ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(512);
     bf16.kind = "bf16";
     bf16.count = 13;
     bf16.ops_per_clock[static_cast<std::size_t>(Precision::bf16)] = fact(512);
-    rig.device->kpu.tiles = {int8, bf16};
+    family_fact<std::vector<TileKind>>(*rig.device, "tiles") = {int8, bf16};
     const kpu::Fabric f = kpu::fabric_of(rig.machine(), Precision::int8);
     CHECK(f.class_count == 1);
     CHECK(f.classes[0].rows == 16);
@@ -88,9 +88,9 @@ TEST_CASE("the fabric of a precision is made of the tiles that have it", "[kpu]"
 }
 
 TEST_CASE("weights come by DMA once, activations only when L3 is too small", "[kpu]") {
-    Rig rig(Family::kpu, 1, 512);
+    Rig rig(Family("kpu"), 1, 512);
     rig.buffer(1e6);
-    const auto mapper = make_kpu_mapper();
+    const auto mapper = mapper_of("kpu");
     Network small, large;
     const Mapping a = map_one(*mapper, small.convolution(16, 16, 56, 3), small, rig);
     CHECK(demand(a, Resource::weight_bytes, Lane::memory) == 16 * 16 * 9);

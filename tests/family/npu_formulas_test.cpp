@@ -11,10 +11,10 @@ namespace {
 /// Four cores of 512 operations per cycle, two to an inference, in blocks of 8 channels. The vector unit does
 /// 0.1 x 2048 x 0.8 = 163.84 operations per cycle on all cores.
 Rig cores() {
-    Rig rig(Family::npu, 4, 512);
-    rig.device->npu.cores = fact(4);
-    rig.device->npu.sram_bytes = fact(6000);
-    rig.device->npu.on_chip_weight_bytes = fact(450);
+    Rig rig(Family("npu"), 4, 512);
+    own(*rig.device, "cores") = fact(4);
+    own(*rig.device, "sram") = fact(6000);
+    own(*rig.device, "on_chip_weights") = fact(450);
     rig.set(Parameter::cores_per_inference, 2).set(Parameter::channel_block, 8);
     rig.set(Parameter::matrix_efficiency, 0.8).set(Parameter::vector_efficiency, 0.5);
     rig.set(Parameter::vector_per_matrix, 0.1).set(Parameter::drain_cost, 2);
@@ -31,7 +31,7 @@ TEST_CASE("NPU: three images on two pairs of cores", "[formulas][npu]") {
     Network network(Precision::int8, 3);
     SubgraphWork& s = network.convolution(10, 20, 9, 3);
     s.kv_bytes = 90; // of the 2430 bytes of input
-    const Mapping m = map_one(*make_npu_mapper(), s, network, cores());
+    const Mapping m = map_one(*mapper_of("npu"), s, network, cores());
     // One pair has two images: 1.5 pairs are busy on average, 512 x 2 x 1.5 operations per cycle.
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * kPadded / 1536, 0.8},
                       // 4860 bytes drain on 163.84 / 2 x 1.5 operations per cycle.
@@ -54,15 +54,15 @@ TEST_CASE("NPU: requests keep both pairs busy and share the fixed times", "[form
     SubgraphWork& s = network.convolution(10, 20, 9, 3);
     Rig rig = cores();
     rig.options.scenario = Scenario::throughput;
-    const Mapping m = map_one(*make_npu_mapper(), s, network, rig);
+    const Mapping m = map_one(*mapper_of("npu"), s, network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * kPadded / 2048 / 0.8));
     CHECK(demand(m, Resource::seconds, Lane::overhead) == Approx(1.5e-6));
-    CHECK(demand(make_npu_mapper()->map_network(network.work(), rig.machine()).fixed, Resource::seconds,
+    CHECK(demand(mapper_of("npu")->map_network(network.work(), rig.machine()).fixed, Resource::seconds,
                  Lane::overhead) == Approx(0.5e-4));
     Machine half = rig.machine(); // a mode with half of the cores: one pair
     half.active_fraction = 0.5;
     Mapping out;
-    make_npu_mapper()->map(s, network.work(), half, out);
+    mapper_of("npu")->map(s, network.work(), half, out);
     CHECK(out.allocation.units_total == 2);
     CHECK(demand(out, Resource::seconds, Lane::overhead) == Approx(3e-6));
 }
@@ -71,37 +71,37 @@ TEST_CASE("NPU: weights stay in what the activations leave of the buffer", "[for
     Network network;
     SubgraphWork& s = network.convolution(10, 20, 9, 3); // 2430 bytes of activations, 1800 of weights
     Rig rig = cores();
-    rig.device->npu.on_chip_weight_bytes = {};
-    rig.device->npu.sram_bytes = fact(3000);
-    CHECK(demand(map_one(*make_npu_mapper(), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
+    own(*rig.device, "on_chip_weights") = {};
+    own(*rig.device, "sram") = fact(3000);
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
     rig.set(Parameter::weight_residency, 1);
-    CHECK(demand(map_one(*make_npu_mapper(), s, network, rig), Resource::weight_bytes, Lane::memory) ==
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) ==
           Approx(1800 - (3000 - 2430)));
-    rig.device->npu.sram_bytes = fact(2000); // less than the activations
-    CHECK(demand(map_one(*make_npu_mapper(), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
+    own(*rig.device, "sram") = fact(2000); // less than the activations
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
 }
 
 TEST_CASE("NPU: arrays of different sides flatten the taps, depthwise runs at its share", "[formulas][npu]") {
     Network network;
     Rig rig = cores();
-    rig.device->npu.array_rows = fact(16);
-    rig.device->npu.array_cols = fact(6);
+    own(*rig.device, "array_rows") = fact(16);
+    own(*rig.device, "array_cols") = fact(6);
     rig.set(Parameter::depthwise_efficiency, 0.2).set(Parameter::drain_cost, 0);
     // K = 90 -> 96, N = 20 -> 24 on two cores.
-    const Mapping dense = map_one(*make_npu_mapper(), network.convolution(10, 20, 9, 3), network, rig);
+    const Mapping dense = map_one(*mapper_of("npu"), network.convolution(10, 20, 9, 3), network, rig);
     CHECK(demand(dense, Resource::matrix_cycles, Lane::compute) == Approx(2 * 81 * 96 * 24 / 1024.0 / 0.8));
     CHECK(dense.allocation.useful_fraction == Approx(90 * 20 / (96 * 24.0)));
     CHECK(dense.allocation.units_used == 2);
-    const Mapping deep = map_one(*make_npu_mapper(), network.convolution(10, 10, 9, 3, 10), network, rig);
+    const Mapping deep = map_one(*mapper_of("npu"), network.convolution(10, 10, 9, 3, 10), network, rig);
     CHECK(demand(deep, Resource::matrix_cycles, Lane::compute) == Approx(2 * 81 * 90 / 1024.0 / 0.2));
     CHECK(deep.allocation.useful_fraction == 1);
 }
 
 TEST_CASE("NPU: layers of a pipeline wait for the rows they need", "[formulas][npu]") {
-    Rig rig(Family::npu, 1, 1000);
+    Rig rig(Family("npu"), 1, 1000);
     rig.device->dram.reset();
-    rig.device->npu.dataflow_pipeline = true;
-    rig.device->npu.on_chip_weight_bytes = fact(1e5);
+    family_fact<bool>(*rig.device, "dataflow_pipeline") = true;
+    own(*rig.device, "on_chip_weights") = fact(1e5);
     rig.set(Parameter::frame_interval, 1e-3).set(Parameter::matrix_efficiency, 0.5);
     Network network(Precision::int8, 2);
     SubgraphWork& s = network.convolution(4, 4, 10, 3);
@@ -112,35 +112,35 @@ TEST_CASE("NPU: layers of a pipeline wait for the rows they need", "[formulas][n
     Operator op = *s.operators[0].op;
     op.work.window->dilation = {1, 2, 1};
     s.operators[0].op = &op;
-    const Mapping m = map_one(*make_npu_mapper(), s, network, rig);
+    const Mapping m = map_one(*mapper_of("npu"), s, network, rig);
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * macs / 1000, 0.5}, // not padded
                       {Resource::seconds, Lane::on_chip, 1e-3 * 2 / 3},
                       {Resource::matrix_cycles, Lane::overhead, 2 * 3 * macs / 2 / 1000 * 0.6, 0.5}});
     // A kernel higher than the image, and a product, wait for all of it.
     op.work.window->kernel[1] = 30;
-    CHECK(demand(map_one(*make_npu_mapper(), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
           Approx(2 * 3 * macs / 2 / 1000 / 0.5));
     op.work.window.reset();
     op.work.kind = OpKind::matmul;
-    CHECK(demand(map_one(*make_npu_mapper(), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
           Approx(2 * 3 * macs / 2 / 1000 / 0.5));
 }
 
 TEST_CASE("NPU: contexts load their weights and pass copies over the link", "[formulas][npu]") {
-    Rig rig(Family::npu, 1, 1000);
+    Rig rig(Family("npu"), 1, 1000);
     rig.device->dram.reset();
     rig.device->host_link_bandwidth = fact(1e9);
-    rig.device->npu.dataflow_pipeline = true;
-    rig.device->npu.on_chip_weight_bytes = fact(500);
+    family_fact<bool>(*rig.device, "dataflow_pipeline") = true;
+    own(*rig.device, "on_chip_weights") = fact(500);
     rig.set(Parameter::context_switch, 1e-4).set(Parameter::spill_share, 0.25);
     Network network;
     SubgraphWork& s = network.convolution(4, 8, 10, 3); // 288 bytes of weights
     network.convolution(4, 8, 10, 3);
-    const Mapping context = map_one(*make_npu_mapper(), s, network, rig);
+    const Mapping context = map_one(*mapper_of("npu"), s, network, rig);
     CHECK(context.events[Event::configuration_byte] == 288);
     CHECK(context.events[Event::host_link_byte] == 0);
     const Mapping copy =
-        map_one(*make_npu_mapper(), network.simple(OpKind::data_movement, 800, 0), network, rig);
+        map_one(*mapper_of("npu"), network.simple(OpKind::data_movement, 800, 0), network, rig);
     CHECK(demand(copy, Resource::host_link_bytes, Lane::memory) == 0.25 * 1600);
     CHECK(copy.events[Event::host_link_byte] == 400);
 }

@@ -6,9 +6,9 @@ using namespace archsim;
 using namespace archsim::test;
 
 TEST_CASE("one core of several serves an inference, all of them a stream", "[npu]") {
-    const auto mapper = make_npu_mapper();
-    Rig rig(Family::npu, 3, 2048);
-    rig.device->npu.cores = fact(3);
+    const auto mapper = mapper_of("npu");
+    Rig rig(Family("npu"), 3, 2048);
+    own(*rig.device, "cores") = fact(3);
     rig.set(Parameter::cores_per_inference, 1).set(Parameter::channel_block, 32).buffer(1e9);
     Network network;
     const Mapping m = map_one(*mapper, network.convolution(3, 32, 16, 3), network, rig);
@@ -20,9 +20,9 @@ TEST_CASE("one core of several serves an inference, all of them a stream", "[npu
 }
 
 TEST_CASE("activations beyond the buffer and every weight pass through DRAM", "[npu]") {
-    const auto mapper = make_npu_mapper();
-    Rig rig(Family::npu, 1, 2048);
-    rig.device->npu.sram_bytes = fact(1e5);
+    const auto mapper = mapper_of("npu");
+    Rig rig(Family("npu"), 1, 2048);
+    own(*rig.device, "sram") = fact(1e5);
     Network small, large;
     const Mapping a = map_one(*mapper, small.convolution(32, 32, 16, 3), small, rig);
     const Mapping b = map_one(*mapper, large.convolution(32, 32, 64, 3), large, rig);
@@ -34,10 +34,10 @@ TEST_CASE("activations beyond the buffer and every weight pass through DRAM", "[
 namespace {
 
 Rig pipeline() {
-    Rig rig(Family::npu, 1, 20000);
+    Rig rig(Family("npu"), 1, 20000);
     rig.device->dram.reset();
-    rig.device->npu.dataflow_pipeline = true;
-    rig.device->npu.on_chip_weight_bytes = fact(1e5);
+    family_fact<bool>(*rig.device, "dataflow_pipeline") = true;
+    own(*rig.device, "on_chip_weights") = fact(1e5);
     rig.runtime->combine_exponent = fact(2);
     rig.set(Parameter::frame_interval, 3e-4).set(Parameter::context_switch, 1e-4);
     rig.options.scenario = Scenario::throughput;
@@ -47,7 +47,7 @@ Rig pipeline() {
 } // namespace
 
 TEST_CASE("layers of a pipeline share the interval by their work", "[npu]") {
-    const auto mapper = make_npu_mapper();
+    const auto mapper = mapper_of("npu");
     Network network;
     SubgraphWork a = network.convolution(32, 32, 16, 3);
     SubgraphWork b = network.convolution(32, 96, 16, 3);
@@ -59,7 +59,7 @@ TEST_CASE("layers of a pipeline share the interval by their work", "[npu]") {
 }
 
 TEST_CASE("a single image waits for the first rows at every layer", "[npu]") {
-    const auto mapper = make_npu_mapper();
+    const auto mapper = mapper_of("npu");
     Network network;
     SubgraphWork a = network.convolution(32, 32, 16, 3);
     Rig rig = pipeline();
@@ -70,7 +70,7 @@ TEST_CASE("a single image waits for the first rows at every layer", "[npu]") {
 }
 
 TEST_CASE("a network that does not fit changes configuration for every layer", "[npu]") {
-    const auto mapper = make_npu_mapper();
+    const auto mapper = mapper_of("npu");
     Network network;
     SubgraphWork a = network.convolution(128, 128, 16, 3); // 147 kB of weights
     const Rig rig = pipeline();
@@ -81,7 +81,7 @@ TEST_CASE("a network that does not fit changes configuration for every layer", "
 }
 
 TEST_CASE("a layer larger than the weight memory of a pipeline passes over the host link", "[npu]") {
-    const auto mapper = make_npu_mapper();
+    const auto mapper = mapper_of("npu");
     Network network;
     SubgraphWork large = network.convolution(128, 128, 16, 3); // 147 kB of weights, the chip holds 100
     SubgraphWork small = network.convolution(32, 32, 16, 3);   // 9 kB

@@ -12,8 +12,8 @@ namespace {
 /// Two cores of two arrays of 4 x 8 cells, 512 bf16 operations per cycle: 128 cells make 256, so two operands
 /// pass per clock. A vector unit of 32 fp32 operations over both cores.
 Rig chip(double on_chip) {
-    Rig rig(Family::tpu, 4, 128, Precision::bf16);
-    rig.device->systolic = {fact(2), fact(2), fact(4), fact(8), fact(8), "weight-stationary"};
+    Rig rig(Family("tpu"), 4, 128, Precision::bf16);
+    state_arrays(*rig.device, 2, 2, 4, 8, 8);
     Engine vector;
     vector.kind = EngineClass::vector;
     vector.count = 2;
@@ -39,7 +39,7 @@ TEST_CASE("systolic: a product on two cores that share three images", "[formulas
     // too, and the cores (1.5, so 2) load the others twice.
     Rig rig = chip(2600);
     rig.set(Parameter::weight_residency, 1);
-    const Mapping m = map_one(*make_systolic_mapper(), s, network, rig);
+    const Mapping m = map_one(*mapper_of("tpu"), s, network, rig);
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 52, 0.5},
                       // 1200 bytes of results at 0.25 operations, on 32 x 1.5 / 2 = 24 per cycle
                       {Resource::vector_cycles, Lane::on_chip, 12.5, 0.8},
@@ -66,7 +66,7 @@ TEST_CASE("systolic: activations beyond the chip, a cache from outside", "[formu
     s.kv_bytes = 100;    // of the 600 bytes of input
     s.extra_bytes = 200; // a residual
     // 2000 x 1.5 / 2 = 1500 bytes do not hold 2000: results and half of the rest of both inputs move.
-    const Mapping m = map_one(*make_systolic_mapper(), s, network, chip(2000));
+    const Mapping m = map_one(*mapper_of("tpu"), s, network, chip(2000));
     CHECK(demand(m, Resource::dram_bytes, Lane::memory) == Approx(1200 + 0.5 * (600 + 200 - 100)));
     CHECK(demand(m, Resource::weight_bytes, Lane::memory) == Approx(100 + 2 * 400));
     CHECK(m.events[Event::dram_byte] == Approx(1550 + 900));
@@ -77,8 +77,8 @@ TEST_CASE("systolic: output-stationary tiles take K steps", "[formulas][systolic
     Network network(kBf16, 3);
     SubgraphWork& s = network.product(30, 20, 10);
     Rig rig = chip(1e6);
-    rig.device->systolic.dataflow = "output-stationary";
-    const Mapping m = map_one(*make_systolic_mapper(), s, network, rig);
+    family_fact<std::string>(*rig.device, "dataflow") = "output-stationary";
+    const Mapping m = map_one(*mapper_of("tpu"), s, network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx((8 * 10 + 14) / 2.0 / 0.5));
     const double streamed = 15 * (4 + 8) * 10 * 2 * 1.5, sums = 15 * 32 * 4 * 1.5;
     CHECK(m.events[Event::accumulator_byte] == Approx(sums));
@@ -94,13 +94,13 @@ TEST_CASE("systolic: depthwise on the diagonal or on the vector unit", "[formula
     SubgraphWork& s = network.convolution(8, 8, 10, 3, 8);
     Rig rig = chip(1e6);
     rig.set(Parameter::depthwise_efficiency, 0.5);
-    const Mapping array = map_one(*make_systolic_mapper(), s, network, rig);
+    const Mapping array = map_one(*mapper_of("tpu"), s, network, rig);
     CHECK(demand(array, Resource::matrix_cycles, Lane::compute) == Approx((900 + 14) / 2.0 / 0.5));
     CHECK(array.allocation.useful_fraction == Approx(7200 / (18 * 32 * 100.0)));
     // A vector unit of 512 operations per core: 2 x 7200 / (512 x 0.5) = 56.25 cycles, and 1600 bytes of
     // results drain beside it.
     rig.device->engines[1].ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(512);
-    check_demands(map_one(*make_systolic_mapper(), s, network, rig),
+    check_demands(map_one(*mapper_of("tpu"), s, network, rig),
                   {{Resource::vector_cycles, Lane::compute, 400 / 512.0, 0.8},
                    {Resource::vector_cycles, Lane::compute, 56.25},
                    {Resource::weight_bytes, Lane::memory, 144},
@@ -114,7 +114,7 @@ TEST_CASE("systolic: without a vector unit the columns' activation units work", 
     SubgraphWork& s = network.simple(OpKind::softmax, 50, 300, 50);
     Rig rig = chip(1e6);
     rig.device->engines.pop_back();
-    const Mapping m = map_one(*make_systolic_mapper(), s, network, rig);
+    const Mapping m = map_one(*mapper_of("tpu"), s, network, rig);
     CHECK(demand(m, Resource::vector_cycles, Lane::compute) == Approx(350 / 24.0 / 0.8));
     check_events(m.events, {},
                  {{Event::vector_op, 300}, {Event::special_op, 50}, {Event::l2_byte, 50 * 2 * 2}});

@@ -85,8 +85,8 @@ TEST_CASE("groups pack along the diagonal", "[systolic]") {
 namespace {
 
 Rig tpu() {
-    Rig rig(Family::tpu, 2, 2 * 128 * 128, Precision::bf16);
-    rig.device->systolic = {fact(2), fact(1), fact(128), fact(128), fact(128), "weight-stationary"};
+    Rig rig(Family("tpu"), 2, 2 * 128 * 128, Precision::bf16);
+    state_arrays(*rig.device, 2, 1, 128, 128, 128);
     Engine vpu;
     vpu.kind = EngineClass::vector;
     vpu.count = 2;
@@ -98,7 +98,7 @@ Rig tpu() {
 } // namespace
 
 TEST_CASE("cores split the batch, not one image", "[systolic]") {
-    const auto mapper = make_systolic_mapper();
+    const auto mapper = mapper_of("tpu");
     Network one(Precision::bf16, 1), two(Precision::bf16, 2);
     const Rig rig = tpu();
     const Mapping a = map_one(*mapper, one.product(1000, 128, 128), one, rig);
@@ -113,7 +113,7 @@ TEST_CASE("cores split the batch, not one image", "[systolic]") {
 }
 
 TEST_CASE("activations spill when they outgrow the on-chip memory", "[systolic]") {
-    const auto mapper = make_systolic_mapper();
+    const auto mapper = mapper_of("tpu");
     Rig rig = tpu();
     rig.set(Parameter::input_refetch, 0);
     Network small(Precision::bf16), large(Precision::bf16);
@@ -124,7 +124,7 @@ TEST_CASE("activations spill when they outgrow the on-chip memory", "[systolic]"
 }
 
 TEST_CASE("depthwise convolution runs on the vector unit when that is faster", "[systolic]") {
-    const auto mapper = make_systolic_mapper();
+    const auto mapper = mapper_of("tpu");
     Network network(Precision::bf16);
     const Mapping m = map_one(*mapper, network.convolution(128, 128, 56, 3, 128), network, tpu());
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == 0);
@@ -133,9 +133,9 @@ TEST_CASE("depthwise convolution runs on the vector unit when that is faster", "
 }
 
 TEST_CASE("weights beyond the on-chip memory of a chip without DRAM come over the host link", "[systolic]") {
-    const auto mapper = make_systolic_mapper();
-    Rig rig(Family::tpu, 1, 8192);
-    rig.device->systolic = {fact(1), fact(1), fact(64), fact(64), fact(64), "weight-stationary"};
+    const auto mapper = mapper_of("tpu");
+    Rig rig(Family("tpu"), 1, 8192);
+    state_arrays(*rig.device, 1, 1, 64, 64, 64);
     rig.device->dram.reset();
     rig.device->host_link_bandwidth = fact(5e8);
     rig.buffer(8e6).set(Parameter::weight_residency, 1);

@@ -55,6 +55,6 @@ TEST_CASE("the devices of the guide pass the check and can be used", "[hardware]
         CHECK(opened.device("h100-lab").device->tdp.value == 500);
         return opened;
     }();
-    CHECK(with_overlay.device("H100-Lab").device->gpu.sm_count.value ==
-          database.device("H100").device->gpu.sm_count.value);
+    CHECK(family_number(*with_overlay.device("H100-Lab").device, "sm_count").value ==
+          family_number(*database.device("H100").device, "sm_count").value);
 }

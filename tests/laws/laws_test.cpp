@@ -42,7 +42,7 @@ TEST_CASE("every device has an estimate or a reason for every model", "[laws]") 
             CHECK(r.estimate.energy_per_inference_j > 0);
             CHECK(std::isfinite(r.estimate.energy_per_inference_j));
         });
-    CHECK(estimates > 1000);
+    CHECK(estimates > 3 * laws::hardware().size());
 }
 
 TEST_CASE("utilisation never exceeds 100 %", "[laws]") {
@@ -139,7 +139,7 @@ TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
         // that fit the L2 would be 55 % faster than measured). Lines that a larger batch evicts cost the way
         // through the last cache to DRAM, and static power meanwhile; the fastest tile of a larger product
         // may load more from the L2. Nothing else may rise.
-        if (m.device->family == Family::cpu || m.device->family == Family::gpu) {
+        if (m.device->family == Family("cpu") || m.device->family == Family("gpu")) {
             const auto rise = [&](Event event) {
                 const auto per_item = [event](const Result& r) {
                     return r.estimate.events[event] / r.estimate.batch;
@@ -148,7 +148,7 @@ TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
             };
             const EnergyTable& prices = *m.energy;
             const double evicted = rise(Event::dram_byte);
-            if (m.device->family == Family::gpu)
+            if (m.device->family == Family("gpu"))
                 allowed += rise(Event::l2_byte) * prices[Event::l2_byte].value_or(0);
             allowed += evicted * (prices[Event::dram_byte].value + prices[Event::llc_byte].value_or(0) +
                                   m.static_power_w / m.rate(Resource::dram_bytes));
@@ -159,7 +159,7 @@ TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
 
 TEST_CASE("doubling the batch never lowers throughput where software manages the memory", "[laws]") {
     for_every_doubling([](const Result& previous, const Result& current) {
-        if (accelerator::managed_memory_bytes(*current.machine) > 0)
+        if (managed_memory_bytes(*current.machine) > 0)
             CHECK(current.estimate.throughput_per_s >= previous.estimate.throughput_per_s * 0.998);
     });
 }

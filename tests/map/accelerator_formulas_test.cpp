@@ -10,14 +10,14 @@ using namespace archsim::test;
 namespace {
 
 Rig costs() {
-    Rig rig(Family::npu, 1, 1000);
+    Rig rig(Family("npu"), 1, 1000);
     rig.set(Parameter::drain_cost, 2).set(Parameter::elementwise_cost, 3).set(Parameter::pooling_cost, 5);
     rig.set(Parameter::activation_cost, 7).set(Parameter::normalization_cost, 11);
     return rig.set(Parameter::softmax_cost, 13).set(Parameter::special_function_cost, 17);
 }
 /// A stack that states nothing but what a special function costs.
 Rig silent() {
-    return Rig(Family::npu, 1, 1000).set(Parameter::special_function_cost, 17);
+    return Rig(Family("npu"), 1, 1000).set(Parameter::special_function_cost, 17);
 }
 
 /// Operators of one subgraph, filled in by hand.
@@ -178,7 +178,7 @@ TEST_CASE("accelerators: channels of every tap, or the flattened reduction, are 
 }
 
 TEST_CASE("accelerators: what stands in for a format without a rate", "[formulas][npu]") {
-    Rig rig(Family::npu, 1, 1000); // 8-bit
+    Rig rig(Family("npu"), 1, 1000); // 8-bit
     Machine m = rig.machine();
     const auto rate = [&](Precision p, double value) {
         m.matrix_ops_per_cycle[static_cast<std::size_t>(p)] = value;
@@ -215,19 +215,19 @@ TEST_CASE("accelerators: what stands in for a format without a rate", "[formulas
 }
 
 TEST_CASE("accelerators: memory of the whole chip, and of all units", "[formulas][npu]") {
-    Rig rig(Family::npu, 6, 100);
-    rig.device->memory = {{"L1", "core", fact(100), {}, {}}, {"L2", "chip", fact(500), {}, {}}};
-    CHECK(accelerator::on_chip_bytes(rig.machine()) == 600);
+    Rig rig(Family("npu"), 6, 100);
+    rig.device->memory = {level("L1", "core", fact(100)), level("L2", "chip", fact(500))};
+    CHECK(on_chip_bytes(rig.machine()) == 600);
     rig.device->memory[1].capacity = fact(700);
-    CHECK(accelerator::on_chip_bytes(rig.machine()) == 700);
-    CHECK(accelerator::managed_memory_bytes(rig.machine()) == 700);
-    rig.device->npu.sram_bytes = fact(450);
-    CHECK(accelerator::managed_memory_bytes(rig.machine()) == 450);
-    rig.device->family = Family::gpu;
-    CHECK(accelerator::managed_memory_bytes(rig.machine()) == 0);
+    CHECK(on_chip_bytes(rig.machine()) == 700);
+    CHECK(managed_memory_bytes(rig.machine()) == 700);
+    own(*rig.device, "sram") = fact(450);
+    CHECK(managed_memory_bytes(rig.machine()) == 450);
+    rig.device->family = Family("gpu");
+    CHECK(managed_memory_bytes(rig.machine()) == 0);
     Machine half = rig.machine();
     half.units = 0.5; // of a shared unit
-    CHECK(accelerator::on_chip_bytes(half) == 700);
+    CHECK(on_chip_bytes(half) == 700);
 }
 
 TEST_CASE("accelerators: inputs of the network come from outside", "[formulas][npu]") {
@@ -261,7 +261,7 @@ TEST_CASE("accelerators: inputs of the network come from outside", "[formulas][n
 }
 
 TEST_CASE("accelerators: the host takes over operator by operator", "[formulas][npu]") {
-    Rig rig(Family::npu, 1, 1000);
+    Rig rig(Family("npu"), 1, 1000);
     rig.runtime->fallback = Fallback::host;
     rig.set(Parameter::fallback_switch, 1e-4).set(Parameter::fallback_operation_time, 1e-9);
     Network network;
@@ -286,7 +286,7 @@ TEST_CASE("accelerators: the host takes over operator by operator", "[formulas][
 }
 
 TEST_CASE("accelerators: fixed times of an inference", "[formulas][npu]") {
-    Rig rig(Family::npu, 1, 1000);
+    Rig rig(Family("npu"), 1, 1000);
     rig.device->host_link_bandwidth = fact(1e9);
     rig.set(Parameter::inference_overhead, 1e-4).set(Parameter::host_time, 2e-4);
     NetworkWork network;

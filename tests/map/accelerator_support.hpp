@@ -8,6 +8,16 @@
 
 namespace archsim::test {
 
+/// The facts of a TPU: weights stay in `mxu` arrays of rows x cols on each core.
+inline void state_arrays(Device& device, double cores, double mxu, double rows, double cols, double lanes) {
+    own(device, "cores") = fact(cores);
+    own(device, "mxu_per_core") = fact(mxu);
+    own(device, "rows") = fact(rows);
+    own(device, "cols") = fact(cols);
+    own(device, "vector_lanes") = fact(lanes);
+    family_fact<std::string>(device, "dataflow") = "weight-stationary";
+}
+
 /// A device with one matrix engine, and a machine on it.
 struct Rig {
     std::shared_ptr<Device> device = std::make_shared<Device>();
@@ -33,7 +43,7 @@ struct Rig {
         return *this;
     }
     Rig& buffer(double bytes) {
-        device->memory.push_back({"buffer", "chip", fact(bytes), {}, {}});
+        device->memory.push_back(level("buffer", "chip", fact(bytes)));
         return *this;
     }
     Machine machine() const { return make_machine(device, "", runtime, options); }

@@ -19,10 +19,8 @@ inline void set(Machine& m, Parameter p, double value) {
 /// 2048 int8 operations in a matrix engine, 128 fp32 on vector lanes.
 inline Machine gpu_machine(double units = 100) {
     auto device = std::make_shared<Device>();
-    device->family = Family::gpu;
-    MemoryLevel l2;
-    l2.name = "L2";
-    l2.scope = "chip";
+    device->family = Family("gpu");
+    MemoryLevel l2 = memory_level("L2", "chip");
     l2.capacity = fact(4e6);
     device->memory.push_back(l2);
     Machine m;

@@ -2,7 +2,7 @@
 // What the machines and networks of tests that work counts out by hand are made of: facts, operators,
 // subgraphs.
 
-#include "archsim/map/mapper.hpp"
+#include "map/mapper_of.hpp"
 
 #include <memory>
 

@@ -26,9 +26,9 @@ Rig eight_cores(Family family) {
     vector.count = 4;
     vector.ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(10);
     rig.device->engines.push_back(vector);
-    rig.device->memory = {{"L1", "core", fact(1000), {}, fact(4)},
-                          {"L2", "chip", fact(1e5), {}, fact(6)},
-                          {"L3", "chip", fact(1e6), fact(5e9), fact(1)}};
+    rig.device->memory = {level("L1", "core", fact(1000), {}, fact(4)),
+                          level("L2", "chip", fact(1e5), {}, fact(6)),
+                          level("L3", "chip", fact(1e6), fact(5e9), fact(1))};
     rig.device->dram->bandwidth = fact(10e9);
     rig.device->dram->achievable_fraction = fact(0.8);
     rig.device->dram->capacity = fact(1e9);
@@ -52,7 +52,7 @@ Machine in_mode(const Rig& rig) {
 } // namespace
 
 TEST_CASE("machine: units, engines and caches of a mode", "[formulas][map]") {
-    const Machine m = in_mode(eight_cores(Family::npu));
+    const Machine m = in_mode(eight_cores(Family("npu")));
     CHECK(m.active_fraction == 0.5);
     CHECK(m.units == 4);
     CHECK(m.matrix_ops(Precision::int8) == 8 * 100 * 0.5);
@@ -65,28 +65,28 @@ TEST_CASE("machine: units, engines and caches of a mode", "[formulas][map]") {
     CHECK(m.power_limit_w == 7);
     CHECK(m.static_power_w == 2);
     CHECK(m.memory_capacity_bytes == 2e9);
-    const Rig full = eight_cores(Family::npu);
+    const Rig full = eight_cores(Family("npu"));
     CHECK(full.machine().rate(Resource::l1_bytes) == 4 * 8 * 1e9);
-    Rig more = eight_cores(Family::npu); // a mode cannot switch on what is not there
+    Rig more = eight_cores(Family("npu")); // a mode cannot switch on what is not there
     more.device->power_modes[0].active_units = fact(16);
     CHECK(in_mode(more).active_fraction == 1);
 }
 
 TEST_CASE("machine: bandwidth of the memory in a mode", "[formulas][map]") {
-    Rig rig = eight_cores(Family::npu);
+    Rig rig = eight_cores(Family("gpu"));
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(10e9 * 0.8 * 0.5));
     rig.device->power_modes[0].memory_bandwidth = fact(6e9);
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(6e9 * 0.8 * 0.5));
     rig.device->power_modes[0].measured_bandwidth = fact(4.5e9);
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(4.5e9 * 0.5));
     // The fabric's 16 bytes per clock, of which a quarter is reached.
-    rig.device->gpu.fabric_bytes_per_clock = fact(16);
+    own(*rig.device, "fabric_bytes_per_clock") = fact(16);
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(16 * 5e8 * 0.25 * 0.5));
     CHECK(in_mode(rig).rate(Resource::weight_bytes) == Approx(16 * 5e8 * 0.25 * 0.5));
 }
 
 TEST_CASE("machine: cache bytes that code reaches on the cores that run it", "[formulas][map]") {
-    Rig rig = eight_cores(Family::cpu);
+    Rig rig = eight_cores(Family("cpu"));
     CHECK(in_mode(rig).rate(Resource::l2_bytes) == 3 * (4 * 0.5) * 5e8); // the vector engine's four cores
     CHECK(in_mode(rig).rate(Resource::llc_bytes) == 2 * (4 * 0.5) * 5e8);
     rig.set(Parameter::llc_bandwidth, 9e9);
@@ -94,7 +94,7 @@ TEST_CASE("machine: cache bytes that code reaches on the cores that run it", "[f
 }
 
 TEST_CASE("machine: changed parts", "[formulas][map]") {
-    Rig rig = eight_cores(Family::npu);
+    Rig rig = eight_cores(Family("npu"));
     auto table = std::make_shared<EnergyTable>();
     table->mac[static_cast<std::size_t>(Precision::int8)] = fact(2);
     for (Fact& price : table->event)

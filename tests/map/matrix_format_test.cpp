@@ -16,7 +16,7 @@ PrecisionConfig fp32() {
 } // namespace
 
 TEST_CASE("a float product is made of float passes, however fast the integers are", "[map]") {
-    Rig rig(Family::tpu, 4, 32768, Precision::bf16);
+    Rig rig(Family("tpu"), 4, 32768, Precision::bf16);
     rig.device->engines[0].ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(65536);
     rig.set(Parameter::wide_passes, 6);
     const auto format = matrix_format(rig.machine(), fp32(), Precision::fp32);
@@ -30,7 +30,7 @@ TEST_CASE("a float product is made of float passes, however fast the integers ar
 }
 
 TEST_CASE("an integer product without an engine of its own takes a wider format", "[map]") {
-    const Rig rig(Family::tpu, 1, 1024, Precision::bf16);
+    const Rig rig(Family("tpu"), 1, 1024, Precision::bf16);
     const auto format =
         matrix_format(rig.machine(), PrecisionConfig::uniform(Precision::int8), Precision::int8);
     CHECK(format.multiplies == Precision::bf16);

@@ -22,13 +22,13 @@ struct CostOptions {
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
 struct ARCHSIM_API Cost {
-    /// True when the price is that of a bought device.
-    double inferences_per_s = 0;          ///< at work
-    std::optional<double> cloud;          ///< USD per inference
-    std::optional<double> capital;        ///< USD per inference, purchase only
-    std::optional<double> electricity;    ///< USD per inference, busy and idle, with the facility's share
-    std::optional<double> carbon_g;       ///< g CO2e per inference
-    std::optional<double> owned() const { ///< bought, not rented
+    double inferences_per_s = 0;       ///< at work
+    std::optional<double> cloud;       ///< USD per inference, rented
+    std::optional<double> capital;     ///< USD per inference, purchase only
+    std::optional<double> electricity; ///< USD per inference, busy and idle, with the facility's share
+    std::optional<double> carbon_g;    ///< g CO2e per inference
+    /// USD per inference of a bought device: purchase and electricity.
+    std::optional<double> owned() const {
         return capital && electricity ? std::optional(*capital + *electricity) : std::nullopt;
     }
     /// USD per inference of the cheaper way.

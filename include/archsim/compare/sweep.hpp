@@ -61,11 +61,9 @@ class ARCHSIM_API ParetoFront {
 struct AxisSensitivity {
     std::string axis;
     double low_factor = 1, high_factor = 1;
-    /// Distance between the values at both ends.
     double low_value = 0, high_value = 0, own_value = 0; ///< of the objective
-    /** Distance between the values at both ends. */ double swing() const {
-        return low_value < high_value ? high_value - low_value : low_value - high_value;
-    }
+    /// Distance between the values at both ends.
+    double swing() const { return low_value < high_value ? high_value - low_value : low_value - high_value; }
 };
 
 } // namespace archsim

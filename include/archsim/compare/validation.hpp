@@ -40,7 +40,6 @@ struct Prediction {
     std::string status = "ok"; ///< "ok", or why there is no number: "unsupported", "does_not_fit", ...
     std::string reason;        ///< one sentence when not ok
     double predicted = 0;
-    /// True when the row could be estimated.
     double low = 0, high = 0; ///< nominal 90 % interval
     /// The interval as it were without measurements of this very device; same as above where there are none.
     double unfitted_low = 0, unfitted_high = 0;
@@ -48,7 +47,8 @@ struct Prediction {
     std::string regime;   ///< "compute", "memory" or "overhead"
     std::string runtime;  ///< id of the software stack that the row's name stands for on its device
     std::string evidence; ///< what the parameters rest on: "device", "stack" or "none"
-    bool ok() const { return status == "ok"; } ///< the row could be estimated
+    /// True when the row could be estimated.
+    bool ok() const { return status == "ok"; }
 };
 
 /// A measurement with its prediction.
@@ -77,7 +77,7 @@ struct RankAgreement {
     double tau = 0;
     std::size_t pairs = 0, groups = 0; ///< tau means something only where pairs > 0
 };
-/// Devices ranked for each (model, size, batch, precision, scope, metric, software stack is free).
+/// Devices ranked for each (model, size, batch, precision, scope, metric); the software stack is free.
 ARCHSIM_API RankAgreement tau_of_devices(const std::vector<const ValidatedRow*>& rows);
 /// Models ranked for each (device, power mode, stack, batch, precision, scope, metric).
 ARCHSIM_API RankAgreement tau_of_models(const std::vector<const ValidatedRow*>& rows);
@@ -93,8 +93,8 @@ struct ValidationGroup {
 struct ValidationSummary {
     std::string selection; ///< "weight >= 0.7" or "all rows"
     ValidationGroup all;
-    std::vector<std::pair<std::string, std::vector<ValidationGroup>>>
-        by; ///< "family", "hardware", "model", ...
+    /// By property ("family", "hardware", "model", ...), then by its value.
+    std::vector<std::pair<std::string, std::vector<ValidationGroup>>> by;
 };
 
 /// All rows and the groups they fall into.

@@ -3,7 +3,6 @@
 // (liveness), power, utilisation, each with the reason.
 
 #include "archsim/core/export.hpp"
-#include "archsim/core/units.hpp"
 #include "archsim/map/mapper.hpp"
 
 #include <array>
@@ -30,10 +29,10 @@ struct Interval {
 
 /// Energy by event, joules; the total of an estimate is the sum of these, nothing else.
 struct EnergyBreakdown {
-    /// Joules of all events and of static power.
     std::array<double, kEventCount> joules{}; ///< [mac] holds all matrix arithmetic
     double static_joules = 0;                 ///< active idle power x time
-    /** Joules of all events and of static power. */ double total() const {
+    /// Joules of all events and of static power.
+    double total() const {
         double t = static_joules;
         for (double j : joules)
             t += j;

@@ -66,9 +66,10 @@ class ARCHSIM_API HardwareDatabase {
     /// The same for a software stack.
     std::vector<StatedFact> runtime_facts(std::string_view name) const;
 
+    /// Names of all devices, sorted by family, then by name.
+    std::vector<std::string> device_ids() const;
     /// Names of all software stacks, sorted.
-    std::vector<std::string> device_ids() const;  ///< sorted by family, then id
-    std::vector<std::string> runtime_ids() const; ///< sorted
+    std::vector<std::string> runtime_ids() const;
     /// Every device that can be read; problems are appended to `findings`.
     std::vector<std::shared_ptr<const Device>> all_devices(std::vector<Finding>& findings) const;
 

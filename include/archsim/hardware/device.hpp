@@ -5,6 +5,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/precision.hpp"
 #include "archsim/core/provenance.hpp"
+#include "archsim/hardware/family.hpp"
 
 #include <array>
 #include <cstdint>
@@ -14,13 +15,6 @@
 #include <vector>
 
 namespace archsim {
-
-enum class Family : std::uint8_t { cpu, gpu, tpu, kpu, dsp, dpu, cgra, npu };
-inline constexpr std::array kFamilies = {Family::cpu, Family::gpu, Family::tpu,  Family::kpu,
-                                         Family::dsp, Family::dpu, Family::cgra, Family::npu};
-ARCHSIM_API std::string_view name_of(Family family);  ///< "gpu"
-ARCHSIM_API std::string_view title_of(Family family); ///< "GPU"
-ARCHSIM_API std::optional<Family> parse_family(std::string_view text);
 
 enum class EngineClass : std::uint8_t { matrix, vector, special };
 ARCHSIM_API std::string_view name_of(EngineClass kind); ///< "matrix"
@@ -32,24 +26,39 @@ struct Engine {
     EngineClass kind = EngineClass::vector;
     std::string unit; ///< what is counted: "SM", "core", "tile"
     double count = 0;
-    /// Operations per clock of one unit; unknown where the format is not native.
     Fact clock;                                        ///< Hz
-    std::array<Fact, kPrecisionCount> ops_per_clock{}; ///< unknown = not native
-    const Fact& rate(Precision p) const {
-        return ops_per_clock[static_cast<std::size_t>(p)];
-    } ///< operations per clock of one unit
+    std::array<Fact, kPrecisionCount> ops_per_clock{}; ///< of one unit; unknown = not native
+    /// Operations per clock of one unit; unknown where the format is not native.
+    const Fact& rate(Precision p) const { return ops_per_clock[static_cast<std::size_t>(p)]; }
     /// True when the format is native.
     bool supports(Precision p) const { return rate(p).known(); }
 };
 
+/// Where an on-chip memory stands between the compute units and external memory.
+enum class MemoryRank : std::uint8_t {
+    l1,
+    l2,
+    last, ///< shared last-level cache: L3, system-level cache
+    other ///< register files, scratchpads, buffers
+};
+/// What a capacity and a rate per clock hold for.
+enum class MemoryScope : std::uint8_t {
+    unit, ///< each core, multiprocessor, tile, array, cluster
+    chip  ///< all units together
+};
+
 /// One on-chip level, near the compute units first.
 struct MemoryLevel {
-    std::string name;
-    std::string scope;    ///< "core", "SM", "tile", "chip", "socket", ...
-    Fact capacity;        ///< bytes per scope unit
+    std::string name;       ///< "L2", "VMEM"
+    std::string scope_name; ///< "core", "SM", "tile", "chip", "socket", ...
+    MemoryRank rank = MemoryRank::other;
+    MemoryScope scope = MemoryScope::unit;
+    Fact capacity;        ///< bytes per scope
     Fact bandwidth;       ///< bytes/s over all units
-    Fact bytes_per_clock; ///< per scope unit
+    Fact bytes_per_clock; ///< per scope
 };
+/// A level of that name and scope, as files write them: "L2" of a "core", "SLC" of the "SoC".
+ARCHSIM_API MemoryLevel memory_level(std::string name, std::string scope);
 
 /// The external memory.
 struct Dram {
@@ -85,61 +94,6 @@ struct StatedPeak {
     bool nominal = false; ///< a unit rate or clock is unpublished, only the product means anything
 };
 
-// Family blocks
-// -----------------------------------------------------------------------------------------------
-
-/// What only CPUs have.
-struct CpuFacts {
-    Fact cores, performance_cores, efficiency_cores, threads, sockets;
-    Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
-    std::vector<std::string> isa;
-};
-/// What only GPUs have.
-struct GpuFacts {
-    Fact sm_count;
-    Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
-    Fact fabric_efficiency;      ///< share of that width that streams reach
-    Fact warp_size;
-};
-/// What only systolic arrays have.
-struct SystolicFacts {
-    Fact cores, mxu_per_core, rows, cols, vector_lanes;
-    std::string dataflow;
-};
-/// A kind of tile of a domain-flow fabric.
-struct KpuTile {
-    std::string kind;
-    double count = 0;
-    Fact rows, cols; ///< processing elements
-    std::array<Fact, kPrecisionCount> ops_per_clock{};
-};
-/// What only domain-flow fabrics have.
-struct KpuFacts {
-    Fact grid_rows, grid_cols;
-    std::string dataflow;
-    std::vector<KpuTile> tiles;
-};
-/// What only DSPs have.
-struct DspFacts {
-    Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
-    Fact port_bytes_per_clock; ///< one core's port into the chip's interconnect: bytes per tensor clock
-};
-/// What only FPGA DPUs have.
-struct DpuFacts {
-    Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
-    Fact batch_handlers; ///< images that share one weight load
-    Fact aie, pl_clock, vector_channels;
-};
-/// What only CGRAs have.
-struct CgraFacts {
-    Fact compute_units, memory_units, stages, lanes, reconfiguration_time;
-};
-/// What only spatial MAC arrays have.
-struct NpuFacts {
-    Fact cores, array_rows, array_cols, sram_bytes, on_chip_weight_bytes;
-    bool dataflow_pipeline = false; ///< whole network laid out spatially, one image per pipeline step
-};
-
 /// A named value: one fitted on measurements of this very device (at most six), or an energy constant of it.
 struct FittedParameter {
     std::string name;
@@ -151,7 +105,7 @@ struct FittedParameter {
 struct ARCHSIM_API Device {
     std::string id, name, vendor, codename, generation;
     std::vector<std::string> aliases;
-    Family family = Family::cpu;
+    Family family;
     int year = 0;
     Fact process_nm;
     Fact clock_base, clock_boost, clock_sustained, clock_vector;
@@ -168,15 +122,8 @@ struct ARCHSIM_API Device {
     std::string host_link_type, interconnect_type;
     std::optional<Price> list_price, cloud_price;
     std::vector<FittedParameter> energy; ///< energy constants given for this device, by event name
-    CpuFacts cpu;
-    GpuFacts gpu;
-    SystolicFacts systolic;
-    KpuFacts kpu;
-    DspFacts dsp;
-    DpuFacts dpu;
-    CgraFacts cgra;
-    NpuFacts npu;
-    std::string host; ///< id of the processor that runs unsupported operators
+    FamilyBlock facts;                   ///< what only its family states; see family_number()
+    std::string host;                    ///< id of the processor that runs unsupported operators
     std::vector<std::string> runtimes;
     std::string default_runtime;
     std::vector<FittedParameter> fitted;

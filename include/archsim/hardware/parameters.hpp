@@ -30,7 +30,7 @@ ARCHSIM_API const ParameterInfo& info_of(Parameter p);
 ARCHSIM_API std::optional<Parameter> parse_parameter(std::string_view name);
 
 /// Resolved parameters of one (device, runtime): device fit > runtime value of its generation > runtime
-/// default.
+/// default > what the family assumes.
 struct ParameterSet {
     std::array<Fact, kParameterCount> facts{};
     /// The parameter with its source; unknown where the stack has no such mechanism.

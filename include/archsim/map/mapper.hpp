@@ -8,6 +8,7 @@
 #include "archsim/map/work.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stdexcept>
@@ -66,10 +67,11 @@ struct Mapping {
 /// Counts that belong to the whole network: fixed cost per inference, input and output transfer, parallel
 /// streams.
 struct NetworkMapping {
-    Mapping fixed;              ///< demands once per inference (per batch)
-    double instances = 1;       ///< independent copies running at once in throughput scenario
-    double shared_exponent = 6; ///< how sharply instances meet the shared DRAM bound
-    bool pipelined = false;     ///< throughput = 1 / slowest stage, not 1 / sum
+    Mapping fixed;        ///< demands once per inference (per batch)
+    double instances = 1; ///< independent copies running at once in throughput scenario
+    /// How sharply instances meet the bound of the DRAM that they share: p of (T^p + T_dram^p)^(1/p).
+    double shared_exponent = std::numeric_limits<double>::infinity();
+    bool pipelined = false; ///< throughput = 1 / slowest stage, not 1 / sum
     const char* scheme = "";
 };
 
@@ -88,17 +90,14 @@ class ARCHSIM_API Mapper {
     virtual NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const;
 };
 
-/// The mapper of a family; never null.
-ARCHSIM_API const Mapper& mapper_for(Family family);
+/// The one mapper of that class: `.mapper = only_mapper<CgraMapper>` in a family's row.
+template <class OwnMapper>
+const Mapper& only_mapper() {
+    static const OwnMapper mapper;
+    return mapper;
+}
 
-// Factories, one per architecture (src/family/<family>.cpp); mapper_for holds the table.
-std::unique_ptr<Mapper> make_cpu_mapper();
-std::unique_ptr<Mapper> make_gpu_mapper();
-std::unique_ptr<Mapper> make_systolic_mapper();
-std::unique_ptr<Mapper> make_kpu_mapper();
-std::unique_ptr<Mapper> make_dsp_mapper();
-std::unique_ptr<Mapper> make_dpu_mapper();
-std::unique_ptr<Mapper> make_cgra_mapper();
-std::unique_ptr<Mapper> make_npu_mapper();
+/// The mapper of a family. Throws InputError for no family.
+ARCHSIM_API const Mapper& mapper_for(Family family);
 
 } // namespace archsim

@@ -46,9 +46,9 @@ enum class FusionClass : std::uint8_t {
 /// N = output channels per group, K = taps x input channels per group.
 struct Contraction {
     double groups = 1, m = 1, n = 1, k = 1;
+    bool weights_constant = true; ///< the K x N operand is a weight, not an activation
     /// Multiply-accumulates of all groups.
-    bool weights_constant = true;                      ///< the K x N operand is a weight, not an activation
-    double macs() const { return groups * m * n * k; } ///< of all groups
+    double macs() const { return groups * m * n * k; }
 };
 
 /// Window geometry of a convolution or pooling; unused axes are 1.
@@ -156,10 +156,12 @@ struct ARCHSIM_API ShapedGraph {
     std::map<std::string, std::int64_t> dims; ///< every symbol's resolved size
     std::vector<Finding> findings;            ///< unknown operators, unresolved dimensions...
 
+    /// True when no finding is an error.
+    bool complete() const;
+    /// Elements of learned initializers (float or packed), each counted once.
+    double parameters() const;
     /// Multiply-accumulates of one inference.
-    bool complete() const;     ///< no finding of severity error
-    double parameters() const; ///< elements of learned initializers (float or packed), each counted once
-    double macs() const;       ///< multiply-accumulates
+    double macs() const;
     /// Operations of one inference; 1 MAC = 2.
     double operations() const;
 };

@@ -1,0 +1,182 @@
+#include "hardware/family_facts.hpp"
+
+#include "hardware/device_reader.hpp"
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <type_traits>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+PhysicalDimension dimension_of(const FactRow& row) {
+    const Unit* unit = find_unit(row.unit);
+    return unit != nullptr ? unit->dimension : PhysicalDimension::one;
+}
+
+/// Reads the facts of a block, one row after the other.
+class Reading {
+  public:
+    Reading(ObjectReader& block, FamilyFacts& facts) : block_(block), facts_(facts) {}
+
+    void row(const FactRow& row) {
+        std::visit([&](auto member) { read(row, facts_.*member); }, row.member);
+    }
+
+  private:
+    void read(const FactRow& row, Fact& number) {
+        number = block_.quantity(row.name, dimension_of(row), {row.low, row.high});
+    }
+
+    /// [rows, columns], with the source of the block.
+    void read(const FactRow& row, std::array<Fact, 2>& sides) {
+        const nlohmann::json* given = block_.member(row.name);
+        if (given == nullptr)
+            return;
+        const bool pair = given->is_array() && given->size() == sides.size() && (*given)[0].is_number() &&
+                          (*given)[1].is_number();
+        if (!pair) {
+            block_.context().report(FindingKind::malformed_file, Severity::error, block_.place_of(row.name),
+                                    "this must be an array of two numbers", "write [rows, columns]");
+            return;
+        }
+        for (std::size_t i = 0; i < sides.size(); ++i) {
+            sides[i].value = (*given)[i].get<double>();
+            sides[i].source = block_.source() != nullptr ? block_.source() : block_.context().unsourced;
+        }
+    }
+
+    void read(const FactRow& row, bool& flag) { flag = block_.flag(row.name, false); }
+
+    void read(const FactRow& row, std::string& word) {
+        word = block_.text(row.name);
+        if (!word.empty() && !row.words.empty() &&
+            std::find(row.words.begin(), row.words.end(), word) == row.words.end())
+            block_.context().report(FindingKind::malformed_file, Severity::error, block_.place_of(row.name),
+                                    fmt::format("\"{}\" is none of its words", word),
+                                    "use " + either_of(row.words));
+    }
+
+    void read(const FactRow& row, std::vector<std::string>& words) { words = block_.texts(row.name); }
+
+    void read(const FactRow& row, std::vector<TileKind>& tiles) {
+        block_.each(row.name, [&](ObjectReader& entry) {
+            constexpr Bounds kSide{1, 65536};
+            TileKind tile;
+            tile.kind = entry.text("kind", Need::required);
+            tile.count = entry.number("count", {1, 1e6}, Need::required);
+            tile.rows = entry.quantity("rows", PhysicalDimension::one, kSide);
+            tile.cols = entry.quantity("cols", PhysicalDimension::one, kSide);
+            read_rates(entry, "ops_per_clock", tile.ops_per_clock);
+            tiles.push_back(std::move(tile));
+        });
+    }
+
+    ObjectReader& block_;
+    FamilyFacts& facts_;
+};
+
+struct IsStated {
+    bool operator()(const Fact& number) const { return number.known(); }
+    bool operator()(const std::array<Fact, 2>& sides) const { return sides[0].known(); }
+    bool operator()(bool flag) const { return flag; }
+    template <class List>
+    bool operator()(const List& words) const {
+        return !words.empty();
+    }
+};
+
+bool is_stated(const FamilyRow& family, const FamilyFacts* facts, std::string_view name) {
+    for (const FactRow& row : family.facts)
+        if (row.name == name)
+            return facts != nullptr &&
+                   std::visit([&](auto member) { return IsStated{}(facts->*member); }, row.member);
+    return false;
+}
+
+void scale_as(Structure part, Fact& number, double factor) {
+    if (part == Structure::units)
+        number.value = number.known() ? whole(number.value, factor) : number.value;
+    else
+        scale(number, factor);
+}
+
+void scale_tile(TileKind& tile, Structure part, double factor) {
+    if (part == Structure::units)
+        tile.count = whole(tile.count, factor);
+    if (part != Structure::array)
+        return;
+    scale(tile.rows, factor);
+    scale(tile.cols, factor);
+    for (Fact& rate : tile.ops_per_clock)
+        scale(rate, factor * factor);
+}
+
+} // namespace
+
+double whole(double count, double factor) {
+    return count > 0 ? std::max(1.0, std::round(count * factor)) : count;
+}
+
+namespace {
+
+FamilyBlock read_block(ObjectReader& document, const FamilyRow& family) {
+    if (family.make_facts == nullptr)
+        return {};
+    FamilyBlock facts(family.make_facts());
+    document.object(family.block, [&](ObjectReader& block) {
+        Reading reading(block, *facts.get());
+        for (const FactRow& row : family.facts)
+            reading.row(row);
+    });
+    return facts;
+}
+
+} // namespace
+
+void read_family(ObjectReader& document, Device& device) {
+    const FamilyRow& family = device.family.row();
+    if (device.family == Family{}) // a part of a device: only what is wrong with its blocks is of use
+        for (const Family known : families())
+            read_block(document, known.row());
+    device.facts = read_block(document, family);
+}
+
+std::vector<std::string_view> missing_facts(const Device& device) {
+    const FamilyRow& family = device.family.row();
+    const FamilyFacts* facts = device.facts.get();
+    std::vector<std::string_view> missing;
+    for (const FactRow& row : family.facts)
+        if (row.required && !is_stated(family, facts, row.name) && !is_stated(family, facts, row.unless))
+            missing.push_back(row.name);
+    return missing;
+}
+
+void scale_facts(Device& device, Structure part, double factor) {
+    FamilyFacts* facts = device.facts.get();
+    if (facts == nullptr)
+        return;
+    for (const FactRow& row : device.family.row().facts)
+        std::visit(
+            [&](auto member) {
+                auto& value = facts->*member;
+                using Value = std::decay_t<decltype(value)>;
+                if constexpr (std::is_same_v<Value, std::vector<TileKind>>)
+                    for (TileKind& tile : value)
+                        scale_tile(tile, part, factor);
+                else if constexpr (std::is_same_v<Value, Fact>) {
+                    if (row.scales_with == part)
+                        scale_as(part, value, factor);
+                } else if constexpr (std::is_same_v<Value, std::array<Fact, 2>>) {
+                    if (row.scales_with == part)
+                        scale_as(part, value[0], factor);
+                }
+            },
+            row.member);
+}
+
+} // namespace archsim

@@ -1,7 +1,6 @@
 #pragma once
 // Numbers for people: three significant digits, a unit that fits.
 
-
 #include <string>
 
 namespace archsim {

@@ -47,8 +47,7 @@ bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_
         weights += repeat * work.subgraphs[i].weight_bytes;
         ends += repeat * work.subgraphs[i].kv_bytes;
     }
-    const double room =
-        managed_memory_bytes(machine) + weight_memory_bytes(machine);
+    const double room = managed_memory_bytes(machine) + weight_memory_bytes(machine);
     return moved > ends * kNegligible &&
            (moved < weights || weights <= room || moved > (weights + ends) * kNegligible);
 }
@@ -320,8 +319,8 @@ const BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machin
         return &level;
     };
     std::vector<BatchLevel*> made{add(nullptr, work)}; // largest batch first
-    const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
-                         !made.front()->whole.network.pipelined;
+    const bool may_cut =
+        options.smaller_batch && managed_memory_bytes(machine) > 0 && !made.front()->whole.network.pipelined;
     while (may_cut && made.back()->work->batch > 1 &&
            spills(made.back()->whole.mappings, made.back()->whole.which, *made.back()->work, machine)) {
         auto smaller = options.smaller_batch(made.size() - 1);

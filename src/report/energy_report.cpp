@@ -139,7 +139,7 @@ std::string boundary_of(const Result& result) {
     if (table.host_share.known())
         return "the card: chip and its memory, without the server around it";
     return result.device->family.row().is_host ? "the package and its memory"
-                                                : "the module: chip, its memory, and what shares its supply";
+                                               : "the module: chip, its memory, and what shares its supply";
 }
 
 Facts conditions(const Result& result) {

@@ -24,15 +24,17 @@ Catalogue find_catalogue(const std::filesystem::path& data) {
 
 InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
     if (!catalogue.entries().empty())
-        return InputError(fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the "
-                                      "path of an .onnx file",
-                                      name, fmt::join(catalogue.nearest(name), ", ")));
+        return InputError(
+            fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the "
+                        "path of an .onnx file",
+                        name, fmt::join(catalogue.nearest(name), ", ")));
     std::vector<std::string> places;
     for (const auto& folder : model_dirs())
         places.push_back(folder.string());
-    return InputError(fmt::format("no model \"{}\": there is no catalogue of models in {}; give the path of an "
-                                  ".onnx file, or let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/",
-                                  name, fmt::join(places, ", ")));
+    return InputError(
+        fmt::format("no model \"{}\": there is no catalogue of models in {}; give the path of an "
+                    ".onnx file, or let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/",
+                    name, fmt::join(places, ", ")));
 }
 
 } // namespace archsim

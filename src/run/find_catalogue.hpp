@@ -9,8 +9,8 @@
 
 namespace archsim {
 
-/// The catalogue of `data`, a folder with hardware_db/ and models/. Beside the database that is built into the library
-/// (data_dir()) it is that of the first of model_dirs() that has one, and empty where none has.
+/// The catalogue of `data`, a folder with hardware_db/ and models/. Beside the database that is built into
+/// the library (data_dir()) it is that of the first of model_dirs() that has one, and empty where none has.
 Catalogue find_catalogue(const std::filesystem::path& data);
 
 /// What to throw for a name that is not in the catalogue.

@@ -6,7 +6,7 @@
 #include "archsim/run/session.hpp"
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
-#include "run/find_catalogue.hpp"
+#include "run/session/find_catalogue.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -99,12 +99,12 @@ TEST_CASE("a session on the built-in database estimates the same", "[hardware][e
     built_in.data = kEmbeddedRoot;
     folder.data = kSource;
     const Session shipped(folder);
-    const Result expected = shipped.run(shipped.bind(shipped.load("resnet18"), 1), "H100", {});
+    const Result expected = shipped.estimate({.model = shipped.load("resnet18")}, "H100");
     REQUIRE(expected.ok());
     const auto same_as_expected = [&](const Session& session, const std::string& model) {
         Bindings image; // what the catalogue says of the model, and a file does not
         image.dims = {{"height", 224}, {"width", 224}};
-        const Result result = session.run(session.bind(session.load(model), 1, image), "H100", {});
+        const Result result = session.estimate({.model = session.load(model), .sizes = image}, "H100");
         CHECK(result.ok());
         CHECK(result.estimate.latency_s == expected.estimate.latency_s);
         CHECK(result.estimate.energy_per_inference_j == expected.estimate.energy_per_inference_j);

@@ -19,15 +19,12 @@ VERSION = re.search(r"project\(archsim VERSION (\S+)", (ROOT / "CMakeLists.txt")
 class BuildWithCMake(build_ext):
     def build_extension(self, ext):
         module = Path(self.get_ext_fullpath(ext.name)).resolve()
-        build = ROOT / "build" / "pip"  # kept, so that the next installation compiles what has changed
-        options = {
-            "ARCHSIM_BUILD_PYTHON": "ON",
-            "ARCHSIM_BUILD_TESTS": "OFF",
-            "ARCHSIM_BUILD_TOOLS": "OFF",
-            "PYTHON_EXECUTABLE": sys.executable,
-        }
+        build = ROOT / "build" / "release"  # that of scripts/run: what it has compiled is linked, not compiled again
+        options = {"ARCHSIM_BUILD_PYTHON": "ON", "PYTHON_EXECUTABLE": sys.executable}
+        if not (build / "CMakeCache.txt").exists():
+            options["ARCHSIM_BUILD_TESTS"] = "OFF"
         flags = [f"-D{name}={value}" for name, value in options.items()]
-        subprocess.run(["cmake", "--preset", "release", "-B", build, *flags], cwd=ROOT, check=True)
+        subprocess.run(["cmake", "--preset", "release", *flags], cwd=ROOT, check=True)
         subprocess.run(["cmake", "--build", build, "--target", "archsim_python"], check=True)
         module.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(next((build / "python" / "archsim").glob("_archsim*.so")), module)

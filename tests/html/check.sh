@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes HTML reports with the tools and reads them in headless Chromium: check.sh TOOLS SCRATCH
-# Exit status 77 (skipped) where the browser or its driver is not installed: scripts/setup all
+# scripts/setup test installs the browser and its driver.
 set -euo pipefail
 tools=$1
 shots=$2/html
@@ -9,8 +9,8 @@ modules=$here/../../build/packages/browser/node_modules
 chromium=$(command -v chromium || command -v chromium-browser || true)
 for needed in "$chromium" "$(command -v node || true)" "$modules/playwright-core"; do
     if [ ! -e "$needed" ]; then
-        echo "skipped: scripts/setup all installs the browser and its driver"
-        exit 77
+        echo "the browser or its driver is missing: scripts/setup test installs them" >&2
+        exit 1
     fi
 done
 mkdir -p "$shots"

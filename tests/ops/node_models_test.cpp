@@ -366,10 +366,6 @@ void report(const char* corpus, const Tally& tally) {
 
 TEST_CASE("inferred outputs agree with Debian's ONNX test data", "[ops][corpus]") {
     const fs::path root = "/usr/share/libonnx-testdata/data";
-    if (!fs::exists(root)) {
-        WARN("skipped: Debian package libonnx-testdata is not installed");
-        return;
-    }
     Tally tally;
     std::vector<fs::path> folders;
     for (const auto& group : fs::directory_iterator(root))
@@ -384,14 +380,11 @@ TEST_CASE("inferred outputs agree with Debian's ONNX test data", "[ops][corpus]"
     CHECK(tally.total > 1000);
 }
 
-TEST_CASE("inferred outputs agree with the ONNX project's node tests", "[ops][corpus]") {
+// Hidden: the build adds it as a test of its own where ARCHSIM_ONNX_NODE_TESTS names a folder of them.
+TEST_CASE("inferred outputs agree with the ONNX project's node tests", "[.onnx_node_tests]") {
     const char* given = std::getenv("ARCHSIM_ONNX_NODE_TESTS");
-    const fs::path root =
-        given ? fs::path(given) : fs::path(ARCHSIM_SOURCE_DIR) / "../shared/facts/onnx_node_tests";
-    if (!fs::exists(root / "expected.json")) {
-        WARN("skipped: name the folder of ONNX node tests in ARCHSIM_ONNX_NODE_TESTS");
-        return;
-    }
+    REQUIRE(given != nullptr);
+    const fs::path root = given;
     std::ifstream in(root / "expected.json");
     const nlohmann::json expected = nlohmann::json::parse(in);
     Tally tally;

@@ -8,8 +8,6 @@ rm -rf "$scratch"
 mkdir -p "$scratch"
 # pip leaves its own files beside the sources of the package.
 trap 'rm -rf "$project"/src/python/build "$project"/src/python/archsim.egg-info' EXIT
-# Python tells its children of a UTF-8 locale where none is set; the compiler cache would take them for other compilations.
-export PYTHONCOERCECLOCALE=0
 "$python" -m pip install --quiet --root-user-action=ignore --no-index --no-build-isolation --no-deps --target "$scratch/site" "$project/src/python"
 cd /
 env --unset=ARCHSIM_DATA_DIR PYTHONPATH="$scratch/site" "$python" - <<'PYTHON'

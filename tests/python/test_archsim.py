@@ -108,7 +108,6 @@ def test_one_model_is_estimated_from_many_threads(session, resnet):
 
 
 def test_a_data_frame_has_one_row_per_result(session):
-    pytest.importorskip("pandas")
     frame = session.compare(["resnet18"], ["H100", "T4"]).to_dataframe()
     assert set(frame["hardware"]) == {"H100", "T4"}
 

@@ -25,12 +25,12 @@ function(archsim_share_precompiled)
         target_precompile_headers(${target} REUSE_FROM archsim_precompiled)
     endforeach()
 endfunction()
-archsim_share_precompiled(archsim_objects)
+archsim_share_precompiled(${archsim_objects})
 
 # Module and number of groups.
 set(archsim_groups
     capi:1 compare:3 hardware:5 import:2 ops:6 partition:1 report:14 run:8)
-set_target_properties(archsim_objects PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+set_target_properties(${archsim_objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 foreach(entry IN LISTS archsim_groups)
     string(REGEX MATCH "^([a-z_]+):([0-9]+)$" entry "${entry}")
     set(module ${CMAKE_MATCH_1})
@@ -47,5 +47,7 @@ foreach(entry IN LISTS archsim_groups)
 endforeach()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # In a file of a group GCC takes types of unnamed namespaces for types of a header.
-    target_compile_options(archsim_objects PRIVATE -Wno-subobject-linkage)
+    foreach(target IN LISTS archsim_objects)
+        target_compile_options(${target} PRIVATE -Wno-subobject-linkage)
+    endforeach()
 endif()

@@ -6,17 +6,42 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/python/") # an extension module 
 # What a program that links the library loads besides: nothing but threads, which are part of libc.
 set(archsim_private_libraries Threads::Threads)
 
+# What the comparison of models does not use, by beginnings of file names: its tool, the first that README runs, is built
+# without them. A file that it did need would be missed by the linker.
+set(archsim_later
+    capi/
+    compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
+    compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation
+    hardware/check hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted
+    report/architectures_batches report/architectures_detailed report/architectures_hybrid report/architectures_s
+    report/batch_ report/calibration report/compare_architectures report/comprehensive
+    report/explanation_ report/explanation.cpp report/graph_ report/hardware_ report/left_out report/mapping_diagram
+    report/model_list report/objective_axis report/operator_list report/runtime_sheet report/sheet_text
+    report/statistic_cells report/sweep_ report/uncertainty report/validation
+    run/analyze_batch run/architecture_choice run/batch_sweep run/calibrate run/choose_parameters
+    run/compare_architectures run/comprehensive run/csv_reader run/discover_models run/fit run/flips run/leave_out
+    run/left_out run/measure run/parameter_fit run/row_estimator run/sensitivity run/sweep run/what_if)
+list(JOIN archsim_later "|" archsim_later_pattern)
+set(archsim_first_sources ${archsim_sources})
+set(archsim_later_sources ${archsim_sources})
+list(FILTER archsim_first_sources EXCLUDE REGEX "/src/(${archsim_later_pattern})")
+list(FILTER archsim_later_sources INCLUDE REGEX "/src/(${archsim_later_pattern})")
+
 include(cmake/Assets.cmake)
 include(cmake/EmbeddedFiles.cmake)
-add_library(archsim_objects OBJECT ${archsim_sources} ${archsim_asset_source} ${archsim_embedded_source})
-target_compile_features(archsim_objects PUBLIC cxx_std_20)
-target_include_directories(archsim_objects
-    PUBLIC ${PROJECT_SOURCE_DIR}/include
-    PRIVATE ${PROJECT_SOURCE_DIR}/src)
-target_include_directories(archsim_objects SYSTEM PRIVATE ${ARCHSIM_PROTOZERO})
-target_link_libraries(archsim_objects PRIVATE
-    archsim_warnings ${archsim_private_libraries} archsim_fmt nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers
-    valijson)
+add_library(archsim_first_objects OBJECT ${archsim_first_sources} ${archsim_asset_source} ${archsim_embedded_source})
+add_library(archsim_later_objects OBJECT ${archsim_later_sources})
+set(archsim_objects archsim_first_objects archsim_later_objects)
+foreach(target IN LISTS archsim_objects)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    target_include_directories(${target}
+        PUBLIC ${PROJECT_SOURCE_DIR}/include
+        PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(${target} SYSTEM PRIVATE ${ARCHSIM_PROTOZERO})
+    target_link_libraries(${target} PRIVATE
+        archsim_warnings ${archsim_private_libraries} archsim_fmt nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers
+        valijson)
+endforeach()
 include(cmake/BuildTime.cmake)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/version.cpp PROPERTIES
     COMPILE_DEFINITIONS "ARCHSIM_VERSION=\"${PROJECT_VERSION}\"")
@@ -24,20 +49,24 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/data_dir.cpp PROPERTI
     COMPILE_DEFINITIONS "ARCHSIM_FALLBACK_DATA_DIR=\"${ARCHSIM_FALLBACK_DATA_DIR}\"")
 
 function(archsim_library target kind)
-    add_library(${target} ${kind} $<TARGET_OBJECTS:archsim_objects>)
+    set(objects ${ARGN})
+    list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+    add_library(${target} ${kind} ${objects})
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
         $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
     target_link_libraries(${target} PRIVATE ${archsim_private_libraries})
-    set_target_properties(${target} PROPERTIES OUTPUT_NAME archsim LINKER_LANGUAGE CXX)
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
     add_library(archsim::${target} ALIAS ${target})
 endfunction()
 
-archsim_library(archsim STATIC)
+archsim_library(archsim STATIC ${archsim_objects})
+archsim_library(archsim_first STATIC archsim_first_objects)
 if(ARCHSIM_BUILD_SHARED)
-    archsim_library(archsim_shared SHARED)
+    archsim_library(archsim_shared SHARED ${archsim_objects})
     set_target_properties(archsim_shared PROPERTIES
+        OUTPUT_NAME archsim
         VERSION ${PROJECT_VERSION}
         SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR}
         LINK_DEPENDS ${PROJECT_SOURCE_DIR}/cmake/archsim.map)

@@ -18,9 +18,9 @@ set(archsim_later
     report/explanation_ report/explanation.cpp report/graph_ report/hardware_ report/left_out report/mapping_diagram
     report/model_list report/objective_axis report/operator_list report/runtime_sheet report/sheet_text
     report/statistic_cells report/sweep_ report/uncertainty report/validation
-    run/analyze_batch run/architecture_choice run/batch_sweep run/calibrate run/choose_parameters
-    run/compare_architectures run/comprehensive run/csv_reader run/discover_models run/fit run/flips run/leave_out
-    run/left_out run/measure run/parameter_fit run/row_estimator run/sensitivity run/sweep run/what_if)
+    run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
+    run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
+    run/session/discover_models run/sweep/)
 list(JOIN archsim_later "|" archsim_later_pattern)
 set(archsim_first_sources ${archsim_sources})
 set(archsim_later_sources ${archsim_sources})

@@ -29,7 +29,7 @@ BatchRequest request_for(std::vector<std::string> hardware) {
 
 TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
     const BatchAnalysis sweep =
-        analyze_batches(session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}), {}, {});
+        analyze_batches(session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}));
     CHECK(sweep.batches == std::vector<std::int64_t>{1, 4, 16, 64});
     for (const BatchSeries& series : sweep.series) {
         REQUIRE(series.points.size() == 4);
@@ -45,23 +45,26 @@ TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
         CHECK(*best.knee <= *best.throughput);
         CHECK(*best.latency == 0); // doubling the batch never lowers latency
     }
-    CHECK_THROWS_AS(analyze_batches(session(), {"resnet18", {"A100"}, {}, {}, {}}, {}, {}), UsageError);
-    CHECK_THROWS_AS(analyze_batches(session(), {"resnet18", {"A100"}, {0}, {}, {}}, {}, {}), UsageError);
-    CHECK_THROWS_AS(analyze_batches(session(), {"resnet18", {"no such device"}, {1}, {}, {}}, {}, {}),
-                    InputError);
+    BatchRequest wrong = request_for({"A100"});
+    wrong.batches = {};
+    CHECK_THROWS_AS(analyze_batches(session(), wrong), UsageError);
+    wrong.batches = {0};
+    CHECK_THROWS_AS(analyze_batches(session(), wrong), UsageError);
+    wrong = request_for({"no such device"});
+    CHECK_THROWS_AS(analyze_batches(session(), wrong), InputError);
 }
 
 TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
     auto request = request_for({"A100"});
-    const BatchAnalysis all = analyze_batches(session(), request, {}, {});
+    const BatchAnalysis all = analyze_batches(session(), request);
     const double at_4 = all.series[0].points[1].result.estimate.latency_s;
     request.limits.constraints = {{Objective::latency, at_4 * 1.001}};
-    const BatchAnalysis limited = analyze_batches(session(), request, {}, {});
+    const BatchAnalysis limited = analyze_batches(session(), request);
     const BestBatches best = best_batches(limited.series[0]);
     REQUIRE(best.throughput);
     CHECK(limited.series[0].points[*best.throughput].batch == 4);
     request.limits.constraints = {{Objective::latency, 1e-9}};
-    const BatchAnalysis none = analyze_batches(session(), request, {}, {});
+    const BatchAnalysis none = analyze_batches(session(), request);
     CHECK_FALSE(best_batches(none.series[0]).throughput);
     const std::string text = render(describe(none, BatchView{}), Format::text, {200});
     CHECK_THAT(text, Catch::Contains("None qualifies; nearest is A100, batch 1"));
@@ -73,7 +76,7 @@ TEST_CASE("a comprehensive analysis adds up", "[report][comprehensive]") {
     auto request = request_for({"KPU-T64@6W"});
     request.batches.clear();
     request.limits.constraints = {{Objective::power, 100.0}};
-    const ComprehensiveAnalysis analysis = analyze_comprehensive(session(), request, 1, {}, {});
+    const ComprehensiveAnalysis analysis = analyze_comprehensive(session(), request);
     REQUIRE(analysis.result.ok());
     double latency = 0, subgraphs = 0;
     for (const KindShare& share : analysis.kinds) {

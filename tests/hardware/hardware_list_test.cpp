@@ -115,10 +115,13 @@ TEST_CASE("every shipped file names the schema that it fits", "[hardware][databa
         const auto document = parse_json_file(entry.path().string(), findings);
         REQUIRE(document);
         REQUIRE(document->contains("$schema"));
+        ++files;
+        // What extends another file fits the schema once merged with it: check_database holds it to that.
+        if (document->contains("extends"))
+            continue;
         const auto schema = entry.path().parent_path() / (*document)["$schema"].get<std::string>();
         for (const Finding& finding : SchemaCheck(schema.string(), findings).validate(*document, name))
             findings.push_back(finding);
-        ++files;
     }
     for (const Finding& finding : findings)
         UNSCOPED_INFO(to_string(finding));

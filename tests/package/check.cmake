@@ -74,7 +74,7 @@ if(commands MATCHES "-Werror")
 endif()
 # Every object of the library has its place in that build, and the consumer compiles.
 find_program(ninja ninja REQUIRED)
-run(${ninja} -C ${scratch}/subproject -n consumer)
+run(${ninja} -C ${scratch}/subproject -t commands consumer)
 if(NOT said MATCHES "libarchsim.a")
     message(FATAL_ERROR "the subproject does not build the library: ${said}")
 endif()

@@ -28,8 +28,7 @@ BatchRequest request_for(std::vector<std::string> hardware) {
 } // namespace
 
 TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
-    const BatchAnalysis sweep =
-        analyze_batches(session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}));
+    const BatchAnalysis sweep = analyze_batches(session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}));
     CHECK(sweep.batches == std::vector<std::int64_t>{1, 4, 16, 64});
     for (const BatchSeries& series : sweep.series) {
         REQUIRE(series.points.size() == 4);

@@ -8,8 +8,13 @@
 
 namespace archsim {
 
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+} // namespace
+
 std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
-    using Json = nlohmann::ordered_json;
     Json document = {{"schema", "archsim.compare_models/1"}, {"version", version()}};
     const CompareModelsRequest& q = c.request;
     document["request"] = {

@@ -13,6 +13,8 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 bool at_least(const Constraint& constraint) {
     return info_of(constraint.objective).higher_is_better;
 }
@@ -113,7 +115,6 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
 }
 
 nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::string>& labels) {
-    using Json = nlohmann::ordered_json;
     Json constraints = Json::array(), verdicts = Json::array(), pareto = Json::array();
     for (const Constraint& c : d.request.constraints)
         constraints.push_back({{"metric", info_of(c.objective).name},

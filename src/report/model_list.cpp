@@ -13,6 +13,8 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string sizes_text(const ListedModel& model) {
     std::string text;
     for (const auto& [name, size] : model.dims)
@@ -152,7 +154,6 @@ Report describe(const ModelList& list, const ModelListView& view) {
 }
 
 std::string to_json(const ModelList& list) {
-    using Json = nlohmann::ordered_json;
     Json document = {{"schema", "archsim.discover_models/1"},
                      {"version", version()},
                      {"folder", list.folder.empty() ? Json(nullptr) : Json(list.folder)},

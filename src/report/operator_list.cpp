@@ -12,6 +12,8 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 std::string_view domain_name(const OperatorRow& row) {
     return row.domain.empty() ? std::string_view("ai.onnx") : row.domain;
 }
@@ -92,7 +94,6 @@ Report describe(const OperatorRegistry& operators, bool one_table) {
 }
 
 std::string to_json(const OperatorRegistry& operators) {
-    using Json = nlohmann::ordered_json;
     Json document = {
         {"schema", "archsim.operators/1"}, {"version", version()}, {"newest_opset", kNewestOpset}};
     Json& list = document["operators"] = Json::array();

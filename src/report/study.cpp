@@ -12,6 +12,8 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 RankBy order_of(const StudyRequest& request) {
     return ranked_by(request.conditions.scenario);
 }
@@ -95,7 +97,6 @@ Report tabulate(const Study& study) {
 }
 
 std::string to_json(const Study& study) {
-    using Json = nlohmann::ordered_json;
     const StudyRequest& q = study.request;
     const auto& prompt = q.workload.prompt;
     Json runtimes = Json::array();

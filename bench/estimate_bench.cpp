@@ -13,6 +13,7 @@
 #include "archsim/map/systolic_cycles.hpp"
 #include "bench/shared.hpp"
 #include "estimate/price.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -26,17 +27,17 @@ using bench::resnet50;
 using bench::session;
 
 void totals(benchmark::State& state, const std::string& device) {
-    const RunOptions o = bench::options(false);
+    const Conditions o = bench::options(false);
     const auto machine = session().machine(device, o);
     for (auto _ : state)
-        benchmark::DoNotOptimize(Session::run_on(resnet50(), device, machine, o));
+        benchmark::DoNotOptimize(run_graph_on(resnet50(), device, machine, o));
 }
 
 void provenance(benchmark::State& state, const std::string& device) {
-    const RunOptions o = bench::options(true);
+    const Conditions o = bench::options(true);
     const auto machine = session().machine(device, o);
     for (auto _ : state) {
-        const Result result = Session::run_on(resnet50(), device, machine, o);
+        const Result result = run_graph_on(resnet50(), device, machine, o);
         for (const SubgraphEstimate& s : result.estimate.subgraphs)
             benchmark::DoNotOptimize(resource_times(s.mapping, *machine, result.estimate.clock_ratio,
                                                     result.work->subgraphs[s.index].repeat));
@@ -44,7 +45,7 @@ void provenance(benchmark::State& state, const std::string& device) {
 }
 
 void make_machine_of(benchmark::State& state, const std::string& device) {
-    const RunOptions o = bench::options(false);
+    const Conditions o = bench::options(false);
     for (auto _ : state)
         benchmark::DoNotOptimize(session().machine(device, o));
 }
@@ -58,13 +59,13 @@ std::vector<Mapping> map_all(const NetworkWork& work, const Machine& machine) {
 }
 
 void map(benchmark::State& state, const std::string& device) {
-    const Result result = session().run(resnet50(), device, bench::options(false));
+    const Result result = run_graph(session(), resnet50(), device, bench::options(false));
     for (auto _ : state)
         benchmark::DoNotOptimize(map_all(*result.work, *result.machine));
 }
 
 void price(benchmark::State& state, const std::string& device) {
-    const Result result = session().run(resnet50(), device, bench::options(false));
+    const Result result = run_graph(session(), resnet50(), device, bench::options(false));
     const std::vector<Mapping> mappings = map_all(*result.work, *result.machine);
     for (auto _ : state) {
         const EventPrices prices(*result.machine, 1);

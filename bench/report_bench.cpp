@@ -42,7 +42,7 @@ CompareModelsRequest edge() {
 
 void compare(benchmark::State& state) {
     for (auto _ : state)
-        benchmark::DoNotOptimize(compare_models(session(), edge(), {}, {}));
+        benchmark::DoNotOptimize(compare_models(session(), edge()));
 }
 
 void explain(benchmark::State& state) {
@@ -50,11 +50,11 @@ void explain(benchmark::State& state) {
     request.model = "resnet18";
     request.explain = {"GPU", "TPU"};
     for (auto _ : state)
-        benchmark::DoNotOptimize(compare_architectures(session(), request, {}, {}));
+        benchmark::DoNotOptimize(compare_architectures(session(), request));
 }
 
 void render_as(benchmark::State& state, Format format) {
-    const auto comparison = compare_models(session(), edge(), {}, {});
+    const auto comparison = compare_models(session(), edge());
     for (auto _ : state)
         benchmark::DoNotOptimize(render(describe(comparison, {}), format));
 }

@@ -6,6 +6,7 @@
 //   wide/...         50,000 branches of two operators that one concatenation joins
 
 #include "bench/shared.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -102,13 +103,13 @@ void add(const std::string& name, const std::filesystem::path& file) {
         for (auto _ : state)
             benchmark::DoNotOptimize(session().bind(model, 1));
     })->Unit(kMillisecond);
-    const RunOptions options = bench::options(false);
+    const Conditions options = bench::options(false);
     benchmark::RegisterBenchmark((name + "/estimate").c_str(), [model, options](benchmark::State& state) {
         for (auto _ : state) {
             state.PauseTiming(); // a bound model keeps its partitions
             const auto bound = session().bind(model, 1);
             state.ResumeTiming();
-            const Result result = session().run(bound, kDevice, options);
+            const Result result = run_graph(session(), bound, kDevice, options);
             if (!result.ok())
                 state.SkipWithError(result.estimate.reason.c_str());
         }
@@ -116,7 +117,7 @@ void add(const std::string& name, const std::filesystem::path& file) {
     benchmark::RegisterBenchmark((name + "/all").c_str(), [file, options](benchmark::State& state) {
         for (auto _ : state)
             benchmark::DoNotOptimize(
-                session().run(session().bind(session().load(file.string()), 1), kDevice, options));
+                run_graph(session(), session().bind(session().load(file.string()), 1), kDevice, options));
     })->Unit(kMillisecond);
 }
 

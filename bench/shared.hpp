@@ -23,8 +23,8 @@ inline const std::shared_ptr<const BoundModel>& resnet50() {
     return kModel;
 }
 
-inline RunOptions options(bool keep_subgraphs) {
-    RunOptions o;
+inline Conditions options(bool keep_subgraphs) {
+    Conditions o;
     o.precision = PrecisionConfig::uniform(Precision::int8);
     o.keep_subgraphs = keep_subgraphs;
     return o;

@@ -35,14 +35,15 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         cli::take_model(request.model, positional, "analyze_batch");
         request.batches = cli::parse_batches(batches, "--batch-sizes");
+        request.workload = workload.workload();
+        request.conditions = workload.conditions();
         request.limits = decisions.request(Objective::throughput);
         const Format format = output.chosen();
         const Session session = workload.open();
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
-            return analyze_batches(session, request, workload.bindings(),
-                                   workload.run_options(workload.single_runtime()));
+            return analyze_batches(session, request);
         }();
         output.emit(format == Format::json
                         ? to_json(sweep)

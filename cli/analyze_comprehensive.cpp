@@ -37,14 +37,15 @@ int main(int argc, char** argv) {
         request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
+        request.workload = workload.workload();
+        request.conditions = workload.conditions();
         request.limits = decisions.request(Objective::latency);
         const Format format = output.chosen();
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
-            return analyze_comprehensive(session, request, workload.batch_size, workload.bindings(),
-                                         workload.run_options(workload.single_runtime()));
+            return analyze_comprehensive(session, request);
         }();
         view.table_only = format == Format::csv;
         output.emit(format == Format::json

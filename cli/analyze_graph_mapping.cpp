@@ -38,9 +38,10 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         const Format format = output.chosen();
         const Session session = workload.open();
-        session.hardware().device(hardware); // an unknown name is an input error, not a failed estimate
-        const auto model = session.bind(session.load(name), workload.batch_size, workload.bindings());
-        const Result result = session.run(model, hardware, workload.run_options(workload.single_runtime()));
+        Workload asked = workload.workload();
+        asked.model = session.load(name);
+        graph_of(asked.model); // a mapping shows one graph
+        const Result result = session.estimate(asked, hardware, workload.conditions());
         if (result.partition && !dot.empty())
             write_file(dot, mapping_to_dot(result));
         if (result.partition && !mermaid.empty())

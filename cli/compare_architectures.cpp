@@ -2,7 +2,6 @@
 
 #include "archsim/report/compare_architectures.hpp"
 #include "archsim/report/comparison_charts.hpp"
-#include "archsim/run/compare_architectures.hpp"
 #include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
@@ -62,36 +61,27 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         cli::take_model(request.model, positional, "compare_architectures");
-        if (workload.runtimes.size() > 1)
-            throw UsageError("--runtime: give one software stack, each architecture runs on one");
-        request.runtime = workload.runtimes.empty() ? std::string() : workload.runtimes.front();
         if (level.empty())
             level = request.architecture.empty() ? "summary" : "detailed";
         request.level = *parse_comparison_level(level);
         request.metric = *parse_objective(metric);
-        request.precision = workload.precision;
-        request.batch_size = workload.batch_size;
-        const RunOptions options = workload.run_options(request.runtime);
-        request.scenario = options.scenario;
-        request.scope = options.scope;
-        const Bindings bindings = workload.bindings();
-        request.dims = bindings.dims;
-        request.explanations = explain.chosen(request.level == ComparisonLevel::detailed);
-        request.cost = request.explanations.conditions;
+        request.workload = workload.workload();
+        request.conditions = workload.conditions();
+        const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
         request.decision = decisions.request(request.metric);
-        request.decision.cost = request.cost;
+        request.decision.cost = explanations.conditions;
         if (!sweep.empty())
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
         const Format format = output.chosen();
         const Session session = workload.open();
-        const ArchitectureComparison comparison = compare_architectures(session, request, bindings, options);
-        Report report = describe(comparison);
+        const ArchitectureComparison comparison = compare_architectures(session, request);
+        Report report = describe(comparison, explanations);
         if (format == Format::html)
             for (Block& chart : comparison_charts(comparison.results))
                 report.blocks.push_back(std::move(chart));
-        output.emit(format == Format::json ? to_json(comparison)
+        output.emit(format == Format::json ? to_json(comparison, explanations)
                                            : render(report, format, output.render_options()));
-        return exit_code(comparison);
+        return cli::exit_code_of(comparison.results);
     };
     return cli::run_tool(
         argc, argv, "compare_architectures",

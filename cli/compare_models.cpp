@@ -1,8 +1,7 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
 #include "archsim/report/compare_models.hpp"
-#include "archsim/run/compare_models.hpp"
-#include "archsim/run/study.hpp"
+#include "archsim/report/study.hpp"
 #include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
@@ -102,44 +101,36 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         if (!study_file.empty()) {
             const Session session = workload.open();
-            const Study study = run_study(session, read_study(session, study_file), workload.allow_unknown);
+            StudyRequest asked = read_study(session, study_file);
+            asked.conditions.allow_unknown = workload.allow_unknown;
+            const Study study = run_study(session, std::move(asked));
             output.emit(rendered(
                 output, [&] { return to_json(study); }, [&] { return tabulate(study); },
                 [&] { return describe(study); }));
-            return exit_code(study);
+            return study.cells(Status::incomplete) > 0 ? static_cast<int>(cli::Exit::incomplete) : 0;
         }
         if (request.models.empty())
             throw UsageError("name a model, or a study with --study (see compare_models --help)");
-        request.runtimes = workload.runtimes;
-        request.precision = workload.precision;
-        request.batch_size = workload.batch_size;
-        RunOptions options = workload.run_options();
-        text.apply(options);
-        const std::optional<GenerationRequest> generation = text.request(workload.batch_size);
-        if (options.chips == 0 && !generation)
+        request.stacks = workload.runtimes;
+        request.workload = workload.workload();
+        request.workload.prompt = text.prompt();
+        request.conditions = workload.conditions_of_every_stack();
+        text.apply(request.conditions);
+        if (request.conditions.devices == 0 && !request.workload.prompt)
             throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
-        request.devices = options.chips;
-        if (generation) {
-            request.prompt_tokens = generation->prompt_tokens;
-            request.generate_tokens = generation->generate_tokens;
-        }
-        request.scenario = options.scenario;
-        request.scope = options.scope;
-        request.decision = decisions.request(options.scenario == Scenario::throughput ? Objective::throughput
-                                                                                      : Objective::latency);
-        const Bindings bindings = workload.bindings();
-        request.dims = bindings.dims;
+        request.decision = decisions.request(
+            request.conditions.scenario == Scenario::throughput ? Objective::throughput : Objective::latency);
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
         const Session session = workload.open();
-        const ModelComparison comparison = compare_models(session, request, bindings, options, generation);
+        const ModelComparison comparison = compare_models(session, request);
         if (!subgraphs.empty())
             write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
         view.charts = output.chosen() == Format::html;
         output.emit(rendered(
             output, [&] { return to_json(comparison, view); }, [&] { return tabulate(comparison, view); },
             [&] { return describe(comparison, view); }));
-        return exit_code(comparison);
+        return cli::exit_code_of(comparison.results);
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
                          kExamples, setup, body);

@@ -1,6 +1,6 @@
 // discover_models: the catalogue, or what a folder of ONNX files holds and whether each can be used.
 
-#include "archsim/run/discover_models.hpp"
+#include "archsim/report/model_list.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 

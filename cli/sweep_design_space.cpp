@@ -1,7 +1,7 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
-#include "archsim/run/sweep_file.hpp"
+#include "archsim/report/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 
@@ -119,10 +119,12 @@ struct Options {
             q.axes.push_back(parse_sweep_axis(text));
         cli::WorkloadOptions workload;
         workload.dims = dims;
+        if (!runtime.empty())
+            workload.runtimes = {runtime};
         workload.scenario = scenario;
         workload.scope = scope;
-        q.bindings = workload.bindings();
-        q.options = workload.run_options(runtime);
+        q.sizes = workload.bindings();
+        q.conditions = workload.conditions();
         parse_shard(shard, q);
         return q;
     }

@@ -2,7 +2,7 @@
 cmake_minimum_required(VERSION 3.25)
 
 # Left may include right; what a module may see beyond itself.
-set(order capi python cli run report compare estimate family map hardware partition ops graph core)
+set(order capi python cli report run compare estimate family map hardware partition ops graph core)
 set(modules ${order} import)
 foreach(module IN LISTS order)
     list(FIND order ${module} position)
@@ -17,8 +17,8 @@ endforeach()
 set(may_import import ops graph core)
 list(APPEND may_run import)
 list(APPEND may_cli import)
-set(may_capi capi run report compare estimate family map hardware partition ops graph core)
-set(may_python python run report compare estimate family map hardware partition ops graph core)
+set(may_capi capi report run compare estimate family map hardware partition ops graph core)
+set(may_python python report run compare estimate family map hardware partition ops graph core)
 
 # Third-party headers and the modules that may include them; public headers may include none.
 set(third_party "onnx/" "google/" "protozero/" "nlohmann/" "valijson/" "boost/" "Eigen/" "CLI/")

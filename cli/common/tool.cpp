@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -122,15 +123,6 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
                    "estimate although a part of the model is not understood");
 }
 
-PrecisionConfig WorkloadOptions::parsed_precision() const {
-    if (const auto parsed = PrecisionConfig::parse(precision))
-        return *parsed;
-    throw UsageError(
-        fmt::format("--precision: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
-                    "w8a16 or w4a16",
-                    precision));
-}
-
 Bindings WorkloadOptions::bindings() const {
     Bindings result;
     for (const std::string& text : dims)
@@ -140,20 +132,29 @@ Bindings WorkloadOptions::bindings() const {
     return result;
 }
 
-RunOptions WorkloadOptions::run_options(const std::string& runtime) const {
-    RunOptions options;
-    options.runtime = runtime;
-    options.precision = parsed_precision();
-    options.scenario = scenario == "throughput" ? Scenario::throughput : Scenario::latency;
-    options.scope = scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
-    options.allow_unknown = allow_unknown;
-    return options;
+Workload WorkloadOptions::workload() const {
+    Workload workload;
+    workload.batch = batch_size;
+    workload.sizes = bindings();
+    return workload;
 }
 
-std::string WorkloadOptions::single_runtime() const {
+Conditions WorkloadOptions::conditions_of_every_stack() const {
+    Conditions conditions;
+    conditions.precision = precision_named(precision, "--precision");
+    conditions.scenario = scenario_named(scenario, "--scenario");
+    conditions.scope = scope_named(scope, "--scope");
+    conditions.allow_unknown = allow_unknown;
+    return conditions;
+}
+
+Conditions WorkloadOptions::conditions() const {
     if (runtimes.size() > 1)
         throw UsageError("--runtime: give one software stack");
-    return runtimes.empty() ? std::string() : runtimes.front();
+    Conditions conditions = conditions_of_every_stack();
+    if (!runtimes.empty())
+        conditions.stack = runtimes.front();
+    return conditions;
 }
 
 Session WorkloadOptions::open() const {
@@ -193,30 +194,27 @@ Precision parse_format_flag(const std::string& text, const char* flag) {
 
 } // namespace
 
-void GenerationOptions::apply(RunOptions& options) const {
+void GenerationOptions::apply(Conditions& conditions) const {
     if (!activations.empty())
-        options.precision = PrecisionConfig::uniform(parse_format_flag(activations, "--activations"));
+        conditions.precision = PrecisionConfig::uniform(parse_format_flag(activations, "--activations"));
     if (!weights.empty())
-        options.precision.weights = parse_format_flag(weights, "--weights");
+        conditions.precision.weights = parse_format_flag(weights, "--weights");
     if (!kv_cache.empty())
-        options.precision.kv_cache = parse_format_flag(kv_cache, "--kv-cache");
-    options.chips = devices == "auto" ? 0 : static_cast<double>(parse_integer(devices, "--devices"));
-    if (options.chips < 0 || (options.chips == 0 && devices != "auto"))
+        conditions.kv_cache = parse_format_flag(kv_cache, "--kv-cache");
+    conditions.devices = devices == "auto" ? 0 : static_cast<double>(parse_integer(devices, "--devices"));
+    if (conditions.devices < 0 || (conditions.devices == 0 && devices != "auto"))
         throw UsageError("--devices: give a positive number, or auto");
 }
 
-std::optional<GenerationRequest> GenerationOptions::request(std::int64_t batch_size) const {
+std::optional<Prompt> GenerationOptions::prompt() const {
     if (prompt_tokens == 0 && generate_tokens == 0)
         return std::nullopt;
-    GenerationRequest request;
+    Prompt prompt;
     if (prompt_tokens > 0)
-        request.prompt_tokens = prompt_tokens;
+        prompt.tokens = prompt_tokens;
     if (generate_tokens > 0)
-        request.generate_tokens = generate_tokens;
-    request.batch = batch_size;
-    if (!kv_cache.empty())
-        request.kv_cache = parse_format_flag(kv_cache, "--kv-cache");
-    return request;
+        prompt.generate = generate_tokens;
+    return prompt;
 }
 
 void take_model(std::string& model, const std::string& positional, const std::string& tool) {
@@ -227,8 +225,29 @@ void take_model(std::string& model, const std::string& positional, const std::st
         model = positional;
 }
 
+namespace {
+
+int status(Exit code) {
+    return static_cast<int>(code);
+}
+
+Exit exit_of(const Error& problem) {
+    if (dynamic_cast<const UsageError*>(&problem) != nullptr)
+        return Exit::usage;
+    return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? Exit::incomplete : Exit::input;
+}
+
+} // namespace
+
 int exit_code_of(const Result& result) {
-    return result.ok() ? 0 : 3;
+    return status(result.ok() ? Exit::ok : Exit::incomplete);
+}
+
+int exit_code_of(std::span<const Result> results) {
+    const bool incomplete = std::any_of(results.begin(), results.end(), [](const Result& result) {
+        return result.estimate.status == Status::incomplete;
+    });
+    return status(incomplete ? Exit::incomplete : Exit::ok);
 }
 
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
@@ -246,7 +265,7 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
         if (text.empty()) {
             fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish\n", name,
                        argv[2]);
-            return 1;
+            return status(Exit::usage);
         }
         fmt::print("{}", text);
         return 0;
@@ -257,14 +276,14 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
         return body();
     } catch (const Error& problem) {
         fmt::print(stderr, "{}: {}\n", name, problem.what());
-        return problem.exit_code();
+        return status(exit_of(problem));
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "{}: there is not enough memory; ask for less at once, or give the tool more\n",
                    name);
-        return 2;
+        return status(Exit::input);
     } catch (const std::exception& problem) {
         fmt::print(stderr, "{}", own_fault(name, {argv + 1, argv + argc}, problem.what()));
-        return kOwnFault;
+        return status(Exit::fault);
     }
 }
 

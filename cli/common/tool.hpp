@@ -4,12 +4,12 @@
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/report/report.hpp"
-#include "archsim/run/generation.hpp"
 #include "archsim/run/session.hpp"
 
 #include "common/flags.hpp"
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,11 +42,13 @@ struct WorkloadOptions {
     bool allow_unknown = false;
 
     void add_to(Flags& flags, BatchFlag batch = BatchFlag::present);
-    PrecisionConfig parsed_precision() const;
     Bindings bindings() const;
-    RunOptions run_options(const std::string& runtime = {}) const;
-    /// The one software stack asked for, or empty; throws UsageError when several were.
-    std::string single_runtime() const;
+    /// Batch and sizes; the model is the tool's.
+    Workload workload() const;
+    /// With the one software stack asked for; throws UsageError when several were.
+    Conditions conditions() const;
+    /// The same without a stack, for tools that take several.
+    Conditions conditions_of_every_stack() const;
     Session open() const;
 };
 
@@ -57,9 +59,9 @@ struct GenerationOptions {
 
     void add_to(Flags& flags);
     /// Overrides what the flags name; throws UsageError for unknown formats and counts.
-    void apply(RunOptions& options) const;
+    void apply(Conditions& conditions) const;
     /// Nothing when neither a prompt nor tokens to generate were given.
-    std::optional<GenerationRequest> request(std::int64_t batch_size) const;
+    std::optional<Prompt> prompt() const;
 };
 
 /// Limits and choices of tools that compare.
@@ -80,16 +82,17 @@ std::vector<std::int64_t> parse_batches(const std::string& text, const std::stri
 /// named exactly once.
 void take_model(std::string& model, const std::string& positional, const std::string& tool);
 
-/// Exit status for a fault of our own, EX_SOFTWARE of sysexits.h: far from those that say something about the
-/// input.
-inline constexpr int kOwnFault = 70;
-
-/// 0, or 3 when there is no estimate.
+/// Status of a process; the same for every tool. A fault of our own is EX_SOFTWARE of sysexits.h: far from
+/// those that say something about the input.
+enum class Exit : std::uint8_t { ok = 0, usage = 1, input = 2, incomplete = 3, fault = 70 };
+/// Of the one result that a tool was asked for: incomplete when there is no estimate.
 int exit_code_of(const Result& result);
+/// Of a comparison: incomplete when a result misses a part of its model.
+int exit_code_of(std::span<const Result> results);
 
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
 /// code: 0 ok, 1 usage, 2 input, 3 incomplete; an exception that the library does not throw on purpose is a
-/// fault of ours (kOwnFault), and the line says how to report it.
+/// fault of ours (Exit::fault), and the line says how to report it.
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(Flags&)>& setup,
              const std::function<int()>& body);

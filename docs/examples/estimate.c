@@ -1,4 +1,4 @@
-/* The C interface: estimates ResNet-50 on one device, as numbers and as JSON. */
+/* The C interface: estimates CLIP, a model of several parts, on one device, as numbers and as JSON. */
 
 #include <archsim/archsim.h>
 
@@ -18,28 +18,33 @@ int main(void) {
     archsim_status status = archsim_open(NULL, &session, &error);
     if (status != ARCHSIM_OK)
         return fail(status, error);
-    status = archsim_load(session, "resnet50", 1, "height=224,width=224", &model, &error);
+    status = archsim_load(session, "clip-vit-b32", &model, &error);
     if (status != ARCHSIM_OK)
         return fail(status, error);
 
-    archsim_options options;
-    memset(&options, 0, sizeof options);
-    options.precision = "fp16";
+    archsim_workload workload;
+    memset(&workload, 0, sizeof workload);
+    workload.batch = 8;
+    archsim_conditions conditions;
+    memset(&conditions, 0, sizeof conditions);
+    conditions.precision = "fp16";
     archsim_estimate estimate;
-    status = archsim_run(session, model, "H100", &options, &estimate, &error);
+    status = archsim_run(session, model, &workload, "H100", &conditions, &estimate, &error);
     if (status != ARCHSIM_OK)
         return fail(status, error);
+    if (estimate.outcome != ARCHSIM_ESTIMATED)
+        printf("H100: %s\n", estimate.reason);
     printf("H100: %.3g ms, %.3g mJ\n", 1e3 * estimate.latency_s, 1e3 * estimate.energy_per_inference_j);
 
     char* json = NULL;
-    status = archsim_run_json(session, model, "H100", &options, &json, &error);
+    status = archsim_run_json(session, model, &workload, "H100", &conditions, &json, &error);
     if (status != ARCHSIM_OK)
         return fail(status, error);
     printf("%s\n", json);
     archsim_free_text(json);
 
     /* What goes wrong is a sentence. */
-    status = archsim_run(session, model, "H1000", &options, &estimate, &error);
+    status = archsim_run(session, model, &workload, "H1000", &conditions, &estimate, &error);
     printf("status %d: %s\n", (int)status, error != NULL ? error : "");
     archsim_free_text(error);
     archsim_release(model);

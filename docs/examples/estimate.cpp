@@ -13,11 +13,11 @@ int main(int argc, char** argv) try {
         devices = {"H100", "TPU-v4", "KPU-T64@6W"};
 
     const archsim::Session session;
-    const auto model = session.bind(session.load(name), /*batch=*/1);
-    archsim::RunOptions options;
-    options.precision = archsim::PrecisionConfig::uniform(archsim::Precision::fp16);
+    const archsim::Workload workload{.model = session.load(name)};
+    archsim::Conditions conditions;
+    conditions.precision = archsim::PrecisionConfig::uniform(archsim::Precision::fp16);
     for (const std::string& device : devices) {
-        const archsim::Result result = session.run(model, device, options);
+        const archsim::Result result = session.estimate(workload, device, conditions);
         if (!result.ok()) {
             std::printf("%s: %s\n", device.c_str(), result.estimate.reason.c_str());
             continue;
@@ -29,5 +29,5 @@ int main(int argc, char** argv) try {
     }
 } catch (const archsim::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
+    return 2;
 }

@@ -8,22 +8,22 @@
 int main() try {
     using namespace archsim;
     const Session session;
-    const auto model = session.bind(session.load("mobilenet_v2"), 1);
-    RunOptions as_shipped;
+    const Workload workload{.model = session.load("mobilenet_v2")};
+    Conditions as_shipped;
     as_shipped.precision = PrecisionConfig::uniform(Precision::fp16);
-    RunOptions unfused = as_shipped;
+    Conditions unfused = as_shipped;
     unfused.fusion = FusionPolicy::unfused();
-    RunOptions own = as_shipped;
+    Conditions own = as_shipped;
     own.fusion = FusionPolicy::unfused();
     own.fusion->batch_norm = own.fusion->activation = true; // what a first compiler of one's own would join
-    for (const auto& [label, options] :
+    for (const auto& [label, conditions] :
          {std::pair("fused", &as_shipped), std::pair("unfused", &unfused), std::pair("own", &own)}) {
-        const Result result = session.run(model, "A100", *options);
+        const Result result = session.estimate(workload, "A100", *conditions);
         std::printf("%s: %zu subgraphs, %.3g ms, %.3g MB from memory\n", label,
                     result.partition->subgraphs.size(), 1e3 * result.estimate.latency_s,
                     1e-6 * result.estimate.events[Event::dram_byte]);
     }
 } catch (const archsim::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
+    return 2;
 }

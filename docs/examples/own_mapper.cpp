@@ -41,16 +41,16 @@ int main() try {
     SessionOptions options;
     options.mappers[Family::npu] = std::make_shared<const WeightsInPlaceMapper>();
     const Session ours(options), standard;
-    RunOptions run;
+    Conditions run;
     run.precision = PrecisionConfig::uniform(Precision::int8);
     for (const Session* session : {&standard, &ours}) {
-        const auto model = session->bind(session->load("mobilenet_v2"), 1);
-        const Result result = session->run(model, "RK3588-NPU", run);
+        const Workload workload{.model = session->load("mobilenet_v2")};
+        const Result result = session->estimate(workload, "RK3588-NPU", run);
         std::printf("%s: %.3g ms, %.3g MB from memory\n",
                     result.estimate.subgraphs.at(0).mapping.allocation.scheme,
                     1e3 * result.estimate.latency_s, 1e-6 * result.estimate.events[Event::dram_byte]);
     }
 } catch (const archsim::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
+    return 2;
 }

@@ -40,15 +40,15 @@ int main(int argc, char** argv) try {
     SessionOptions options;
     options.operators = operators;
     const Session session(options);
-    const auto model = session.bind(session.load(argv[1]), 1);
-    const Result result = session.run(model, "H100", {});
+    const Workload workload{.model = session.load(argv[1])};
+    const Result result = session.estimate(workload, "H100");
     if (!result.ok()) {
         std::fprintf(stderr, "%s\n", result.estimate.reason.c_str());
         return 3;
     }
-    std::printf("%.0f operations in %zu fused subgraph(s)\n", model->graph().operations(),
+    std::printf("%.0f operations in %zu fused subgraph(s)\n", result.model->operations,
                 result.partition->subgraphs.size());
 } catch (const archsim::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
+    return 2;
 }

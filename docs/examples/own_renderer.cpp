@@ -46,11 +46,11 @@ int main() try {
     CompareModelsRequest request;
     request.models = {"resnet50"};
     request.deployment = "edge";
-    const ModelComparison comparison = compare_models(session, request, {}, {});
+    const ModelComparison comparison = compare_models(session, request);
     for (const Block& block : describe(comparison, {}).blocks)
         if (const auto* table = std::get_if<Table>(&block))
             std::fputs(latex(*table).c_str(), stdout);
 } catch (const archsim::Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
-    return error.exit_code();
+    return 2;
 }

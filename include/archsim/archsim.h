@@ -5,6 +5,19 @@
  * The C interface of libarchsim, for every language that can call C: open the data, load a model, estimate it
  * on devices, read numbers or JSON, free.
  *
+ * @code
+ * archsim_session* session;
+ * archsim_model* model;
+ * archsim_estimate answer;
+ * archsim_conditions conditions = {.precision = "fp16"};
+ * archsim_open(NULL, &session, NULL);
+ * archsim_load(session, "clip-vit-b32", &model, NULL);
+ * if (archsim_run(session, model, NULL, "H100", &conditions, &answer, NULL) == ARCHSIM_OK)
+ *     printf("%s: %g s\n", answer.outcome == ARCHSIM_ESTIMATED ? "ok" : answer.reason, answer.latency_s);
+ * archsim_release(model);
+ * archsim_close(session);
+ * @endcode
+ *
  * Every function that can fail returns an archsim_status. On failure `*error`, where `error` is not NULL,
  * becomes a sentence that the caller frees with archsim_free_text(); on success it becomes NULL. Sessions and
  * models may be used from several threads at once; freeing one while another thread uses it is an error of
@@ -23,31 +36,49 @@
 extern "C" {
 #endif
 
-/** Outcome of a call; the values are the exit codes of the tools. */
+/** Outcome of a call. */
 typedef enum archsim_status {
     ARCHSIM_OK = 0,
     ARCHSIM_USAGE = 1,      /**< an argument is off */
-    ARCHSIM_INPUT = 2,      /**< a file, model or device cannot be used */
-    ARCHSIM_INCOMPLETE = 3, /**< a part of the model is not understood, totals are withheld */
+    ARCHSIM_INPUT = 2,      /**< a file, model, device or name cannot be used */
+    ARCHSIM_INCOMPLETE = 3, /**< a part of the model is not understood */
     ARCHSIM_FAULT = 70      /**< a fault of the library itself, not of what it was given: please report it */
 } archsim_status;
 
 /** The hardware database and the model catalogue. */
 typedef struct archsim_session archsim_session;
-/** A model bound to concrete sizes. */
+/** A loaded model, whatever its kind: one graph, several parts, or a language model. */
 typedef struct archsim_model archsim_model;
 
-/** What to run and how. Zero-initialise it: every zero means the default. */
-typedef struct archsim_options {
+/** How much of a model runs. Zero-initialise it: every zero means the default. */
+typedef struct archsim_workload {
+    int64_t batch;     /**< items per inference, sequences of a prompt; 0: one */
+    const char* sizes; /**< "NAME=VALUE" separated by commas ("height=256,width=256"); NULL: the model's */
+    int64_t prompt_tokens;   /**< a language model answers a prompt of so many tokens */
+    int64_t generate_tokens; /**< with so many tokens; both 0: one pass instead of an answer */
+} archsim_workload;
+
+/** How it runs. Zero-initialise it: every zero means the default. */
+typedef struct archsim_conditions {
     const char* precision; /**< "fp16", "int8", "w4a16"...; NULL: "fp32" */
-    const char* runtime;   /**< software stack; NULL: the device's default */
+    const char* stack;     /**< software stack; NULL: the device's default */
     int throughput;        /**< 0: latency of one stream; 1: saturated throughput */
     int end_to_end;        /**< 0: device time; 1: with transfers and host work */
     uint32_t devices;      /**< devices of this kind working together; 0: one */
-} archsim_options;
+} archsim_conditions;
 
-/** The numbers of one estimate, in SI units. Intervals are nominal 90 %. */
+/** Whether a device carries a workload. */
+typedef enum archsim_outcome {
+    ARCHSIM_ESTIMATED = 0,
+    ARCHSIM_UNSUPPORTED = 1,   /**< the device or its stack cannot run it */
+    ARCHSIM_DOES_NOT_FIT = 2,  /**< its memory is too small */
+    ARCHSIM_NOT_UNDERSTOOD = 3 /**< a part of the model is not understood, totals are withheld */
+} archsim_outcome;
+
+/** The numbers of one estimate, in SI units; 0 where there is none. Intervals are nominal 90 %. */
 typedef struct archsim_estimate {
+    archsim_outcome outcome;
+    char reason[256];      /**< one sentence where there is no estimate, cut to fit; else empty */
     double latency_s;      /**< of the whole batch */
     double latency_low_s;  /**< lower end of the interval */
     double latency_high_s; /**< upper end of the interval */
@@ -57,6 +88,8 @@ typedef struct archsim_estimate {
     double utilization; /**< useful operations over what the engines could do, 0 to 1 */
     double peak_memory_bytes;
     double weight_bytes;
+    double time_to_first_token_s;   /**< of a prompt; else 0 */
+    double time_per_output_token_s; /**< of a prompt; else 0 */
 } archsim_estimate;
 
 /** "major.minor.patch", static. */
@@ -67,28 +100,30 @@ ARCHSIM_C_API archsim_status archsim_open(const char* data_dir, archsim_session*
 /** Frees a session; NULL is allowed. Models stay valid. */
 ARCHSIM_C_API void archsim_close(archsim_session* session);
 
-/**
- * Loads a catalogue model or an .onnx file and binds its sizes.
- * `dims` is "NAME=VALUE" separated by commas ("height=256,width=256"), or NULL.
- */
-ARCHSIM_C_API archsim_status archsim_load(const archsim_session* session, const char* model,
-                                          int64_t batch_size, const char* dims, archsim_model** bound,
-                                          char** error);
+/** Loads a catalogue model by name or alias, or an .onnx file. An unknown name tells the nearest ones. */
+ARCHSIM_C_API archsim_status archsim_load(const archsim_session* session, const char* name,
+                                          archsim_model** model, char** error);
 /** Frees a model; NULL is allowed. */
 ARCHSIM_C_API void archsim_release(archsim_model* model);
 
-/** Estimates `model` on `hardware` ("H100", "KPU-T64@3W", a device file). `options` may be NULL. */
+/**
+ * Estimates `model` on `device` ("H100", "KPU-T64@3W", a device file). `workload` and `conditions` may be
+ * NULL. A device that cannot carry the workload is an estimate whose outcome and reason say why; the call
+ * fails for names that do not exist.
+ */
 ARCHSIM_C_API archsim_status archsim_run(const archsim_session* session, const archsim_model* model,
-                                         const char* hardware, const archsim_options* options,
-                                         archsim_estimate* estimate, char** error);
+                                         const archsim_workload* workload, const char* device,
+                                         const archsim_conditions* conditions, archsim_estimate* estimate,
+                                         char** error);
 
 /**
- * The same as JSON, one row of "results" of `compare_models --format json`. A device that cannot run the
- * model is a row with its "status" and "reason", not a failed call. Free `*json` with archsim_free_text().
+ * The same as JSON, one row of "results" of `compare_models --format json`, parts and phases included. Free
+ * `*json` with archsim_free_text().
  */
 ARCHSIM_C_API archsim_status archsim_run_json(const archsim_session* session, const archsim_model* model,
-                                              const char* hardware, const archsim_options* options,
-                                              char** json, char** error);
+                                              const archsim_workload* workload, const char* device,
+                                              const archsim_conditions* conditions, char** json,
+                                              char** error);
 
 /** Frees a text that a function of this interface returned; NULL is allowed. */
 ARCHSIM_C_API void archsim_free_text(char* text);

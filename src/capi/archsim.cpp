@@ -7,6 +7,7 @@
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/session.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <string>
@@ -17,7 +18,7 @@ struct archsim_session {
 };
 
 struct archsim_model {
-    std::shared_ptr<const archsim::BoundModel> bound;
+    archsim::Model model;
 };
 
 namespace {
@@ -29,6 +30,26 @@ char* copy_text(std::string_view text) {
     text.copy(copy, text.size());
     copy[text.size()] = '\0';
     return copy;
+}
+
+archsim_status status_of(const Error& problem) {
+    if (dynamic_cast<const UsageError*>(&problem) != nullptr)
+        return ARCHSIM_USAGE;
+    return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? ARCHSIM_INCOMPLETE : ARCHSIM_INPUT;
+}
+
+archsim_outcome outcome_of(Status status) {
+    switch (status) {
+    case Status::ok:
+        return ARCHSIM_ESTIMATED;
+    case Status::unsupported:
+        return ARCHSIM_UNSUPPORTED;
+    case Status::does_not_fit:
+        return ARCHSIM_DOES_NOT_FIT;
+    case Status::incomplete:
+        return ARCHSIM_NOT_UNDERSTOOD;
+    }
+    return ARCHSIM_UNSUPPORTED;
 }
 
 /// Runs `body`, which returns a status, and turns exceptions into a status and a sentence.
@@ -46,7 +67,7 @@ archsim_status guarded(char** error, Body body) {
     try {
         return body();
     } catch (const Error& problem) {
-        return failed(static_cast<archsim_status>(problem.exit_code()), problem.what());
+        return failed(status_of(problem), problem.what());
     } catch (const std::bad_alloc&) {
         return failed(ARCHSIM_INPUT, "there is not enough memory");
     } catch (const std::exception& problem) {
@@ -62,38 +83,66 @@ void require(const char* function, const Pointers*... pointers) {
         throw UsageError(std::string(function) + ": an argument that must be given is NULL");
 }
 
-Bindings parse_dims(std::string_view text) {
-    Bindings bindings;
-    while (!text.empty()) {
-        const std::string_view item = text.substr(0, text.find(','));
-        text.remove_prefix(std::min(text.size(), item.size() + 1));
-        give_dim(bindings, item, "dims");
-    }
-    return bindings;
-}
-
-RunOptions run_options(const archsim_options* given) {
-    RunOptions options;
+Workload workload_of(const Model& model, const archsim_workload* given) {
+    Workload workload{.model = model};
     if (given == nullptr)
-        return options;
-    if (given->precision != nullptr) {
-        const auto precision = PrecisionConfig::parse(given->precision);
-        if (!precision)
-            throw UsageError("precision: \"" + std::string(given->precision) + "\" is not known");
-        options.precision = *precision;
+        return workload;
+    if (given->batch < 0 || given->prompt_tokens < 0 || given->generate_tokens < 0)
+        throw UsageError("workload: a batch and tokens are counted from 1");
+    workload.batch = std::max<int64_t>(1, given->batch);
+    std::string_view sizes = given->sizes != nullptr ? given->sizes : "";
+    while (!sizes.empty()) {
+        const std::string_view item = sizes.substr(0, sizes.find(','));
+        sizes.remove_prefix(std::min(sizes.size(), item.size() + 1));
+        give_dim(workload.sizes, item, "sizes");
     }
-    if (given->runtime != nullptr)
-        options.runtime = given->runtime;
-    options.scenario = given->throughput != 0 ? Scenario::throughput : Scenario::latency;
-    options.scope = given->end_to_end != 0 ? Scope::end_to_end : Scope::kernel;
-    options.chips = given->devices > 0 ? given->devices : 1;
-    return options;
+    if (given->prompt_tokens > 0 || given->generate_tokens > 0) {
+        Prompt& prompt = workload.prompt.emplace();
+        if (given->prompt_tokens > 0)
+            prompt.tokens = given->prompt_tokens;
+        if (given->generate_tokens > 0)
+            prompt.generate = given->generate_tokens;
+    }
+    return workload;
 }
 
-Result run(const archsim_session* session, const archsim_model* model, const char* hardware,
-           const archsim_options* options) {
-    session->session.hardware().device(hardware); // an unknown name is an error, not a row
-    return session->session.run(model->bound, hardware, run_options(options));
+Conditions conditions_of(const archsim_conditions* given) {
+    Conditions conditions;
+    if (given == nullptr)
+        return conditions;
+    if (given->precision != nullptr)
+        conditions.precision = precision_named(given->precision);
+    if (given->stack != nullptr)
+        conditions.stack = given->stack;
+    conditions.scenario = given->throughput != 0 ? Scenario::throughput : Scenario::latency;
+    conditions.scope = given->end_to_end != 0 ? Scope::end_to_end : Scope::kernel;
+    conditions.devices = given->devices > 0 ? given->devices : 1;
+    return conditions;
+}
+
+archsim_estimate numbers_of(const Result& result) {
+    const Estimate& e = result.estimate;
+    archsim_estimate numbers = {};
+    numbers.outcome = outcome_of(e.status);
+    if (!result.ok()) {
+        const std::size_t length = std::min(e.reason.size(), sizeof numbers.reason - 1);
+        e.reason.copy(numbers.reason, length);
+        return numbers;
+    }
+    numbers.latency_s = e.latency_s;
+    numbers.latency_low_s = e.latency_interval.low;
+    numbers.latency_high_s = e.latency_interval.high;
+    numbers.throughput_per_s = e.throughput_per_s;
+    numbers.power_w = e.power_w;
+    numbers.energy_per_inference_j = e.energy_per_inference_j;
+    numbers.utilization = e.utilization;
+    numbers.peak_memory_bytes = e.memory.peak_bytes;
+    numbers.weight_bytes = e.memory.weight_bytes;
+    if (result.generation) {
+        numbers.time_to_first_token_s = result.generation->time_to_first_token_s;
+        numbers.time_per_output_token_s = result.generation->time_per_output_token_s;
+    }
+    return numbers;
 }
 
 } // namespace
@@ -117,15 +166,11 @@ void archsim_close(archsim_session* session) {
     delete session;
 }
 
-archsim_status archsim_load(const archsim_session* session, const char* model, int64_t batch_size,
-                            const char* dims, archsim_model** bound, char** error) {
+archsim_status archsim_load(const archsim_session* session, const char* name, archsim_model** model,
+                            char** error) {
     return guarded(error, [&] {
-        require("archsim_load", session, model, bound);
-        if (batch_size < 1)
-            throw UsageError("archsim_load: the batch size must be at least 1");
-        const Model loaded = session->session.load(model);
-        *bound = new archsim_model{
-            session->session.bind(loaded, batch_size, parse_dims(dims != nullptr ? dims : ""))};
+        require("archsim_load", session, name, model);
+        *model = new archsim_model{session->session.load(name)};
         return ARCHSIM_OK;
     });
 }
@@ -134,34 +179,24 @@ void archsim_release(archsim_model* model) {
     delete model;
 }
 
-archsim_status archsim_run(const archsim_session* session, const archsim_model* model, const char* hardware,
-                           const archsim_options* options, archsim_estimate* estimate, char** error) {
+archsim_status archsim_run(const archsim_session* session, const archsim_model* model,
+                           const archsim_workload* workload, const char* device,
+                           const archsim_conditions* conditions, archsim_estimate* estimate, char** error) {
     return guarded(error, [&] {
-        require("archsim_run", session, model, hardware, estimate);
-        const Estimate e = run(session, model, hardware, options).estimate;
-        if (e.status == Status::incomplete)
-            throw IncompleteError(e.reason);
-        if (e.status != Status::ok)
-            throw InputError(e.reason);
-        *estimate = {.latency_s = e.latency_s,
-                     .latency_low_s = e.latency_interval.low,
-                     .latency_high_s = e.latency_interval.high,
-                     .throughput_per_s = e.throughput_per_s,
-                     .power_w = e.power_w,
-                     .energy_per_inference_j = e.energy_per_inference_j,
-                     .utilization = e.utilization,
-                     .peak_memory_bytes = e.memory.peak_bytes,
-                     .weight_bytes = e.memory.weight_bytes};
+        require("archsim_run", session, model, device, estimate);
+        *estimate = numbers_of(session->session.estimate(workload_of(model->model, workload), device,
+                                                         conditions_of(conditions)));
         return ARCHSIM_OK;
     });
 }
 
 archsim_status archsim_run_json(const archsim_session* session, const archsim_model* model,
-                                const char* hardware, const archsim_options* options, char** json,
-                                char** error) {
+                                const archsim_workload* workload, const char* device,
+                                const archsim_conditions* conditions, char** json, char** error) {
     return guarded(error, [&] {
-        require("archsim_run_json", session, model, hardware, json);
-        *json = copy_text(to_json(run(session, model, hardware, options)));
+        require("archsim_run_json", session, model, device, json);
+        *json = copy_text(to_json(session->session.estimate(workload_of(model->model, workload), device,
+                                                            conditions_of(conditions))));
         return ARCHSIM_OK;
     });
 }

@@ -75,9 +75,9 @@ std::optional<MemoryFit> memory_fit(const Result& r) {
     fit.workspace_bytes = e.memory.workspace_bytes;
     fit.peak_bytes = e.memory.peak_bytes;
     fit.capacity_bytes = r.machine->memory_capacity_bytes;
-    fit.on_chip_bytes = accelerator::managed_memory_bytes(*r.machine) * work.chips;
+    fit.on_chip_bytes = accelerator::managed_memory_bytes(*r.machine);
     fit.pieces = e.pieces;
-    fit.weight_room_bytes = r.device->npu.on_chip_weight_bytes.value_or(0) * work.chips;
+    fit.weight_room_bytes = r.device->npu.on_chip_weight_bytes.value_or(0);
     fit.alive_bytes = work.memory.peak_live_bytes / fit.pieces;
     if (r.ok())
         fit.traffic_bytes = (e.events[Event::dram_byte] + e.events[Event::host_link_byte]) / e.batch;

@@ -27,7 +27,8 @@ struct BatchLevel {
     const BatchSchedule& at_full_clock() const { return joined ? *joined : whole; }
 };
 
-/// See EstimateOptions::counted.
+/// Counts and schedules that estimates on one machine share, of works that still exist: a larger batch finds
+/// here the smaller ones that it may be cut into. One thread's.
 class BatchCounts {
   public:
     /// Maps the network at the batch of `work`, and at smaller batches for as long as one of them moves more
@@ -45,5 +46,9 @@ class BatchCounts {
 /// inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of buffer: two pieces
 /// of 4 images up to the layer that halves them, from there on all 8.
 BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio);
+
+/// estimate() with what earlier estimates on the same machine left in `counted`.
+Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
+                  BatchCounts& counted);
 
 } // namespace archsim

@@ -1,9 +1,9 @@
 #include "archsim/estimate/estimate.hpp"
 
+#include "archsim/estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
-#include "estimate/several_chips.hpp"
 
 #include <fmt/format.h>
 
@@ -66,10 +66,10 @@ bool fits(Estimate& e) {
     return false;
 }
 
-/// Kernels run one after another and share one workspace on every chip.
-void add_workspace(const std::vector<Mapping>& mappings, double chips, Estimate& e) {
+/// Kernels run one after another and share one workspace.
+void add_workspace(const std::vector<Mapping>& mappings, Estimate& e) {
     for (const Mapping& mapping : mappings)
-        e.memory.workspace_bytes = std::max(e.memory.workspace_bytes, chips * mapping.workspace_bytes);
+        e.memory.workspace_bytes = std::max(e.memory.workspace_bytes, mapping.workspace_bytes);
     e.memory.peak_bytes += e.memory.workspace_bytes;
 }
 
@@ -77,12 +77,7 @@ void add_workspace(const std::vector<Mapping>& mappings, double chips, Estimate&
 bool admit(const NetworkWork& work, const Machine& machine, const EstimateOptions& options, Estimate& e) {
     e.executed = work.precision;
     e.batch = work.batch;
-    e.memory.weight_bytes = work.weight_bytes;
-    e.memory.activation_bytes = work.memory.arena_bytes;
-    e.memory.live_bytes = work.memory.peak_live_bytes;
-    e.memory.kv_cache_bytes = work.memory.kv_cache_bytes;
-    e.memory.peak_bytes = work.weight_bytes + work.memory.arena_bytes + work.memory.kv_cache_bytes;
-    e.memory.capacity_bytes = machine.memory_capacity_bytes;
+    e.memory = planned_memory(work, machine);
     e.findings = work.graph->findings;
     if (!work.graph->complete()) {
         e.status = Status::incomplete;
@@ -235,11 +230,16 @@ void add_intervals(const Machine& machine, Estimate& e) {
 } // namespace
 
 Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
+    BatchCounts counted;
+    return estimate(work, machine, options, counted);
+}
+
+Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
+                  BatchCounts& counted) {
     Estimate e;
     if (!admit(work, machine, options, e))
         return e;
-    BatchCounts own;
-    const BatchLevel& level = (options.counted ? *options.counted : own).of(work, machine, options);
+    const BatchLevel& level = counted.of(work, machine, options);
     if (auto missing = missing_resource(level.whole.mappings, level.whole.network, machine);
         !missing.empty()) {
         e.status = Status::unsupported;
@@ -262,7 +262,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
         point = settle_clock(*chosen, e.events, work, machine);
     }
     const BatchSchedule& schedule = *chosen;
-    add_workspace(schedule.mappings, work.chips, e);
+    add_workspace(schedule.mappings, e);
     if (!fits(e))
         return e;
     e.network = schedule.network;
@@ -281,7 +281,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     if (machine.power_limit_w > 0)
         e.peak_power_w =
             std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
-    add_up_chips(work.chips, e);
+    e = on_chips(std::move(e), machine.chips);
     add_intervals(machine, e);
     return e;
 }

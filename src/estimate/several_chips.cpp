@@ -13,26 +13,4 @@ void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& 
     out.events[Event::host_link_byte] += work.link_bytes;
 }
 
-namespace {
-
-void scale(EnergyBreakdown& energy, double factor) {
-    for (double& joules : energy.joules)
-        joules *= factor;
-    energy.static_joules *= factor;
-}
-
-} // namespace
-
-void add_up_chips(double chips, Estimate& e) {
-    if (chips == 1)
-        return;
-    scale(e.energy, chips);
-    e.events.scale(chips);
-    e.energy_per_inference_j *= chips;
-    e.power_w *= chips;
-    e.peak_power_w *= chips;
-    for (SubgraphEstimate& s : e.subgraphs)
-        scale(s.energy, chips);
-}
-
 } // namespace archsim

@@ -10,7 +10,4 @@ namespace archsim {
 /// 8 MiB over 8 chips, 450 GB/s, 0.36, 14 us: 14 us + 2 x 7/8 x 8.4 MB / 162 GB/s = 105 us.
 void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& out);
 
-/// Power, energy and events of all chips, where `e` holds those of one.
-void add_up_chips(double chips, Estimate& e);
-
 } // namespace archsim

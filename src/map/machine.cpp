@@ -104,7 +104,7 @@ class MachineBuilder {
         else if (m_.energy)
             m_.static_power_w = m_.energy->static_power.value_or(0);
         if (d.dram)
-            m_.memory_capacity_bytes = d.dram->capacity.value_or(0) * m_.chips;
+            m_.memory_capacity_bytes = d.dram->capacity.value_or(0);
     }
 
   private:

@@ -32,7 +32,6 @@ class Sharder {
         : graph_(graph), chips_(chips), counts_(std::make_shared<DerivedCounts>()),
           states_(graph.tensors.size()), worker_(graph.tensors.size(), kNobody),
           reaches_product_(graph.tensors.size(), false) {
-        counts_->chips = chips;
         counts_->operators = graph.operators;
         counts_->link_elements.assign(graph.operators.size(), 0);
         counts_->collectives.assign(graph.operators.size(), 0);

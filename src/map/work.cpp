@@ -2,6 +2,7 @@
 
 #include "archsim/ops/traffic.hpp"
 #include "map/alike.hpp"
+#include "map/format_invariants.hpp"
 #include "map/head_weights.hpp"
 
 #include <algorithm>
@@ -279,24 +280,25 @@ find_format_invariants(const ShapedGraph& graph, const Partition& partition, con
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
-                              std::shared_ptr<const DerivedCounts> derived, const FormatInvariants* common) {
-    std::shared_ptr<const FormatInvariants> own;
-    if (!common) {
-        own = find_format_invariants(graph, partition, derived.get());
-        common = own.get();
-    }
+                              std::shared_ptr<const DerivedCounts> derived) {
+    const auto common = find_format_invariants(graph, partition, derived.get());
+    return make_network_work(graph, partition, precision, unsupported, std::move(derived), *common);
+}
+
+NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
+                              const PrecisionConfig& precision, std::span<const std::string> unsupported,
+                              std::shared_ptr<const DerivedCounts> derived, const FormatInvariants& common) {
     NetworkWork network;
     network.graph = &graph;
     network.partition = &partition;
     network.precision = precision;
-    network.chips = derived ? derived->chips : 1;
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
     WorkBuilder builder(graph, precision, unsupported, derived.get());
     network.subgraphs.reserve(partition.subgraphs.size());
     std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
-        const std::uint32_t first = common->classes.by_work[i];
+        const std::uint32_t first = common.classes.by_work[i];
         const Subgraph& subgraph = partition.subgraphs[i];
         const SubgraphWork& work = network.subgraphs.emplace_back(
             first == i ? builder.build(subgraph, i)
@@ -321,9 +323,9 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     for (TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             network.output_bytes += builder.stored_bytes(out, false);
-    network.memory = common->plan_for(partition, buffer_sizes(builder, partition));
+    network.memory = common.plan_for(partition, buffer_sizes(builder, partition));
     network.derived = std::move(derived);
-    network.alike = find_alike(common->classes, network.memory.timeline);
+    network.alike = find_alike(common.classes, network.memory.timeline);
     return network;
 }
 

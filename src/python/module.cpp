@@ -4,7 +4,6 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/compare_models.hpp"
 #include "archsim/report/result_json.hpp"
-#include "archsim/run/compare_models.hpp"
 #include "archsim/run/session.hpp"
 
 #include <pybind11/numpy.h>
@@ -14,7 +13,10 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <string>
+#include <utility>
+#include <variant>
 #include <vector>
 
 namespace py = pybind11;
@@ -24,71 +26,75 @@ namespace {
 
 using Dims = std::map<std::string, std::int64_t>;
 
-RunOptions run_options(const std::string& precision, const std::string& runtime, const std::string& scenario,
-                       const std::string& scope, int devices) {
-    RunOptions options;
-    const auto parsed = PrecisionConfig::parse(precision);
-    if (!parsed)
-        throw UsageError("precision: \"" + precision + "\" is not known");
-    options.precision = *parsed;
-    options.runtime = runtime;
-    if (scenario != "latency" && scenario != "throughput")
-        throw UsageError("scenario: \"" + scenario + "\" is neither latency nor throughput");
-    options.scenario = scenario == "throughput" ? Scenario::throughput : Scenario::latency;
-    if (scope != "kernel" && scope != "end_to_end")
-        throw UsageError("scope: \"" + scope + "\" is neither kernel nor end_to_end");
-    options.scope = scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
-    if (devices < 1)
-        throw UsageError("devices: at least one");
-    options.chips = devices;
-    return options;
+Workload workload(const std::variant<Model, std::string>& model, const Session& session, std::int64_t batch,
+                  const Dims& dims, std::optional<std::int64_t> prompt_tokens,
+                  std::optional<std::int64_t> generate_tokens) {
+    Workload workload;
+    if (const auto* name = std::get_if<std::string>(&model))
+        workload.model = session.load(*name);
+    else
+        workload.model = std::get<Model>(model);
+    workload.batch = batch;
+    workload.sizes.dims = dims;
+    if (prompt_tokens || generate_tokens) {
+        Prompt& prompt = workload.prompt.emplace();
+        prompt.tokens = prompt_tokens.value_or(prompt.tokens);
+        prompt.generate = generate_tokens.value_or(prompt.generate);
+        if (prompt.tokens < 1 || prompt.generate < 1)
+            throw UsageError("a prompt and its answer have at least one token");
+    }
+    return workload;
 }
 
-Bindings bindings(const Dims& dims) {
-    Bindings result;
-    result.dims = dims;
-    return result;
+Conditions conditions(const std::string& precision, const std::string& stack, const std::string& scenario,
+                      const std::string& scope, int devices) {
+    Conditions conditions;
+    conditions.precision = precision_named(precision);
+    conditions.stack = stack;
+    conditions.scenario = scenario_named(scenario);
+    conditions.scope = scope_named(scope);
+    if (devices < 1)
+        throw UsageError("devices: at least one");
+    conditions.devices = devices;
+    return conditions;
 }
 
 ModelComparison compare(const Session& session, const std::vector<std::string>& models,
                         const std::vector<std::string>& hardware, const std::string& deployment,
-                        std::int64_t batch, const Dims& dims, const std::string& precision,
-                        const std::vector<std::string>& runtimes, const std::string& scenario,
-                        const std::string& scope) {
+                        std::int64_t batch, const Dims& dims, std::optional<std::int64_t> prompt_tokens,
+                        std::optional<std::int64_t> generate_tokens, const std::string& precision,
+                        const std::vector<std::string>& stacks, const std::string& scenario,
+                        const std::string& scope, int devices) {
     CompareModelsRequest request;
     request.models = models;
     request.hardware = hardware;
     request.deployment = deployment;
-    request.batch_size = batch;
-    request.dims = dims;
-    request.precision = precision;
-    request.runtimes = runtimes;
-    const RunOptions options = run_options(precision, "", scenario, scope, 1);
-    request.scenario = options.scenario;
-    request.scope = options.scope;
-    return archsim::compare_models(session, request, bindings(dims), options);
+    request.stacks = stacks;
+    request.workload = workload(Model{}, session, batch, dims, prompt_tokens, generate_tokens);
+    request.conditions = conditions(precision, "", scenario, scope, devices);
+    const py::gil_scoped_release parallel;
+    return archsim::compare_models(session, std::move(request));
 }
 
 /// Totals over hardware x batch sizes as arrays of that shape; NaN where a device cannot run the model.
-std::map<std::string, py::array_t<double>> sweep(const Session& session, const Model& model,
+std::map<std::string, py::array_t<double>> sweep(const Session& session,
+                                                 const std::variant<Model, std::string>& model,
                                                  const std::vector<std::string>& hardware,
                                                  const std::vector<std::int64_t>& batches, const Dims& dims,
                                                  const std::string& precision, const std::string& scenario) {
-    RunOptions options = run_options(precision, "", scenario, "kernel", 1);
-    options.keep_subgraphs = false;
+    Conditions how = conditions(precision, "", scenario, "kernel", 1);
+    how.keep_subgraphs = false;
     const std::vector<const char*> names = {"latency_s",        "latency_low_s",    "latency_high_s",
                                             "throughput_per_s", "power_w",          "energy_per_inference_j",
                                             "utilization",      "peak_memory_bytes"};
     std::vector<std::vector<double>> values(names.size());
     {
         const py::gil_scoped_release parallel;
-        std::vector<std::shared_ptr<const BoundModel>> bound;
-        for (const std::int64_t batch : batches)
-            bound.push_back(session.bind(model, batch, bindings(dims)));
-        for (const std::string& device : hardware) {
-            session.hardware().device(device); // an unknown name is an error, not a row of NaN
-            for (const auto& at_batch : bound) {
-                const Estimate e = session.run(at_batch, device, options).estimate;
+        Workload at = workload(model, session, 1, dims, {}, {});
+        for (const std::string& device : hardware)
+            for (const std::int64_t batch : batches) {
+                at.batch = batch;
+                const Estimate e = session.estimate(at, device, how).estimate;
                 const double nan = std::numeric_limits<double>::quiet_NaN();
                 const bool ok = e.status == Status::ok;
                 const std::vector<double> row = {
@@ -97,7 +103,6 @@ std::map<std::string, py::array_t<double>> sweep(const Session& session, const M
                 for (std::size_t i = 0; i < row.size(); ++i)
                     values[i].push_back(ok ? row[i] : nan);
             }
-        }
     }
     std::map<std::string, py::array_t<double>> arrays;
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -119,29 +124,31 @@ PYBIND11_MODULE(_archsim, m) {
     py::register_exception<InputError>(m, "InputError", error);
     py::register_exception<IncompleteError>(m, "IncompleteError", error);
 
-    py::class_<Model>(m, "Model", "An imported model; bind it to sizes with Session.bind().")
-        .def_property_readonly("name", [](const Model& model) { return model.info.name; })
-        .def_property_readonly("title", [](const Model& model) { return model.info.title; });
+    py::class_<Model>(m, "Model", "A loaded model, whatever its kind: what Session.estimate() runs.")
+        .def_property_readonly("name", [](const Model& model) { return model.name(); })
+        .def_property_readonly("title", [](const Model& model) { return model.info.title; })
+        .def_property_readonly(
+            "parts",
+            [](const Model& model) {
+                std::vector<std::string> names;
+                for (const Model& part : model.parts)
+                    names.push_back(part.name());
+                return names;
+            },
+            "Names of the models that run one after another; empty for a single graph.");
 
-    py::class_<BoundModel, std::shared_ptr<BoundModel>>(m, "BoundModel", "A model at concrete sizes.")
-        .def_property_readonly("name", [](const BoundModel& model) { return model.facts()->name; })
+    py::class_<ModelFacts, std::shared_ptr<ModelFacts>>(m, "Facts", "A model at sizes, on no hardware.")
+        .def_readonly("name", &ModelFacts::name)
+        .def_readonly("parameters", &ModelFacts::parameters, "Learned parameters.")
+        .def_readonly("macs", &ModelFacts::macs, "Multiply-accumulates; 1 MAC = 2 operations.")
+        .def_readonly("operations", &ModelFacts::operations)
+        .def_readonly("dims", &ModelFacts::dims, "Size of every symbolic dimension.")
         .def_property_readonly(
-            "parameters", [](const BoundModel& model) { return model.facts()->parameters; },
-            "Learned parameters.")
-        .def_property_readonly(
-            "macs", [](const BoundModel& model) { return model.facts()->macs; },
-            "Multiply-accumulates; 1 MAC = 2 operations.")
-        .def_property_readonly("operations",
-                               [](const BoundModel& model) { return model.facts()->operations; })
-        .def_property_readonly(
-            "dims", [](const BoundModel& model) { return model.facts()->dims; },
-            "Size of every symbolic dimension.")
-        .def_property_readonly(
-            "complete", [](const BoundModel& model) { return model.graph().complete(); },
+            "complete", [](const ModelFacts& facts) { return facts.graph->complete(); },
             "False when a part of the model is not understood.")
-        .def_property_readonly("findings", [](const BoundModel& model) {
+        .def_property_readonly("findings", [](const ModelFacts& facts) {
             std::vector<std::string> texts;
-            for (const Finding& finding : model.facts()->findings)
+            for (const Finding& finding : facts.findings)
                 texts.push_back(to_string(finding));
             return texts;
         });
@@ -164,7 +171,7 @@ PYBIND11_MODULE(_archsim, m) {
         .def_property_readonly("model", [](const Result& r) { return r.model->name; })
         .def_readonly("hardware", &Result::hardware)
         .def_readonly("power_mode", &Result::power_mode)
-        .def_property_readonly("runtime", [](const Result& r) { return r.runtime ? r.runtime->id : ""; })
+        .def_property_readonly("stack", [](const Result& r) { return r.runtime ? r.runtime->id : ""; })
         .def_property_readonly("ok", &Result::ok)
         .def_property_readonly("status",
                                [](const Result& r) { return std::string(name_of(r.estimate.status)); })
@@ -187,9 +194,36 @@ PYBIND11_MODULE(_archsim, m) {
         .def_property_readonly("utilization", [](const Result& r) { return r.estimate.utilization; })
         .def_property_readonly("peak_memory_bytes",
                                [](const Result& r) { return r.estimate.memory.peak_bytes; })
+        .def_property_readonly(
+            "parts",
+            [](const Result& r) {
+                std::vector<std::pair<std::string, Result>> parts;
+                for (const ResultPart& part : r.parts)
+                    parts.emplace_back(part.name, *part.result);
+                return parts;
+            },
+            "Name and result of every part, each of one execution; empty for a single graph.")
+        .def_property_readonly(
+            "time_to_first_token_s",
+            [](const Result& r) {
+                return r.generation && r.ok() ? std::optional(r.generation->time_to_first_token_s)
+                                              : std::nullopt;
+            },
+            "Of a prompt; else None.")
+        .def_property_readonly(
+            "time_per_output_token_s",
+            [](const Result& r) {
+                return r.generation && r.ok() ? std::optional(r.generation->time_per_output_token_s)
+                                              : std::nullopt;
+            },
+            "Of a prompt; else None.")
         .def_property_readonly("subgraphs", [](const Result& r) { return r.estimate.subgraphs; })
         .def("subgraph_name",
-             [](const Result& r, std::size_t i) { return r.partition->subgraphs.at(i).name; })
+             [](const Result& r, std::size_t i) {
+                 if (!r.partition)
+                     throw UsageError("a model of several parts: ask for the subgraphs of one of them");
+                 return r.partition->subgraphs.at(i).name;
+             })
         .def("to_json", [](const Result& r) { return to_json(r); });
 
     py::class_<ModelComparison>(m, "Comparison", "Models x devices, ranked.")
@@ -219,31 +253,37 @@ PYBIND11_MODULE(_archsim, m) {
             "hardware", [](const Session& s) { return s.hardware().device_ids(); }, "Names of all devices.")
         .def(
             "load", [](const Session& s, const std::string& model) { return s.load(model); },
-            py::arg("model"), "A catalogue name or the path of an .onnx file.")
+            py::arg("model"), "A catalogue name, an alias, or the path of an .onnx file.")
         .def(
-            "bind",
-            [](const Session& s, const Model& model, std::int64_t batch, const Dims& dims) {
-                return std::const_pointer_cast<BoundModel>(s.bind(model, batch, bindings(dims)));
+            "facts",
+            [](const Session& s, const std::variant<Model, std::string>& model, std::int64_t batch,
+               const Dims& dims) {
+                return std::const_pointer_cast<ModelFacts>(s.facts(workload(model, s, batch, dims, {}, {})));
             },
             py::arg("model"), py::arg("batch") = 1, py::arg("dims") = Dims{},
-            "Binds the sizes of a loaded model.")
+            "Parameters, operations and sizes of a model, of all its parts together.")
         .def(
             "estimate",
-            [](const Session& s, const std::shared_ptr<BoundModel>& model, const std::string& hardware,
-               const std::string& precision, const std::string& runtime, const std::string& scenario,
-               const std::string& scope, int devices) {
-                s.hardware().device(hardware);
+            [](const Session& s, const std::variant<Model, std::string>& model, const std::string& device,
+               std::int64_t batch, const Dims& dims, std::optional<std::int64_t> prompt_tokens,
+               std::optional<std::int64_t> generate_tokens, const std::string& precision,
+               const std::string& stack, const std::string& scenario, const std::string& scope, int devices) {
                 const py::gil_scoped_release parallel;
-                return s.run(model, hardware, run_options(precision, runtime, scenario, scope, devices));
+                return s.estimate(workload(model, s, batch, dims, prompt_tokens, generate_tokens), device,
+                                  conditions(precision, stack, scenario, scope, devices));
             },
-            py::arg("model"), py::arg("hardware"), py::kw_only(), py::arg("precision") = "fp32",
-            py::arg("runtime") = "", py::arg("scenario") = "latency", py::arg("scope") = "kernel",
-            py::arg("devices") = 1, "Estimates a bound model on one device.")
+            py::arg("model"), py::arg("device"), py::kw_only(), py::arg("batch") = 1,
+            py::arg("dims") = Dims{}, py::arg("prompt_tokens") = py::none(),
+            py::arg("generate_tokens") = py::none(), py::arg("precision") = "fp32", py::arg("stack") = "",
+            py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
+            "Estimates a model, loaded or by name, on a device. One that cannot carry it is a Result whose "
+            "status and reason say why; names that do not exist raise InputError with the nearest ones.")
         .def("compare", &compare, py::arg("models"), py::arg("hardware") = std::vector<std::string>{},
              py::kw_only(), py::arg("deployment") = "", py::arg("batch") = 1, py::arg("dims") = Dims{},
-             py::arg("precision") = "fp32", py::arg("runtimes") = std::vector<std::string>{},
-             py::arg("scenario") = "latency", py::arg("scope") = "kernel",
-             "Estimates every model on every device and ranks them.")
+             py::arg("prompt_tokens") = py::none(), py::arg("generate_tokens") = py::none(),
+             py::arg("precision") = "fp32", py::arg("stacks") = std::vector<std::string>{},
+             py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
+             "Estimates every model on every device and stack and ranks them.")
         .def("sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
              py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",
              "Totals over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");

@@ -21,9 +21,9 @@ Table values_table(const ArchitectureComparison& c, const BatchSweep& s, Objecti
         std::vector<Result> here;
         for (const auto& results : s.results)
             here.push_back(results[b]);
-        const auto winner = find_winner(here, objective, c.request.cost);
+        const auto winner = find_winner(here, objective, c.request.decision.cost);
         for (std::size_t i = 0; i < here.size(); ++i) {
-            const auto value = value_of(here[i], objective, c.request.cost);
+            const auto value = value_of(here[i], objective, c.request.decision.cost);
             row.push_back(value ? Cell{format_value(objective, *value), *value,
                                        winner && winner->best == i ? Tone::good : Tone::plain}
                                 : Cell{std::string(name_of(here[i].estimate.status))});

@@ -46,8 +46,8 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
     for (std::size_t i = 0; i < w.results.size(); ++i) {
         std::vector<Cell> row{{c.labels[i]}};
         for (Objective objective : kShown)
-            row.push_back(before_after(objective, value_of(c.results[i], objective, c.request.cost),
-                                       value_of(w.results[i], objective, c.request.cost)));
+            row.push_back(before_after(objective, value_of(c.results[i], objective, c.request.decision.cost),
+                                       value_of(w.results[i], objective, c.request.decision.cost)));
         if (!w.results[i].ok())
             table.notes.push_back(fmt::format("{}: {}", c.labels[i], w.results[i].estimate.reason));
         table.rows.push_back(std::move(row));
@@ -55,8 +55,8 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
     report.blocks.push_back(std::move(table));
     Bullets bullets;
     for (Objective objective : kObjectives) {
-        const auto before = find_winner(c.results, objective, c.request.cost);
-        const auto after = find_winner(w.results, objective, c.request.cost);
+        const auto before = find_winner(c.results, objective, c.request.decision.cost);
+        const auto after = find_winner(w.results, objective, c.request.decision.cost);
         if (before && after && before->best != after->best)
             bullets.items.push_back(fmt::format("Best {}: {} instead of {}.", info_of(objective).noun,
                                                 c.labels[after->best], c.labels[before->best]));
@@ -87,7 +87,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
                                   {signed_percent(row.effect_up), row.effect_up},
                                   {row.other_winner ? c.labels[*row.other_winner] : "the same"}});
     }
-    const auto winner = find_winner(c.results, c.request.metric, c.request.cost);
+    const auto winner = find_winner(c.results, c.request.metric, c.request.decision.cost);
     if (!winner)
         return;
     report.blocks.push_back(Paragraph{

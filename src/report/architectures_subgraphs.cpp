@@ -72,7 +72,7 @@ void add_subgraphs(const ArchitectureComparison& c, Report& report) {
     report.blocks.push_back(Heading{2, fmt::format("Subgraph-Level Comparison: {}", c.model->title)});
     Table table;
     table.title = fmt::format("{} of each subgraph{}", info_of(shown).title,
-                              c.request.batch_size > 1 && !time ? " (whole batch)" : "");
+                              c.request.workload.batch > 1 && !time ? " (whole batch)" : "");
     table.columns = {{"ID", "", "id", Align::right}, {"Operation", "", "subgraph"}, {"Kind", "", "kind"}};
     for (std::size_t i : c.compared)
         table.columns.push_back(

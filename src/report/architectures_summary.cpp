@@ -35,7 +35,7 @@ bool all_equal(const ArchitectureComparison& c, Objective objective) {
     std::optional<double> first;
     int values = 0;
     for (const Result& result : c.results)
-        if (const auto value = value_of(result, objective, c.request.cost)) {
+        if (const auto value = value_of(result, objective, c.request.decision.cost)) {
             if (first && *value != *first)
                 return false;
             first = value;
@@ -47,10 +47,10 @@ bool all_equal(const ArchitectureComparison& c, Objective objective) {
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
     for (Objective objective : kRecommended) {
-        const auto winner = find_winner(c.results, objective, c.request.cost);
+        const auto winner = find_winner(c.results, objective, c.request.decision.cost);
         if (!winner)
             continue;
-        const double value = *value_of(c.results[winner->best], objective, c.request.cost);
+        const double value = *value_of(c.results[winner->best], objective, c.request.decision.cost);
         const std::string tied = tied_text(c, *winner);
         const std::string name = objective == Objective::balance
                                      ? std::string("Best Balance")
@@ -69,7 +69,7 @@ Facts recommendations(const ArchitectureComparison& c) {
 std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     std::string text;
     for (Objective objective : kRecommended)
-        if (const auto winner = find_winner(c.results, objective, c.request.cost);
+        if (const auto winner = find_winner(c.results, objective, c.request.decision.cost);
             winner && winner->best == index && !all_equal(c, objective))
             text += (text.empty() ? "" : ", ") + std::string(info_of(objective).name);
     return text;
@@ -122,8 +122,8 @@ Table comparison_table(const ArchitectureComparison& c) {
         row.push_back({precision_label(r)});
         row.push_back({r.runtime->id});
         if (!e.precision_note.empty())
-            notes.insert(fmt::format("* {}: asked {}, {}", c.labels[i], precision_name(r.requested),
-                                     e.precision_note));
+            notes.insert(fmt::format("* {}: asked {}, {}", c.labels[i],
+                                     precision_name(r.conditions.precision), e.precision_note));
         table.rows.push_back(std::move(row));
     }
     table.notes.assign(notes.begin(), notes.end());
@@ -134,7 +134,7 @@ Table comparison_table(const ArchitectureComparison& c) {
 std::vector<std::pair<double, std::size_t>> order_by(const ArchitectureComparison& c, Objective objective) {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (const auto value = value_of(c.results[i], objective, c.request.cost))
+        if (const auto value = value_of(c.results[i], objective, c.request.decision.cost))
             order.emplace_back(info_of(objective).higher_is_better ? -*value : *value, i);
     std::sort(order.begin(), order.end());
     for (auto& [value, index] : order)
@@ -143,8 +143,8 @@ std::vector<std::pair<double, std::size_t>> order_by(const ArchitectureCompariso
 }
 
 std::string unless_tied(const ArchitectureComparison& c, Objective objective, std::size_t a, std::size_t b) {
-    return interval_of(c.results[a], objective, c.request.cost)
-                   .overlaps(interval_of(c.results[b], objective, c.request.cost))
+    return interval_of(c.results[a], objective, c.request.decision.cost)
+                   .overlaps(interval_of(c.results[b], objective, c.request.decision.cost))
                ? "; their 90 % intervals overlap"
                : "";
 }

@@ -66,18 +66,18 @@ std::string tool_command(const ArchitectureComparison& c, const std::string& mor
             line += " " + quoted(name);
     }
     const CompareArchitecturesRequest defaults;
-    if (q.batch_size != defaults.batch_size)
-        line += fmt::format(" --batch-size {}", q.batch_size);
-    if (q.precision != defaults.precision)
-        line += " --precision " + quoted(q.precision);
-    if (!q.runtime.empty())
-        line += " --runtime " + quoted(q.runtime);
-    for (const auto& [name, size] : q.dims)
+    if (q.workload.batch != defaults.workload.batch)
+        line += fmt::format(" --batch-size {}", q.workload.batch);
+    if (q.conditions.precision != defaults.conditions.precision)
+        line += " --precision " + quoted(precision_name(q.conditions.precision));
+    if (!q.conditions.stack.empty())
+        line += " --runtime " + quoted(q.conditions.stack);
+    for (const auto& [name, size] : q.workload.sizes.dims)
         line += " --dim " + quoted(fmt::format("{}={}", name, size));
-    if (q.scenario != defaults.scenario)
-        line += fmt::format(" --scenario {}", name_of(q.scenario));
-    if (q.scope != defaults.scope)
-        line += fmt::format(" --scope {}", name_of(q.scope));
+    if (q.conditions.scenario != defaults.conditions.scenario)
+        line += fmt::format(" --scenario {}", name_of(q.conditions.scenario));
+    if (q.conditions.scope != defaults.conditions.scope)
+        line += fmt::format(" --scope {}", name_of(q.conditions.scope));
     return line + (more.empty() ? "" : " " + more);
 }
 

@@ -5,6 +5,7 @@
 #include "report/architectures_json.hpp"
 #include "report/explanation.hpp"
 #include "report/explanations_json.hpp"
+#include "report/result_text.hpp"
 #include "report/results_json.hpp"
 
 #include <cmath>
@@ -27,25 +28,25 @@ Json request_json(const CompareArchitecturesRequest& q) {
             {"explain_difference", q.explain},
             {"metric", info_of(q.metric).name},
             {"baseline", optional_text(q.baseline)},
-            {"precision", q.precision},
-            {"batch_size", q.batch_size},
-            {"runtime", optional_text(q.runtime)},
-            {"dims", q.dims},
-            {"scenario", name_of(q.scenario)},
-            {"scope", name_of(q.scope)}};
+            {"precision", precision_name(q.conditions.precision)},
+            {"batch_size", q.workload.batch},
+            {"runtime", optional_text(q.conditions.stack)},
+            {"dims", q.workload.sizes.dims},
+            {"scenario", name_of(q.conditions.scenario)},
+            {"scope", name_of(q.conditions.scope)}};
 }
 
 Json recommendations_json(const ArchitectureComparison& c) {
     Json all = Json::object();
     for (Objective objective : kObjectives) {
-        const auto winner = find_winner(c.results, objective, c.request.cost);
+        const auto winner = find_winner(c.results, objective, c.request.decision.cost);
         Json tied = Json::array();
         if (winner)
             for (std::size_t i : winner->tied)
                 tied.push_back(c.labels[i]);
         all[std::string(info_of(objective).name)] =
             winner ? Json{{"architecture", c.labels[winner->best]},
-                          {"value", *value_of(c.results[winner->best], objective, c.request.cost)},
+                          {"value", *value_of(c.results[winner->best], objective, c.request.decision.cost)},
                           {"unit", info_of(objective).unit},
                           {"tied", tied}}
                    : Json(nullptr);
@@ -154,25 +155,25 @@ Json explanation_json(const ArchitectureComparison& c, const Explanation& e) {
 
 } // namespace
 
-std::string to_json(const ArchitectureComparison& c) {
+std::string to_json(const ArchitectureComparison& c, const Explanations& explanations) {
     Json document = {{"schema", "archsim.compare_architectures/1"}, {"version", version()}};
     document["request"] = request_json(c.request);
     document["model"] = model_json(*c.model, nullptr);
     document["results"] = Json::array();
     std::vector<int> places(c.results.size(), 0);
-    const RankBy by = c.request.scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;
+    const RankBy by = ranked_by(c.request.conditions.scenario);
     for (const Rank& rank : rank_results(c.results, by))
         places[rank.result] = rank.place;
     for (std::size_t i = 0; i < c.results.size(); ++i) {
         Json row = {{"architecture", c.labels[i]}};
-        row.update(result_json(c.results[i], static_cast<double>(c.request.batch_size), places[i]));
+        row.update(result_json(c.results[i], static_cast<double>(c.request.workload.batch), places[i]));
         document["results"].push_back(std::move(row));
     }
     document["baseline"] = c.baseline ? Json(c.labels[*c.baseline]) : Json(nullptr);
     document["recommendations"] = recommendations_json(c);
     document["subgraphs"] = subgraphs_json(c);
     add_scenarios(c, document);
-    add_explanations(document, c.results, c.request.explanations);
+    add_explanations(document, c.results, explanations);
     document["explanation"] = c.explanation ? explanation_json(c, *c.explanation) : Json(nullptr);
     return document.dump(2) + "\n";
 }

@@ -53,11 +53,11 @@ void add_generation_and_parts(std::span<const Result> results, Report& report) {
 
 Table matrix(const ModelComparison& c) {
     Table table;
-    table.title = c.request.scenario == Scenario::throughput ? "Throughput of every model (FPS)"
-                                                             : "Latency of every model (ms)";
+    table.title = c.request.conditions.scenario == Scenario::throughput ? "Throughput of every model (FPS)"
+                                                                        : "Latency of every model (ms)";
     table.columns = {{"Model", "", "model"}};
     for (const Result& r : results_of(c, 0)) {
-        const std::string stack = c.request.runtimes.size() > 1 ? runtime_label(r) : std::string();
+        const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
         table.columns.push_back({hardware_label(r), stack, r.hardware, Align::right});
     }
     std::set<std::string> reasons;
@@ -67,8 +67,9 @@ Table matrix(const ModelComparison& c) {
             if (!r.ok())
                 reasons.insert(
                     fmt::format("{} on {}: {}", c.models[m]->name, hardware_label(r), r.estimate.reason));
-            const double value = c.request.scenario == Scenario::throughput ? r.estimate.throughput_per_s
-                                                                            : r.estimate.latency_s * 1e3;
+            const double value = c.request.conditions.scenario == Scenario::throughput
+                                     ? r.estimate.throughput_per_s
+                                     : r.estimate.latency_s * 1e3;
             row.push_back(r.ok() ? Cell{format_number(value), value}
                                  : Cell{std::string(name_of(r.estimate.status))});
         }
@@ -83,7 +84,7 @@ Table matrix(const ModelComparison& c) {
 Report describe(const ModelComparison& c, const CompareModelsView& view) {
     Report report;
     report.title = "Model comparison";
-    const std::string scope = c.request.scope == Scope::kernel
+    const std::string scope = c.request.conditions.scope == Scope::kernel
                                   ? "device time only, no transfers and no host work"
                                   : "end to end, with transfers and host work";
     for (std::size_t m = 0; m < c.models.size(); ++m) {
@@ -92,14 +93,15 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {}", model.title)});
         if (!c.deployment_title.empty())
             report.blocks.push_back(Paragraph{fmt::format("Deployment: {}", c.deployment_title)});
-        report.blocks.push_back(Paragraph{fmt::format("Batch size {}, precision {}; {}.",
-                                                      c.request.batch_size, c.request.precision, scope)});
+        report.blocks.push_back(
+            Paragraph{fmt::format("Batch size {}, precision {}; {}.", c.request.workload.batch,
+                                  precision_name(c.request.conditions.precision), scope)});
         report.blocks.push_back(Heading{3, "Model Characteristics:"});
         report.blocks.push_back(model_facts(model, results));
         for (const Finding& finding : model.findings)
             report.blocks.push_back(
                 Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
-        report.blocks.push_back(ranking_table(results, c.request.scenario, view.top));
+        report.blocks.push_back(ranking_table(results, c.request.conditions.scenario, view.top));
         if (c.request.decision.active())
             for (Block& block :
                  decision_blocks(decide(results, c.request.decision), results, hardware_labels(results)))
@@ -112,7 +114,7 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
             for (Block& chart : comparison_charts(results))
                 report.blocks.push_back(std::move(chart));
         }
-        const auto ranks = rank_results(results, RankBy::latency);
+        const auto ranks = rank_results(results, ranked_by(c.request.conditions.scenario));
         for (const Rank& rank : ranks) {
             const Result& r = results[rank.result];
             if (r.device && (view.verbose || (&rank == &ranks.front() && r.ok())))
@@ -133,7 +135,8 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
 Report tabulate(const ModelComparison& c, const CompareModelsView& view) {
     std::vector<RankedGroup> groups;
     for (std::size_t m = 0; m < c.models.size(); ++m)
-        groups.push_back({results_of(c, m), static_cast<double>(c.request.batch_size), c.request.scenario});
+        groups.push_back(
+            {results_of(c, m), static_cast<double>(c.request.workload.batch), c.request.conditions.scenario});
     Report report;
     report.title = "Model comparison";
     report.blocks.push_back(results_table(groups));

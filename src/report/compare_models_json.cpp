@@ -16,15 +16,15 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
         {"models", q.models},
         {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
         {"hardware", q.hardware},
-        {"runtimes", q.runtimes},
-        {"precision", q.precision},
-        {"batch_size", q.batch_size},
-        {"dims", q.dims},
-        {"scenario", name_of(q.scenario)},
-        {"scope", name_of(q.scope)},
-        {"devices", q.devices > 0 ? Json(q.devices) : Json("auto")},
-        {"prompt_tokens", q.prompt_tokens > 0 ? Json(q.prompt_tokens) : Json(nullptr)},
-        {"generate_tokens", q.generate_tokens > 0 ? Json(q.generate_tokens) : Json(nullptr)}};
+        {"runtimes", q.stacks},
+        {"precision", precision_name(q.conditions.precision)},
+        {"batch_size", q.workload.batch},
+        {"dims", q.workload.sizes.dims},
+        {"scenario", name_of(q.conditions.scenario)},
+        {"scope", name_of(q.conditions.scope)},
+        {"devices", q.conditions.devices > 0 ? Json(q.conditions.devices) : Json("auto")},
+        {"prompt_tokens", q.workload.prompt ? Json(q.workload.prompt->tokens) : Json(nullptr)},
+        {"generate_tokens", q.workload.prompt ? Json(q.workload.prompt->generate) : Json(nullptr)}};
     document["decisions"] = q.decision.active() ? Json::array() : Json(nullptr);
     document["models"] = Json::array();
     document["results"] = Json::array();
@@ -41,10 +41,9 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
             decision.update(decision_json(decide(results, q.decision), hardware_labels(results)));
             document["decisions"].push_back(std::move(decision));
         }
-        const RankBy by = q.scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;
-        for (const Rank& rank : rank_results(results, by))
+        for (const Rank& rank : rank_results(results, ranked_by(q.conditions.scenario)))
             document["results"].push_back(
-                result_json(results[rank.result], static_cast<double>(q.batch_size), rank.place));
+                result_json(results[rank.result], static_cast<double>(q.workload.batch), rank.place));
     }
     add_explanations(document, c.results, view.explanations);
     return document.dump(2) + "\n";

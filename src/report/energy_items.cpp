@@ -1,7 +1,5 @@
 #include "archsim/report/energy_report.hpp"
 
-#include "report/energy_items.hpp"
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -122,7 +120,7 @@ class Account {
 
     void add_static() {
         const Machine& m = *result_.machine;
-        const double watts = m.static_power_w * chips_of(result_);
+        const double watts = m.static_power_w * result_.chips();
         if (energy_.static_joules > 0)
             items_.push_back({"static", "static power, second", energy_.static_joules / watts, watts,
                               energy_.static_joules,
@@ -138,12 +136,6 @@ class Account {
 };
 
 } // namespace
-
-double chips_of(const Result& result) {
-    if (result.work)
-        return result.work->chips;
-    return result.parts.empty() ? 1 : chips_of(*result.parts.front().result);
-}
 
 std::vector<EnergyItem> energy_items(const Result& result) {
     if (!result.ok() || !result.machine || !result.machine->energy)

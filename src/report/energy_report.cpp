@@ -1,7 +1,6 @@
 #include "archsim/report/energy_report.hpp"
 
 #include "estimate/wall_power.hpp"
-#include "report/energy_items.hpp"
 #include "report/explanations_json.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
@@ -154,14 +153,14 @@ Facts conditions(const Result& result) {
          fmt::format("{} on average, {} in the hungriest subgraph{}", format_power(e.power_w),
                      format_power(e.peak_power_w),
                      m.power_limit_w > 0
-                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * chips_of(result)),
+                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.chips()),
                                        e.power_limited ? ", which lowers the clock" : "")
                          : std::string())});
     if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
         facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
                                                     format_number(clock / 1e6), factor,
                                                     format_number(table.nominal_clock.value / 1e6))});
-    const WallPower wall = wall_power(m, e.power_w / chips_of(result), chips_of(result));
+    const WallPower wall = wall_power(m, e.power_w / result.chips(), result.chips());
     facts.items.push_back(
         {"At the wall", fmt::format("{}: {} device, {} host, {} lost in the supply",
                                     format_power(wall.total()), format_power(wall.accelerators_w),
@@ -266,7 +265,7 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
     document["power_w"] = e.power_w;
     document["peak_power_w"] = e.peak_power_w;
     document["wall_power_w"] =
-        wall_power(*result.machine, e.power_w / chips_of(result), chips_of(result)).total();
+        wall_power(*result.machine, e.power_w / result.chips(), result.chips()).total();
     auto& events = document["events"] = nlohmann::ordered_json::array();
     for (const EnergyItem& item : energy_items(result))
         events.push_back({{"event", item.event},

@@ -202,9 +202,9 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Repo
     report.blocks.push_back(headline(c, e));
     for (std::size_t i : {e.a, e.b})
         if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
-            report.blocks.push_back(Paragraph{
-                fmt::format("{} was asked for {} and runs {}: {}.", c.labels[i], precision_name(r.requested),
-                            precision_name(r.estimate.executed), r.estimate.precision_note)});
+            report.blocks.push_back(Paragraph{fmt::format(
+                "{} was asked for {} and runs {}: {}.", c.labels[i], precision_name(r.conditions.precision),
+                precision_name(r.estimate.executed), r.estimate.precision_note)});
     if (x.contributions.empty())
         return;
     report.blocks.push_back(sentences(c, e));

@@ -11,18 +11,6 @@
 
 namespace archsim {
 
-std::string_view name_of(ImportStatus status) {
-    switch (status) {
-    case ImportStatus::ok:
-        return "ok";
-    case ImportStatus::incomplete:
-        return "incomplete";
-    case ImportStatus::unreadable:
-        break;
-    }
-    return "unreadable";
-}
-
 namespace {
 
 std::string sizes_text(const ListedModel& model) {

@@ -42,7 +42,7 @@ Table ranking_table(std::span<const Result> results, Scenario scenario, int top)
                      {"Memory", "MB", "peak_memory_bytes", Align::right, 5},
                      {"Runtime", "", "runtime", Align::left, several_stacks(results) ? 0 : 3}};
     std::set<std::string> notes;
-    for (const Rank& rank : rank_results(results, throughput ? RankBy::throughput : RankBy::latency)) {
+    for (const Rank& rank : rank_results(results, ranked_by(scenario))) {
         if (top > 0 && table.rows.size() == static_cast<std::size_t>(top)) {
             notes.insert(fmt::format("and {} more: --top 0 shows all", results.size() - table.rows.size()));
             break;
@@ -77,8 +77,8 @@ Table ranking_table(std::span<const Result> results, Scenario scenario, int top)
                                          "the chip longer",
                                          hardware_label(r), e.pieces));
             if (!e.precision_note.empty())
-                notes.insert(fmt::format("* {}: asked {}, {}", hardware_label(r), precision_name(r.requested),
-                                         e.precision_note));
+                notes.insert(fmt::format("* {}: asked {}, {}", hardware_label(r),
+                                         precision_name(r.conditions.precision), e.precision_note));
         }
         table.rows.push_back(std::move(row));
     }
@@ -109,7 +109,7 @@ std::vector<Cell> result_row(const Result& r, const RankedGroup& group, int plac
             {r.device ? std::string(name_of(r.device->family)) : std::string()},
             {r.power_mode},
             {runtime_label(r)},
-            {precision_name(r.requested)},
+            {precision_name(r.conditions.precision)},
             {ok ? precision_name(e.executed) : std::string()},
             {std::string(name_of(e.status))},
             {e.reason.empty() ? e.precision_note : e.reason},
@@ -155,8 +155,7 @@ Table results_table(std::span<const RankedGroup> groups) {
                             "rank"})
         table.columns.push_back({key, "", key});
     for (const RankedGroup& group : groups) {
-        const RankBy by = group.scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;
-        for (const Rank& rank : rank_results(group.results, by))
+        for (const Rank& rank : rank_results(group.results, ranked_by(group.scenario)))
             table.rows.push_back(result_row(group.results[rank.result], group, rank.place));
     }
     return table;

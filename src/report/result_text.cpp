@@ -29,7 +29,7 @@ std::string family_label(const Result& result) {
 }
 
 std::string runtime_label(const Result& result) {
-    return result.runtime ? result.runtime->id : result.runtime_asked;
+    return result.runtime ? result.runtime->id : result.conditions.stack;
 }
 
 std::string precision_name(const PrecisionConfig& c) {
@@ -45,7 +45,7 @@ std::string precision_name(const PrecisionConfig& c) {
 
 std::string precision_label(const Result& result) {
     const std::string runs = precision_name(result.estimate.executed);
-    const std::string asked = precision_name(result.requested);
+    const std::string asked = precision_name(result.conditions.precision);
     return runs == asked ? runs : fmt::format("{}*", runs);
 }
 
@@ -106,9 +106,13 @@ Facts device_facts(const Result& result) {
     if (d.dram)
         facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
                                                      d.dram->type, format_bytes(d.dram->bandwidth.value))});
+    // The estimate is of all devices that share the network; what follows is of each.
+    const std::string each = result.chips() > 1 ? fmt::format("{:.0f} x ", result.chips()) : std::string();
+    if (result.chips() > 1)
+        facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.chips())});
     if (result.machine && result.machine->power_limit_w > 0)
-        facts.items.push_back(
-            {result.power_mode.empty() ? "TDP" : "Power limit", format_power(result.machine->power_limit_w)});
+        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
+                               each + format_power(result.machine->power_limit_w)});
     facts.items.push_back({"Runtime", result.runtime ? result.runtime->id : "-"});
     return facts;
 }

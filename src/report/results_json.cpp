@@ -67,7 +67,7 @@ Json result_json(const Result& r, double batch_size, int place) {
                 {"family", r.device ? Json(name_of(r.device->family)) : Json(nullptr)},
                 {"runtime", runtime_label(r).empty() ? Json(nullptr) : Json(runtime_label(r))},
                 {"power_mode", r.power_mode.empty() ? Json(nullptr) : Json(r.power_mode)},
-                {"precision", precision_name(r.requested)},
+                {"precision", precision_name(r.conditions.precision)},
                 {"executed_precision", ok ? Json(precision_name(e.executed)) : Json(nullptr)},
                 {"batch_size", batch_size},
                 {"status", name_of(e.status)},

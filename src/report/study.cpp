@@ -13,7 +13,7 @@ namespace archsim {
 namespace {
 
 RankBy order_of(const StudyRequest& request) {
-    return request.scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;
+    return ranked_by(request.conditions.scenario);
 }
 
 Facts summary(const Study& study) {
@@ -22,7 +22,7 @@ Facts summary(const Study& study) {
     facts.items.push_back(
         {"Combinations", fmt::format("{} = {} models x {} devices x {} software stacks x {} "
                                      "batch sizes x {} formats",
-                                     study.cells(), q.models.size(), q.devices.size(), q.runtimes.size(),
+                                     study.cells(), q.models.size(), q.devices.size(), q.stacks.size(),
                                      q.batch_sizes.size(), q.precisions.size())});
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
         if (const std::size_t count = study.cells(status); count > 0)
@@ -66,21 +66,6 @@ Table winners(const Study& study) {
 
 } // namespace
 
-std::size_t Study::cells() const {
-    std::size_t count = 0;
-    for (const StudyGroup& group : groups)
-        count += group.results.size();
-    return count;
-}
-
-std::size_t Study::cells(Status status) const {
-    std::size_t count = 0;
-    for (const StudyGroup& group : groups)
-        for (const Result& result : group.results)
-            count += result.estimate.status == status ? 1 : 0;
-    return count;
-}
-
 Report describe(const Study& study) {
     const StudyRequest& q = study.request;
     Report report;
@@ -93,7 +78,7 @@ Report describe(const Study& study) {
     for (const StudyGroup& group : study.groups) {
         report.blocks.push_back(
             Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
-        report.blocks.push_back(ranking_table(group.results, q.scenario));
+        report.blocks.push_back(ranking_table(group.results, q.conditions.scenario));
     }
     return report;
 }
@@ -101,7 +86,8 @@ Report describe(const Study& study) {
 Report tabulate(const Study& study) {
     std::vector<RankedGroup> groups;
     for (const StudyGroup& group : study.groups)
-        groups.push_back({group.results, static_cast<double>(group.batch_size), study.request.scenario});
+        groups.push_back(
+            {group.results, static_cast<double>(group.batch_size), study.request.conditions.scenario});
     Report report;
     report.title = study.request.title;
     report.blocks.push_back(results_table(groups));
@@ -111,9 +97,9 @@ Report tabulate(const Study& study) {
 std::string to_json(const Study& study) {
     using Json = nlohmann::ordered_json;
     const StudyRequest& q = study.request;
-    const auto optional = [](std::int64_t value) { return value > 0 ? Json(value) : Json(nullptr); };
+    const auto& prompt = q.workload.prompt;
     Json runtimes = Json::array();
-    for (const std::string& name : q.runtimes)
+    for (const std::string& name : q.stacks)
         runtimes.push_back(name.empty() ? "default" : name);
     Json document = {{"schema", "archsim.study/1"}, {"version", version()}};
     document["request"] = {{"file", q.file},
@@ -124,11 +110,11 @@ std::string to_json(const Study& study) {
                            {"runtimes", std::move(runtimes)},
                            {"batch_sizes", q.batch_sizes},
                            {"precisions", q.precisions},
-                           {"dims", q.dims},
-                           {"scenario", name_of(q.scenario)},
-                           {"scope", name_of(q.scope)},
-                           {"prompt_tokens", optional(q.prompt_tokens)},
-                           {"generate_tokens", optional(q.generate_tokens)}};
+                           {"dims", q.workload.sizes.dims},
+                           {"scenario", name_of(q.conditions.scenario)},
+                           {"scope", name_of(q.conditions.scope)},
+                           {"prompt_tokens", prompt ? Json(prompt->tokens) : Json(nullptr)},
+                           {"generate_tokens", prompt ? Json(prompt->generate) : Json(nullptr)}};
     Json& counts = document["counts"] = {{"cells", study.cells()}};
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
         counts[std::string(name_of(status))] = study.cells(status);

@@ -55,7 +55,7 @@ TEST_CASE("a fault of our own has a status of its own and says how to report it"
     CHECK(end_of([]() -> int { throw std::bad_alloc(); }).status == 2);
 
     const Ending fault = end_of([]() -> int { throw std::out_of_range("vector::_M_range_check"); });
-    CHECK(fault.status == cli::kOwnFault);
+    CHECK(fault.status == static_cast<int>(cli::Exit::fault));
     for (const char* part :
          {"a fault of some_tool itself", "vector::_M_range_check", "please report", "some_tool resnet50"})
         CHECK_THAT(fault.said, Catch::Contains(part));

@@ -1,9 +1,9 @@
 // The parts of a difference: they add up, they change sign with the direction, equal factors have none.
 
 #include "archsim/compare/attribution.hpp"
-#include "archsim/run/parts.hpp"
 #include "compare/shapley.hpp"
 #include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -101,20 +101,18 @@ TEST_CASE("parts add up, change sign and vanish for equal devices, for every pai
 
 TEST_CASE("parts add up where saturated streams, pipelines and multi-part models set the pace",
           "[attribution]") {
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::int8);
     options.scenario = Scenario::throughput;
     std::vector<Result> results;
     for (const std::string& hardware : families())
-        results.push_back(laws::session().run(laws::bound("resnet50", 4), hardware, options));
-    const CatalogueEntry* entry = laws::session().catalogue().find("t5-small");
-    REQUIRE(entry);
-    const MultiPartModel parts(laws::session(), *entry, 1);
+        results.push_back(run_graph(laws::session(), laws::bound("resnet50", 4), hardware, options));
+    const Workload parts{.model = laws::session().load("t5-small")};
     options.scenario = Scenario::latency;
     options.precision = PrecisionConfig::uniform(Precision::fp16);
     std::vector<Result> whole;
     for (const std::string& hardware : families())
-        whole.push_back(parts.run(laws::session(), hardware, options));
+        whole.push_back(laws::session().estimate(parts, hardware, options));
     int explained = 0;
     for (const auto& list : {results, whole})
         for (const Result& a : list)
@@ -131,10 +129,10 @@ TEST_CASE("parts add up where saturated streams, pipelines and multi-part models
 
 TEST_CASE("only the factor that was changed has a part", "[attribution]") {
     const auto changed = [](Lever lever, double factor, const std::string& hardware) {
-        RunOptions options;
+        Conditions options;
         options.precision = PrecisionConfig::uniform(Precision::fp16);
         options.changes[lever] = factor;
-        return laws::session().run(laws::bound("bert-base", 1), hardware, options);
+        return run_graph(laws::session(), laws::bound("bert-base", 1), hardware, options);
     };
     for (const std::string& hardware : {std::string("TPU-v4"), std::string("Xeon-8490H")}) {
         CAPTURE(hardware);

@@ -45,8 +45,8 @@ TEST_CASE("the first inference is never quicker than a warm one", "[cold_start][
     for (const auto& device : laws::session().hardware().all_devices(findings)) {
         for (const std::string& name : device->runtimes) {
             CAPTURE(device->id, name);
-            RunOptions options;
-            options.runtime = name;
+            Conditions options;
+            options.stack = name;
             const Machine machine = *laws::session().machine(device->id, options);
             const ColdStart small = cold_start(machine, 50, 1e7, 1e-3);
             const ColdStart large = cold_start(machine, 100, 1e8, 1e-3);

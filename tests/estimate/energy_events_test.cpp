@@ -4,6 +4,7 @@
 #include "estimate/price.hpp"
 #include "laws/laws.hpp"
 #include "ops/graph_maker.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -21,10 +22,10 @@ TEST_CASE("every counted event has a price and a source on every device", "[ener
     for (const Precision precision : {Precision::fp32, Precision::fp16, Precision::int8})
         for (const std::string& hardware : laws::hardware())
             for (const std::string& model : laws::models()) {
-                RunOptions options;
+                Conditions options;
                 options.precision = PrecisionConfig::uniform(precision);
                 options.scope = Scope::end_to_end; // transfers and host work are events too
-                const Result r = laws::session().run(laws::bound(model, 1), hardware, options);
+                const Result r = run_graph(laws::session(), laws::bound(model, 1), hardware, options);
                 if (!r.ok())
                     continue;
                 INFO(model << " on " << hardware << " at " << name_of(precision));
@@ -80,10 +81,10 @@ TEST_CASE("DRAM takes no more energy for a fused graph than for an unfused one, 
         const Result fused = laws::run("resnet50", hardware, Precision::int8);
         if (!fused.ok())
             continue;
-        RunOptions options;
+        Conditions options;
         options.precision = PrecisionConfig::uniform(Precision::int8);
         options.fusion = nothing;
-        const Result plain = laws::session().run(laws::bound("resnet50", 1), hardware, options);
+        const Result plain = run_graph(laws::session(), laws::bound("resnet50", 1), hardware, options);
         INFO(hardware);
         REQUIRE(plain.ok());
         const double with = fused.estimate.energy[Event::dram_byte],
@@ -124,12 +125,12 @@ struct Probe {
 };
 
 Probe probe(const std::string& hardware, const Graph& graph, Precision precision) {
-    Model model{{}, std::make_shared<const Graph>(graph)};
+    ImportedGraph model{{}, std::make_shared<const Graph>(graph)};
     model.info.name = "probe";
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
     const Result r =
-        laws::session().run(std::make_shared<const BoundModel>(model, Bindings{}), hardware, options);
+        run_graph(laws::session(), std::make_shared<const BoundModel>(model, Bindings{}), hardware, options);
     INFO(hardware << ": " << r.estimate.reason);
     REQUIRE(r.ok());
     const Estimate& e = r.estimate;

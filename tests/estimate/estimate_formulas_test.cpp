@@ -98,11 +98,12 @@ TEST_CASE("estimate: where overhead exceeds the work it is the bound", "[formula
     CHECK(layers.run().overhead_bound == 1);
 }
 
-TEST_CASE("estimate: two chips take twice the power and the workspace", "[formulas][estimate]") {
+TEST_CASE("estimate: two chips take twice the power, and each its own workspace", "[formulas][estimate]") {
     TwoLayers layers;
-    layers.network.work.chips = 2;
+    layers.machine.chips = 2;
     const Estimate e = layers.run();
-    CHECK(e.memory.workspace_bytes == 600);
+    CHECK(e.memory.workspace_bytes == 300);
+    CHECK(e.memory.peak_bytes == 1850); // of one chip
     CHECK(e.power_w == Approx(2 * 264 / 18.0));
     CHECK(e.latency_s == Approx(18 * kMilli));
 }

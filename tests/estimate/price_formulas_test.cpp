@@ -1,5 +1,6 @@
 // Time and energy of stated counts, worked by hand.
 
+#include "archsim/estimate/algebra.hpp"
 #include "archsim/estimate/resource_times.hpp"
 #include "counted_network.hpp"
 #include "estimate/price.hpp"
@@ -172,10 +173,8 @@ TEST_CASE("price: all chips together", "[formulas][estimate]") {
     e.subgraphs.resize(1);
     e.subgraphs[0].energy[Event::mac] = 2;
     e.subgraphs[0].energy.static_joules = 1;
-    Estimate one = e;
-    add_up_chips(1, one);
-    CHECK(one.power_w == 20);
-    add_up_chips(4, e);
+    CHECK(on_chips(e, 1).power_w == 20);
+    e = on_chips(std::move(e), 4);
     CHECK(e.energy[Event::mac] == 20);
     CHECK(e.energy.static_joules == 12);
     CHECK(e.events[Event::dram_byte] == 44);

@@ -1,6 +1,7 @@
 // Subgraphs that count alike are mapped and priced once: the result must be that of mapping each of them.
 
 #include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -94,11 +95,11 @@ TEST_CASE("totals alone are those of the estimate with its subgraphs", "[laws][e
         for (const std::int64_t batch : {1, 32}) {
             INFO(hardware << ", batch " << batch);
             const auto model = laws::bound("mobilenet_v2", batch);
-            RunOptions options;
+            Conditions options;
             options.precision = PrecisionConfig::uniform(Precision::int8);
-            const Result full = laws::session().run(model, hardware, options);
+            const Result full = run_graph(laws::session(), model, hardware, options);
             options.keep_subgraphs = false;
-            const Result totals = laws::session().run(model, hardware, options);
+            const Result totals = run_graph(laws::session(), model, hardware, options);
             check_same(full.estimate, totals.estimate);
             CHECK(totals.estimate.subgraphs.empty());
             if (!full.ok())

@@ -51,13 +51,32 @@ TEST_CASE("the estimating example prints an estimate per device and a reason oth
     CHECK(unknown.output.find("H100") != std::string::npos); // the nearest name
 }
 
-TEST_CASE("the C interface estimates, prints JSON and explains failures", "[examples]") {
+TEST_CASE("the C interface estimates a model of parts, prints JSON and explains failures", "[examples]") {
     const Said said = run("estimate_c");
     INFO(said.output);
     CHECK(said.status == 0);
     CHECK(number_after(said.output, "H100: ") > 0);
     CHECK(said.output.find("\"energy_per_inference_j\"") != std::string::npos);
     CHECK(said.output.find("status 2: ") != std::string::npos);
+}
+
+TEST_CASE("the ten lines of README take any name, in C++ and in C alike", "[examples]") {
+    for (const char* name : {"resnet50", "clip-vit-b32", "llama-3-8b"}) {
+        const Said cpp = run(std::string("ten_lines ") + name), c = run(std::string("ten_lines_c ") + name);
+        INFO(name << ": " << cpp.output << c.output);
+        CHECK(cpp.status == 0);
+        CHECK(number_after(cpp.output, "ms, ") > 0);
+        CHECK(c.output == cpp.output);
+    }
+    std::ifstream file(ARCHSIM_SOURCE_DIR "/README.md");
+    const std::string readme((std::istreambuf_iterator<char>(file)), {});
+    for (const char* program : {"ten_lines.cpp", "ten_lines.c", "ten_lines.py"}) {
+        INFO(program);
+        std::ifstream source(std::string(ARCHSIM_SOURCE_DIR "/docs/examples/") + program);
+        const std::string text((std::istreambuf_iterator<char>(source)), {});
+        CHECK(text.size() > 100);
+        CHECK(readme.find(text) != std::string::npos);
+    }
 }
 
 TEST_CASE("a mapper of one's own replaces the library's", "[examples]") {

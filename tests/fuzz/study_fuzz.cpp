@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     try {
         const archsim::StudyRequest request =
             archsim::read_study(session, archsim::fuzz::scratch_file({data, size}, ".json"));
-        if (request.models.size() * request.devices.size() * request.runtimes.size() *
+        if (request.models.size() * request.devices.size() * request.stacks.size() *
                 request.precisions.size() * request.batch_sizes.size() <=
             kCells)
             archsim::to_json(archsim::run_study(session, request));

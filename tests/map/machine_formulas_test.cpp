@@ -64,7 +64,7 @@ TEST_CASE("machine: units, engines and caches of a mode", "[formulas][map]") {
     CHECK(m.rate(Resource::llc_bytes) == 5e9);
     CHECK(m.power_limit_w == 7);
     CHECK(m.static_power_w == 2);
-    CHECK(m.memory_capacity_bytes == 2e9);
+    CHECK(m.memory_capacity_bytes == 1e9); // of each of the two chips
     const Rig full = eight_cores(Family::npu);
     CHECK(full.machine().rate(Resource::l1_bytes) == 4 * 8 * 1e9);
     Rig more = eight_cores(Family::npu); // a mode cannot switch on what is not there
@@ -118,7 +118,7 @@ TEST_CASE("machine: changed parts", "[formulas][map]") {
     CHECK(m.param(Parameter::fallback_switch, 0) == Approx(7 * changes[Lever::host_time]));
     CHECK(m.param(Parameter::dram_efficiency, 0) == Approx(0.5 * 1.5));
     CHECK(m.power_limit_w == Approx(7 * changes[Lever::power_limit]));
-    CHECK(m.memory_capacity_bytes == Approx(2e9 * changes[Lever::capacity]));
+    CHECK(m.memory_capacity_bytes == Approx(1e9 * changes[Lever::capacity]));
     CHECK(m.static_power_w == Approx(2 * changes[Lever::static_power]));
     CHECK(m.energy->mac[static_cast<std::size_t>(Precision::int8)].value ==
           Approx(2 * changes[Lever::operation_energy]));

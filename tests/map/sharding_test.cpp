@@ -2,6 +2,7 @@
 
 #include "laws/laws.hpp"
 #include "map/sharding.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -117,19 +118,19 @@ TEST_CASE("convolutions alternate between output and input channels", "[sharding
 
 TEST_CASE("several chips cost energy on all of them and wait for the link", "[sharding]") {
     const auto model = laws::session().bind(laws::session().load("llama-3-8b"), 1, sizes(512, 0));
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::fp16);
-    options.runtime = "trt-llm";
-    const Result one = laws::session().run(model, "H100", options);
-    options.chips = 2;
-    const Result two = laws::session().run(model, "H100", options);
+    options.stack = "trt-llm";
+    const Result one = run_graph(laws::session(), model, "H100", options);
+    options.devices = 2;
+    const Result two = run_graph(laws::session(), model, "H100", options);
     REQUIRE(one.ok());
     REQUIRE(two.ok());
     CHECK(two.estimate.latency_s < one.estimate.latency_s);
     CHECK(two.estimate.latency_s > one.estimate.latency_s / 2);
     CHECK(two.estimate.energy_per_inference_j > one.estimate.energy_per_inference_j * 0.9);
     CHECK(two.estimate.energy_per_inference_j == Approx(two.estimate.energy.total()));
-    const Result unlinked = laws::session().run(model, "Jetson-AGX-Orin", options);
+    const Result unlinked = run_graph(laws::session(), model, "Jetson-AGX-Orin", options);
     CHECK(unlinked.estimate.status == Status::unsupported);
     CHECK(unlinked.estimate.reason.find("chip-to-chip link") != std::string::npos);
 }

@@ -17,7 +17,7 @@ import archsim
 
 assert "site" in archsim.__file__, archsim.__file__
 session = archsim.Session()
-result = session.estimate(session.bind(session.load("resnet18")), "A100", precision="fp16")
+result = session.estimate("resnet18", "A100", precision="fp16")
 assert result.latency_s > 0, result
 print(archsim.__version__, result.latency_s)
 PYTHON

@@ -16,13 +16,26 @@ def session():
 
 @pytest.fixture(scope="module")
 def resnet(session):
-    return session.bind(session.load("resnet18"), batch=1)
+    return session.load("resnet18")
 
 
-def test_facts_of_a_model(resnet):
-    assert resnet.parameters == 11_689_512  # torchvision's published figure
-    assert resnet.complete and not [f for f in resnet.findings if "error" in f]
-    assert resnet.dims["batch"] == 1
+def test_facts_of_a_model(session, resnet):
+    facts = session.facts(resnet, batch=2)
+    assert facts.parameters == 11_689_512  # torchvision's published figure
+    assert facts.complete and not [f for f in facts.findings if "error" in f]
+    assert facts.dims["batch"] == 2
+
+
+def test_every_kind_of_model_is_one_question(session):
+    clip = session.estimate("clip-vit-b32", "H100", precision="fp16", batch=2)
+    assert clip.ok and [name for name, _ in clip.parts] == ["image", "text", "similarity"]
+    assert clip.energy_per_inference_j == pytest.approx(sum(p.energy_per_inference_j for _, p in clip.parts))
+    llama = session.estimate("llama-3-8b", "H100", precision="fp16", prompt_tokens=64, generate_tokens=16)
+    assert llama.ok and llama.time_to_first_token_s > llama.time_per_output_token_s
+    assert llama.latency_s == pytest.approx(llama.time_to_first_token_s + 15 * llama.time_per_output_token_s)
+    assert session.estimate("llama-3-8b", "H100", precision="fp16").time_to_first_token_s is None
+    with pytest.raises(archsim.UsageError):
+        session.estimate("clip-vit-b32", "H100", prompt_tokens=64)
 
 
 def test_an_estimate_is_consistent(session, resnet):
@@ -57,7 +70,7 @@ def test_a_device_that_cannot_run_a_model_is_nan_in_a_sweep_and_a_reason_in_a_re
     model = session.load("llama-3-70b")
     arrays = session.sweep(model, ["T4"], [1], precision="fp16")
     assert numpy.isnan(arrays["latency_s"]).all()
-    result = session.estimate(session.bind(model), "T4", precision="fp16")
+    result = session.estimate(model, "T4", precision="fp16")
     assert not result.ok and result.reason
 
 
@@ -66,6 +79,8 @@ def test_a_device_that_cannot_run_a_model_is_nan_in_a_sweep_and_a_reason_in_a_re
     [
         (lambda s, m: s.load("resnet5O"), archsim.InputError),
         (lambda s, m: s.estimate(m, "H1OO"), archsim.InputError),
+        (lambda s, m: s.estimate(m, "H100", stack="tensorrrt"), archsim.InputError),
+        (lambda s, m: s.estimate(m, "H100", batch=0), archsim.UsageError),
         (lambda s, m: s.estimate(m, "H100", precision="fp17"), archsim.UsageError),
         (lambda s, m: s.compare(["resnet18"], ["H100"], scenario="fast"), archsim.UsageError),
     ],
@@ -118,3 +133,16 @@ def test_the_example_prints_its_table_and_draws_where_matplotlib_is(tmp_path, ca
     printed = capsys.readouterr().out
     assert "H100" in printed and "90 % of the best throughput" in printed
     assert picture.exists() == (len(arguments) == 3)
+
+
+@pytest.mark.parametrize("name", ["resnet50", "clip-vit-b32", "llama-3-8b"])
+def test_the_ten_lines_of_the_readme_take_any_name(name, capsys, monkeypatch):
+    import pathlib
+    import runpy
+    import sys
+
+    script = pathlib.Path(__file__).parents[2] / "docs" / "examples" / "ten_lines.py"
+    monkeypatch.setattr(sys, "argv", [str(script), name])
+    runpy.run_path(str(script), run_name="__main__")
+    latency, energy = (float(field.split()[0]) for field in capsys.readouterr().out.split(","))
+    assert latency > 0 and energy > 0

@@ -6,6 +6,7 @@
 #include "report/renderers.hpp"
 #include "report/text_charts.hpp"
 #include "report/text_width.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -131,7 +132,7 @@ TEST_CASE("the Pareto front holds what nothing beats, and only that", "[report][
     const auto model = session.bind(session.load("resnet18"), 1);
     std::vector<Result> results;
     for (const char* hardware : {"H100", "A100", "T4", "KPU-T64@6W", "TPU-v4", "Xeon-8490H", "QRB5165"})
-        results.push_back(session.run(model, hardware, {}));
+        results.push_back(run_graph(session, model, hardware, Conditions{}));
     const Chart chart = tradeoff_chart(results);
     const ChartSeries& front = chart.series.back();
     REQUIRE(front.joined);

@@ -1,9 +1,9 @@
 // The blocks behind --explain-energy, --show-memory, --cost and --grid-intensity, in every format.
 
 #include "archsim/compare/memory_fit.hpp"
+#include "archsim/report/compare_models.hpp"
 #include "archsim/report/cost_report.hpp"
 #include "archsim/report/memory_report.hpp"
-#include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>
@@ -20,11 +20,9 @@ ModelComparison compare(const std::vector<std::string>& models, const std::vecto
     CompareModelsRequest request;
     request.models = models;
     request.hardware = hardware;
-    request.precision = "int8";
-    request.batch_size = batch;
-    RunOptions options;
-    options.precision = PrecisionConfig::uniform(Precision::int8);
-    return compare_models(laws::session(), request, {}, options);
+    request.workload.batch = batch;
+    request.conditions.precision = PrecisionConfig::uniform(Precision::int8);
+    return compare_models(laws::session(), request);
 }
 
 CompareModelsView everything(bool verbose) {

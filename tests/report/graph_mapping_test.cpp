@@ -4,6 +4,7 @@
 
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/run/session.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -21,12 +22,12 @@ const std::vector<std::string> kOnePerFamily = {"Xeon-8490H", "A100",       "TPU
                                                 "QRB5165",    "DPU-ZCU102", "SN10",   "Hailo-8"};
 
 Result run_on(const std::string& hardware, const std::string& model = "resnet18") {
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::int8);
-    Result result = session().run(session().bind(session().load(model), 1), hardware, options);
+    Result result = run_graph(session(), session().bind(session().load(model), 1), hardware, options);
     if (!result.ok()) {
         options.precision = PrecisionConfig::uniform(Precision::fp32);
-        result = session().run(session().bind(session().load(model), 1), hardware, options);
+        result = run_graph(session(), session().bind(session().load(model), 1), hardware, options);
     }
     return result;
 }

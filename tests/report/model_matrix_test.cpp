@@ -25,9 +25,8 @@ TEST_CASE("the matrix of models and devices says why a cell has no estimate", "[
     CompareModelsRequest request;
     request.models = {"bert-base", "llama-3-8b", "whisper-base"};
     request.hardware = {"Xeon-8480+", "H100", "TPU-v5e", "DPU-VCK5000", "Hailo-8"};
-    RunOptions options;
-    options.precision = PrecisionConfig::uniform(Precision::fp16);
-    const ModelComparison comparison = compare_models(laws::session(), request, {}, options);
+    request.conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    const ModelComparison comparison = compare_models(laws::session(), request);
     const Report report = describe(comparison, {});
     const Table* matrix = find_matrix(report);
     REQUIRE(matrix);

@@ -2,6 +2,7 @@
 
 #include "archsim/run/session.hpp"
 #include "import/model_maker.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -28,7 +29,7 @@ TEST_CASE("items are counted whatever the file calls its batch", "[run]") {
             const auto bound = session.bind(session.load(file.string()), batch);
             REQUIRE(bound->graph().complete());
             CHECK(bound->graph().operations() == 64.0 * static_cast<double>(batch));
-            const Result result = session.run(bound, "H100", {});
+            const Result result = run_graph(session, bound, "H100", Conditions{});
             REQUIRE(result.ok());
             CHECK(result.estimate.batch == static_cast<double>(batch));
             CHECK(result.estimate.throughput_per_s ==

@@ -1,7 +1,8 @@
 // The whole tool in the library: choices, failures as rows, searches verified by estimates of their own.
 
-#include "archsim/run/compare_architectures.hpp"
+#include "archsim/report/compare_architectures.hpp"
 #include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -17,24 +18,21 @@ namespace {
 CompareArchitecturesRequest request_for(const std::string& model, Precision precision) {
     CompareArchitecturesRequest request;
     request.model = model;
-    request.precision = name_of(precision);
+    request.conditions.precision = PrecisionConfig::uniform(precision);
     return request;
 }
 
 ArchitectureComparison compare(CompareArchitecturesRequest request) {
-    RunOptions options;
-    options.precision = *PrecisionConfig::parse(request.precision);
-    options.scenario = request.scenario;
-    options.scope = request.scope;
-    return compare_architectures(laws::session(), std::move(request), {}, options);
+    return compare_architectures(laws::session(), std::move(request));
 }
 
 double estimate_value(const std::string& model, const std::string& hardware, Precision precision,
                       std::int64_t batch, Objective objective, const MachineChanges& changes = {}) {
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
     options.changes = changes;
-    const auto value = value_of(laws::session().run(laws::bound(model, batch), hardware, options), objective);
+    const auto value =
+        value_of(run_graph(laws::session(), laws::bound(model, batch), hardware, options), objective);
     REQUIRE(value);
     return *value;
 }

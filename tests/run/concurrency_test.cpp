@@ -1,7 +1,7 @@
 // One session, one bound model and one language model used from many threads at once.
 
-#include "archsim/run/generation.hpp"
 #include "archsim/run/session.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -38,13 +38,13 @@ TEST_CASE("ten thousand estimates in threads give the bits of one thread", "[run
                                             "QRB5165", "DPU-ZCU102", "CGRA-Plasticine", "Hailo-8"};
     static constexpr std::array kPrecisions = {Precision::fp16, Precision::int8};
     const Session alone, shared;
-    RunOptions options;
+    Conditions options;
     options.keep_subgraphs = false;
     const auto latency = [&options](const Session& session, const std::shared_ptr<const BoundModel>& model,
                                     std::size_t i) {
-        RunOptions of_case = options;
+        Conditions of_case = options;
         of_case.precision = PrecisionConfig::uniform(kPrecisions[i / kDevices.size() % kPrecisions.size()]);
-        return session.run(model, kDevices[i % kDevices.size()], of_case).estimate.latency_s;
+        return run_graph(session, model, kDevices[i % kDevices.size()], of_case).estimate.latency_s;
     };
     constexpr std::size_t kCases = kDevices.size() * kPrecisions.size();
     std::array<double, kCases> expected{};
@@ -65,16 +65,13 @@ TEST_CASE("ten thousand estimates in threads give the bits of one thread", "[run
 
 TEST_CASE("a language model is bound and estimated from many threads", "[run][threads]") {
     const Session session;
-    const GenerationModel model(session, "gpt2");
-    RunOptions options;
-    options.precision = PrecisionConfig::uniform(Precision::fp16);
-    const auto latency = [&](const GenerationModel& of, std::size_t i) {
-        GenerationRequest request;
-        request.prompt_tokens = 64 << (i % 3);
-        request.generate_tokens = 16;
-        return run_generation(session, of, "A100", options, request).estimate.latency_s;
+    const Model model = session.load("gpt2"), other = session.load("gpt2");
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    const auto latency = [&](const Model& of, std::size_t i) {
+        const Prompt prompt{.tokens = 64 << (i % 3), .generate = 16};
+        return session.estimate({.model = of, .prompt = prompt}, "A100", conditions).estimate.latency_s;
     };
-    const GenerationModel other(session, "gpt2");
     const std::array expected{latency(other, 0), latency(other, 1), latency(other, 2)};
     std::atomic<std::size_t> different{0};
     in_threads(48, [&](std::size_t i) {

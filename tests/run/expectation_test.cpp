@@ -1,6 +1,6 @@
 // What a fit expects of a parameter before it sees measurements.
 
-#include "run/parameter_fit.hpp"
+#include "run/fit/parameter_fit.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

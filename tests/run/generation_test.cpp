@@ -1,8 +1,8 @@
 // Language models: attention and caches against closed formulas, phases against each other.
 
-#include "archsim/run/generation.hpp"
 #include "laws/laws.hpp"
-#include "run/generation_step.hpp"
+#include "run/generation/phases.hpp"
+#include "run/generation/step.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -13,7 +13,7 @@ namespace {
 const PrecisionConfig kFp16 = PrecisionConfig::uniform(Precision::fp16);
 
 const GenerationModel& llama() {
-    static const GenerationModel model(laws::session(), "llama-3-8b");
+    static const GenerationModel model(laws::session().load("llama-3-8b"), {});
     return model;
 }
 
@@ -32,17 +32,18 @@ double cache_reads(const NetworkWork& network) {
     return bytes;
 }
 
-RunOptions options_of(Precision precision) {
-    RunOptions options;
+Conditions options_of(Precision precision) {
+    Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
     return options;
 }
 
-Result answer(const std::string& hardware, Precision precision, const GenerationRequest& request,
-              double chips = 1) {
-    RunOptions options = options_of(precision);
-    options.chips = chips;
-    return run_generation(laws::session(), llama(), hardware, options, request);
+Result answer(const std::string& hardware, Precision precision, const Prompt& prompt, double devices = 1,
+              std::int64_t batch = 1) {
+    static const Model model = laws::session().load("llama-3-8b");
+    Conditions conditions = options_of(precision);
+    conditions.devices = devices;
+    return laws::session().estimate({.model = model, .batch = batch, .prompt = prompt}, hardware, conditions);
 }
 
 } // namespace
@@ -65,7 +66,7 @@ TEST_CASE("grouped-query attention: work, cache traffic and cache size follow th
 }
 
 TEST_CASE("attention as a chain of products: fused or not, the same work, fewer bytes", "[generation]") {
-    const GenerationModel gpt2(laws::session(), "gpt2");
+    const GenerationModel gpt2(laws::session().load("gpt2"), {});
     const double layers = 12, hidden = 768, past = 200, sequence = 4;
     const auto bound = gpt2.bound(1, 4, 200);
     FusionPolicy unfused;
@@ -101,13 +102,13 @@ TEST_CASE("fused attention moves queries, keys, values and results only", "[gene
 }
 
 TEST_CASE("a sliding window bounds what a step reads", "[generation]") {
-    const GenerationModel mistral(laws::session(), "mistral-7b");
+    const GenerationModel mistral(laws::session().load("mistral-7b"), {});
     const auto far = mistral.bound(1, 1, 6000)->work({}, kFp16, {});
     CHECK(cache_reads(*far) == 32.0 * 2 * 8 * 128 * 4096 * 2);
 }
 
 TEST_CASE("a mixture of experts holds all experts and reads those a step touches", "[generation]") {
-    const GenerationModel mixtral(laws::session(), "mixtral-8x7b");
+    const GenerationModel mixtral(laws::session().load("mixtral-8x7b"), {});
     const auto reads = [](const NetworkWork& network) {
         double bytes = 0;
         for (const SubgraphWork& work : network.subgraphs)
@@ -134,8 +135,8 @@ TEST_CASE("language models run on stacks made for them", "[generation]") {
 }
 
 TEST_CASE("integer formats quantise weights alone where the stack says so", "[generation]") {
-    RunOptions options = options_of(Precision::int4);
-    options.runtime = "trt-llm";
+    Conditions options = options_of(Precision::int4);
+    options.stack = "trt-llm";
     const auto machine = laws::session().machine("A100", options);
     const ExecutedPrecision p = language_precision(*machine, options.precision, std::nullopt);
     REQUIRE(p.supported);
@@ -154,7 +155,7 @@ TEST_CASE("integer formats quantise weights alone where the stack says so", "[ge
 }
 
 TEST_CASE("phases of an answer", "[generation]") {
-    GenerationRequest request;
+    Prompt request;
     const Result r = answer("H100", Precision::fp16, request);
     REQUIRE(r.ok());
     REQUIRE(r.generation);
@@ -174,8 +175,7 @@ TEST_CASE("phases of an answer", "[generation]") {
     CHECK(g.time_per_output_token_interval.high > g.time_per_output_token_s);
     // Memory-bound at batch 1: not faster than reading the weights once at full bandwidth.
     CHECK(g.time_per_output_token_s > (8030261248.0 - 128256.0 * 4096) * 2 / 3.352e12);
-    request.batch = 8;
-    const Result batch = answer("H100", Precision::fp16, request);
+    const Result batch = answer("H100", Precision::fp16, request, 1, 8);
     CHECK(batch.generation->tokens_per_s_total > 4 * g.tokens_per_s_total);
     CHECK(batch.generation->energy_per_token_j < g.energy_per_token_j);
     CHECK(batch.generation->kv_cache_bytes == 8 * g.kv_cache_bytes);
@@ -213,11 +213,12 @@ TEST_CASE("a mixed step does the work of both and reads weights once", "[generat
 }
 
 TEST_CASE("a saturated server beats a stream, within its memory", "[generation]") {
-    GenerationRequest request;
-    request.prompt_tokens = 128;
-    RunOptions options = options_of(Precision::fp16);
+    Prompt request;
+    request.tokens = 128;
+    Conditions options = options_of(Precision::fp16);
     options.scenario = Scenario::throughput;
-    const Result r = run_generation(laws::session(), llama(), "H100", options, request);
+    const Result r = laws::session().estimate(
+        {.model = laws::session().load("llama-3-8b"), .prompt = request}, "H100", options);
     REQUIRE(r.ok());
     const SaturatedServing& s = r.generation->serving;
     CHECK(s.tokens_per_s > 20 * r.generation->tokens_per_s_stream);
@@ -226,11 +227,11 @@ TEST_CASE("a saturated server beats a stream, within its memory", "[generation]"
 }
 
 TEST_CASE("phases alone agree with the answer", "[generation]") {
-    GenerationRequest request;
-    const RunOptions options = options_of(Precision::fp16);
+    Prompt request;
+    const Conditions options = options_of(Precision::fp16);
     const Result whole = answer("A100", Precision::fp16, request);
     const auto phase = [&](GenerationPhase p) {
-        return estimate_generation(laws::session(), llama(), "A100", options, p, request);
+        return estimate_phase(laws::session(), llama(), "A100", options, p, 1, request);
     };
     CHECK(phase(GenerationPhase::prefill).latency_s == Approx(whole.generation->time_to_first_token_s));
     CHECK(phase(GenerationPhase::decode).latency_s ==
@@ -240,15 +241,15 @@ TEST_CASE("phases alone agree with the answer", "[generation]") {
 
 TEST_CASE("static shapes: every pass over a prompt attends to the compiled context", "[generation]") {
     const auto first_token = [](std::int64_t prompt, std::int64_t context) {
-        GenerationRequest request;
-        request.prompt_tokens = prompt;
-        request.generate_tokens = 1;
+        Prompt request;
+        request.tokens = prompt;
+        request.generate = 1;
         request.context = context;
-        RunOptions options;
-        options.runtime = "qnn";
+        Conditions options;
+        options.stack = "qnn";
         options.precision = *PrecisionConfig::parse("w4a16");
-        return estimate_generation(laws::session(), llama(), "Snapdragon-8-Elite", options,
-                                   GenerationPhase::prefill, request)
+        return estimate_phase(laws::session(), llama(), "Snapdragon-8-Elite", options,
+                              GenerationPhase::prefill, 1, request)
             .latency_s;
     };
     CHECK(first_token(128, 4096) > first_token(128, 1024));
@@ -258,9 +259,9 @@ TEST_CASE("static shapes: every pass over a prompt attends to the compiled conte
 }
 
 TEST_CASE("an answer of one token lists the subgraphs of the prompt's pass", "[generation]") {
-    GenerationRequest request;
-    request.prompt_tokens = 64;
-    request.generate_tokens = 1;
+    Prompt request;
+    request.tokens = 64;
+    request.generate = 1;
     const Result result = answer("A100", Precision::fp16, request);
     REQUIRE(result.ok());
     REQUIRE(result.partition);
@@ -269,14 +270,16 @@ TEST_CASE("an answer of one token lists the subgraphs of the prompt's pass", "[g
 }
 
 TEST_CASE("a prompt needs a language model; other parts come before its first token", "[generation]") {
-    CHECK_THROWS_AS(GenerationModel(laws::session(), "bert-base"), UsageError);
-    const GenerationModel llava(laws::session(), "llava-1.5-7b");
+    CHECK_THROWS_AS(GenerationModel(laws::session().load("bert-base"), {}), UsageError);
+    const GenerationModel llava(laws::session().load("llava-1.5-7b"), {});
     CHECK(llava.before().size() == 2);
     CHECK(llava.inserted_tokens() == 576);
-    GenerationRequest request;
-    request.prompt_tokens = 64;
-    request.generate_tokens = 32;
-    const Result r = run_generation(laws::session(), llava, "H100", options_of(Precision::fp16), request);
+    Prompt request;
+    request.tokens = 64;
+    request.generate = 32;
+    const Result r =
+        laws::session().estimate({.model = laws::session().load("llava-1.5-7b"), .prompt = request}, "H100",
+                                 options_of(Precision::fp16));
     REQUIRE(r.ok());
     CHECK(r.generation->prompt_tokens == 640);
     CHECK(r.generation->weight_bytes == Approx(7063427072.0 * 2).epsilon(0.001));

@@ -3,6 +3,7 @@
 
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -75,10 +76,10 @@ TEST_CASE("a hundred thousand operators, deep or wide, are estimated on every ar
         CHECK(bound->graph().operators.size() >= kOperators);
         for (const char* device : {"H100", "Xeon-8490H", "TPU-v4", "KPU-T64", "QRB5165", "DPU-ZCU102",
                                    "CGRA-Plasticine", "Hailo-8"}) {
-            RunOptions options;
+            Conditions options;
             options.precision = PrecisionConfig::uniform(Precision::int8);
             options.keep_subgraphs = false;
-            const Result result = laws::session().run(bound, device, options);
+            const Result result = run_graph(laws::session(), bound, device, options);
             INFO(device << ": " << result.estimate.reason);
             CHECK(result.estimate.status != Status::incomplete);
             if (result.ok())

@@ -1,4 +1,4 @@
-#include "run/measured_stack.hpp"
+#include "run/fit/measured_stack.hpp"
 
 #include "hardware/temporary_database.hpp"
 

@@ -1,5 +1,5 @@
 #include "archsim/run/measurements.hpp"
-#include "run/csv_reader.hpp"
+#include "run/fit/csv_reader.hpp"
 
 #include <catch2/catch.hpp>
 

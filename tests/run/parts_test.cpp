@@ -1,5 +1,4 @@
-#include "archsim/run/compare_models.hpp"
-#include "archsim/run/parts.hpp"
+#include "archsim/report/compare_models.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>
@@ -8,8 +7,8 @@ using namespace archsim;
 
 namespace {
 
-RunOptions fp16_options() {
-    RunOptions options;
+Conditions fp16_options() {
+    Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::fp16);
     return options;
 }
@@ -22,19 +21,18 @@ TEST_CASE("parts together have the published parameters, shared weights once", "
         if (entry.parts.empty() || !entry.published)
             continue;
         CAPTURE(entry.name);
-        const MultiPartModel model(laws::session(), entry, 1);
-        CHECK(model.parts().size() == entry.parts.size());
-        CHECK(model.facts()->parameters + entry.not_exported_parameters == entry.published->parameters);
+        const Workload whole{.model = laws::session().load(entry.name)};
+        CHECK(whole.model.parts.size() == entry.parts.size());
+        CHECK(laws::session().facts(whole)->parameters + entry.not_exported_parameters ==
+              entry.published->parameters);
         ++compared;
     }
     CHECK(compared >= 8);
 }
 
 TEST_CASE("the whole is the sum of its parts with their repeats", "[parts]") {
-    const CatalogueEntry* entry = laws::session().catalogue().find("t5-small");
-    REQUIRE(entry);
-    const MultiPartModel model(laws::session(), *entry, 1);
-    const Result whole = model.run(laws::session(), "H100", fp16_options());
+    const Result whole =
+        laws::session().estimate({.model = laws::session().load("t5-small")}, "H100", fp16_options());
     REQUIRE(whole.ok());
     REQUIRE(whole.parts.size() == 2);
     double latency = 0, energy = 0, macs = 0, weights = 0;
@@ -56,20 +54,19 @@ TEST_CASE("the whole is the sum of its parts with their repeats", "[parts]") {
 }
 
 TEST_CASE("a part that fails names itself", "[parts]") {
-    const CatalogueEntry* entry = laws::session().catalogue().find("llava-1.5-7b");
-    REQUIRE(entry);
-    const Result small =
-        MultiPartModel(laws::session(), *entry, 1).run(laws::session(), "Jetson-Orin-Nano", fp16_options());
+    const Model llava = laws::session().load("llava-1.5-7b");
+    const Result small = laws::session().estimate({.model = llava}, "Jetson-Orin-Nano", fp16_options());
     CHECK(small.estimate.status == Status::does_not_fit);
     CHECK(small.estimate.reason.find("language model: ") == 0);
-    CHECK_THROWS_AS(laws::session().load("llava-1.5-7b"), InputError);
+    CHECK_THROWS_AS(laws::session().bind(llava, 1), InputError); // it has no graph of its own
 }
 
 TEST_CASE("comparisons report parts as JSON", "[parts]") {
     CompareModelsRequest request;
     request.models = {"clip-vit-b32"};
     request.hardware = {"H100", "KPU-T64"};
-    const ModelComparison comparison = compare_models(laws::session(), request, {}, fp16_options());
+    request.conditions = fp16_options();
+    const ModelComparison comparison = compare_models(laws::session(), request);
     REQUIRE(comparison.results.size() == 2);
     const std::string json = to_json(comparison);
     CHECK(json.find("\"parts\"") != std::string::npos);

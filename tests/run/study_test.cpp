@@ -1,4 +1,4 @@
-#include "archsim/run/study.hpp"
+#include "archsim/report/study.hpp"
 
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"
@@ -172,7 +172,7 @@ TEST_CASE("a study runs every combination, each as if alone", "[study]") {
     CHECK(study.groups.size() == 8);
     CHECK(study.cells(Status::unsupported) == 8); // PyTorch eager does not run on the Edge TPU
     CHECK(study.cells(Status::ok) + 8 == study.cells());
-    CHECK(exit_code(study) == 0);
+    CHECK(study.cells(Status::incomplete) == 0);
 
     const Result alone = laws::run("resnet18", "H100", Precision::fp16, 4);
     const StudyGroup& group = study.groups[2];
@@ -217,6 +217,6 @@ TEST_CASE("a failing cell takes no other with it", "[study]") {
     CHECK(study.groups[1].results[0].ok());
     CHECK_FALSE(study.groups[1].results[1].ok());
     CHECK_THAT(study.groups[1].results[1].estimate.reason, Catch::Contains("/dram"));
-    CHECK(exit_code(study) == 3);
+    CHECK(study.cells(Status::incomplete) >= 2);
     CHECK(json::parse(to_json(study))["results"].size() == 4);
 }

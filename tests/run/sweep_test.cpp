@@ -1,8 +1,9 @@
+#include "archsim/report/sweep_file.hpp"
 #include "archsim/run/sweep.hpp"
-#include "archsim/run/sweep_file.hpp"
 
 #include "archsim/hardware/device_changes.hpp"
-#include "run/ordered_work.hpp"
+#include "run/session/graph_run.hpp"
+#include "run/sweep/ordered_work.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -117,9 +118,9 @@ TEST_CASE("a point without changes is the estimate itself, and more bandwidth is
     const Sweep sweep(session(), small_request());
     const std::vector<SweepRow> rows = all_rows(sweep, 2);
     const Result own = [] {
-        RunOptions options;
+        Conditions options;
         options.precision = PrecisionConfig::uniform(Precision::int8);
-        return session().run(session().bind(session().load("resnet18"), 8), "TPU-v4", options);
+        return run_graph(session(), session().bind(session().load("resnet18"), 8), "TPU-v4", options);
     }();
     bool found = false;
     for (const SweepRow& row : rows) {
@@ -148,10 +149,10 @@ TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
     std::size_t compared = 0;
     for (const SweepRow& row : all_rows(sweep, 2)) {
         INFO(row.model << " on " << row.hardware << " in " << row.precision << ", batch " << row.batch);
-        RunOptions options;
+        Conditions options;
         options.precision = *PrecisionConfig::parse(row.precision);
         const Result own =
-            session().run(session().bind(session().load(row.model), row.batch), row.hardware, options);
+            run_graph(session(), session().bind(session().load(row.model), row.batch), row.hardware, options);
         REQUIRE(row.status == own.estimate.status);
         CHECK(row.reason == own.estimate.reason);
         if (!own.ok())

@@ -1,4 +1,5 @@
 #include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <map>
 
@@ -42,16 +43,16 @@ const std::vector<std::string>& hardware() {
 }
 
 Result run(const std::string& model, const std::string& hardware, Precision precision, std::int64_t batch) {
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
-    return session().run(bound(model, batch), hardware, options);
+    return run_graph(session(), bound(model, batch), hardware, options);
 }
 
 Estimate run_on(const std::string& model, const Machine& machine, Precision precision, std::int64_t batch) {
-    RunOptions options;
+    Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
-    return Session::run_on(bound(model, batch), machine.device->id, std::make_shared<const Machine>(machine),
-                           options)
+    return run_graph_on(bound(model, batch), machine.device->id, std::make_shared<const Machine>(machine),
+                        options)
         .estimate;
 }
 

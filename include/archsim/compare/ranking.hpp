@@ -20,6 +20,11 @@ struct Rank {
 /// the interval of the best in their place share it: the estimates cannot tell them apart.
 ARCHSIM_API std::vector<Rank> rank_results(std::span<const Result> results, RankBy by);
 
+/// What a scenario ranks by, in every table, document and choice of details.
+inline RankBy ranked_by(Scenario scenario) {
+    return scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;
+}
+
 /// The number that ranks, in SI, lower is better (throughput is negated).
 ARCHSIM_API double ranking_value(const Estimate& estimate, RankBy by);
 

@@ -1,6 +1,7 @@
 #pragma once
 // One estimate together with what it was made from: the unit that comparisons and reports work on.
 
+#include "archsim/compare/conditions.hpp"
 #include "archsim/compare/generation.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
@@ -41,14 +42,15 @@ struct Result {
     std::shared_ptr<const NetworkWork> work;
     std::string hardware; ///< as asked for: "KPU-T64@3W"
     std::string power_mode;
-    std::string runtime_asked; ///< name of the software stack, empty for the device's default
-    PrecisionConfig requested;
+    Conditions conditions;         ///< as asked for
     Estimate estimate;             ///< with parts: their sum; of generated text: the whole answer
     std::vector<ResultPart> parts; ///< of a multi-part model
     std::shared_ptr<const GenerationEstimate> generation; ///< of a language model with a prompt
 
     /// True when there is an estimate.
     bool ok() const { return estimate.status == Status::ok; }
+    /// Chips that work on it together.
+    double chips() const { return machine ? machine->chips : 1; }
 };
 
 } // namespace archsim

@@ -1,6 +1,6 @@
 #pragma once
 // Typed findings and errors. A finding is something the user should know or mend; several are collected and
-// reported together. An Error is thrown when no result is possible; tools map it to an exit code.
+// reported together. An Error is thrown when no result is possible; its class says what is off.
 //
 // Exceptions rather than a Result type: failures here are rare, carry a list of findings, and cross several
 // layers unchanged; the hot path (estimating) reports failures as values (Estimate::status) instead.
@@ -55,14 +55,12 @@ struct Finding {
 /// "file: where: message; mend" in one line.
 ARCHSIM_API std::string to_string(const Finding& finding);
 
-/// Base of everything this library throws on purpose. `exit_code()` is the documented process status.
+/// Base of everything this library throws on purpose.
 class ARCHSIM_API Error : public std::runtime_error {
   public:
     /// An error that says `message`; `findings` are its causes, when there are several.
     explicit Error(const std::string& message, std::vector<Finding> findings = {});
     ~Error() override;
-    /// Status that a tool ends with.
-    virtual int exit_code() const noexcept { return 2; }
     /// The causes, when there are several.
     const std::vector<Finding>& findings() const noexcept { return findings_; }
 
@@ -70,7 +68,7 @@ class ARCHSIM_API Error : public std::runtime_error {
     std::vector<Finding> findings_;
 };
 
-/// A file, model, device or value given by the user cannot be used (exit 2).
+/// A file, model, device or value given by the user cannot be used.
 class ARCHSIM_API InputError : public Error {
   public:
     using Error::Error;
@@ -79,22 +77,18 @@ class ARCHSIM_API InputError : public Error {
     ~InputError() override;
 };
 
-/// The command line or an API call is off (exit 1).
+/// The command line or an API call is off.
 class ARCHSIM_API UsageError : public Error {
   public:
     using Error::Error;
     ~UsageError() override;
-    /// Usage: 1.
-    int exit_code() const noexcept override { return 1; }
 };
 
-/// A result exists but a part is missing (exit 3).
+/// A result exists but a part is missing.
 class ARCHSIM_API IncompleteError : public Error {
   public:
     using Error::Error;
     ~IncompleteError() override;
-    /// Incomplete: 3.
-    int exit_code() const noexcept override { return 3; }
 };
 
 } // namespace archsim

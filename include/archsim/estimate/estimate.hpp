@@ -30,14 +30,28 @@ struct Interval {
 
 /// Energy by event, joules; the total of an estimate is the sum of these, nothing else.
 struct EnergyBreakdown {
-    /// Joules of all events and of static power.
     std::array<double, kEventCount> joules{}; ///< [mac] holds all matrix arithmetic
     double static_joules = 0;                 ///< active idle power x time
-    /** Joules of all events and of static power. */ double total() const {
+    /// Joules of all events and of static power.
+    double total() const {
         double t = static_joules;
         for (double j : joules)
             t += j;
         return t;
+    }
+    /// The same `times` times.
+    EnergyBreakdown& scale(double times) {
+        for (double& j : joules)
+            j *= times;
+        static_joules *= times;
+        return *this;
+    }
+    /// Both, event by event.
+    EnergyBreakdown& operator+=(const EnergyBreakdown& other) {
+        for (std::size_t i = 0; i < kEventCount; ++i)
+            joules[i] += other.joules[i];
+        static_joules += other.static_joules;
+        return *this;
     }
     /// Joules of one event.
     double operator[](Event e) const { return joules[static_cast<std::size_t>(e)]; }
@@ -59,7 +73,7 @@ struct SubgraphEstimate {
     Mapping mapping;
 };
 
-/// Bytes that the network needs, at the formats that run.
+/// Bytes that the network needs on one chip (the busiest, where several share it), at the formats that run.
 struct MemoryEstimate {
     double weight_bytes = 0;
     double activation_bytes = 0; ///< arena after offset planning
@@ -67,10 +81,10 @@ struct MemoryEstimate {
     double kv_cache_bytes = 0;
     double workspace_bytes = 0; ///< scratch memory of the hungriest kernel; kernels use it in turn
     double peak_bytes = 0;      ///< weights + arena + KV cache + workspace
-    double capacity_bytes = 0;  ///< of the device's memory; 0 = unknown
+    double capacity_bytes = 0;  ///< of one chip's memory; 0 = unknown
 };
 
-/// What one model costs on one machine, with its parts.
+/// What one model costs on one machine, all of its chips together.
 struct Estimate {
     Status status = Status::ok;
     std::string reason;         ///< one sentence when not ok
@@ -98,9 +112,6 @@ struct Estimate {
     std::vector<Finding> findings;
 };
 
-/// Counts and schedules that estimates of one machine share.
-class BatchCounts;
-
 /// How to estimate.
 struct EstimateOptions {
     bool allow_unknown = false;
@@ -109,9 +120,6 @@ struct EstimateOptions {
     /// and so on; null when there is none. Called only where activations leave the chip. Empty: the batch is
     /// never cut.
     std::function<std::shared_ptr<const NetworkWork>(std::size_t level)> smaller_batch;
-    /// What earlier estimates on the same machine, of works that still exist, left: a larger batch finds
-    /// there the smaller ones that it may be cut into. One thread's; null: nothing is kept.
-    BatchCounts* counted = nullptr;
 };
 
 /// Estimates a model on a machine. Never throws for a device that cannot run the model: see Estimate::status.

@@ -65,7 +65,7 @@ struct ARCHSIM_API Machine {
     std::array<double, kPrecisionCount>
         matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
     std::array<double, kPrecisionCount> vector_ops_per_cycle{};
-    double chips = 1; ///< devices of this kind working together
+    double chips = 1; ///< devices of this kind that share every network
 
     /// Amount per second; 0 where the device has no such resource.
     double rate(Resource r) const { return rates[static_cast<std::size_t>(r)].value; }
@@ -84,7 +84,7 @@ struct ARCHSIM_API Machine {
     double power_limit_w =
         0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
     double static_power_w = 0;        ///< of one chip
-    double memory_capacity_bytes = 0; ///< of all chips; 0 = unknown
+    double memory_capacity_bytes = 0; ///< of one chip; 0 = unknown
 };
 
 /// Choices besides the device, the power mode and the stack.

@@ -55,7 +55,6 @@ struct SubgraphWork {
 
 /// Counts that replace the graph's own: one chip's part of a network spread over several.
 struct DerivedCounts {
-    double chips = 1;
     std::vector<Operator> operators;   ///< as in the graph, with their own work
     std::vector<double> tensor_share;  ///< part of each tensor that lies on this chip
     std::vector<double> link_elements; ///< per operator: elements that this chip sends
@@ -77,25 +76,15 @@ struct NetworkWork {
     double input_bytes = 0, output_bytes = 0; ///< of the whole network
     double macs = 0, operations = 0;
     MemoryPlan memory; ///< the same for every device that fuses alike
-    double chips = 1;  ///< chips that share the network; all counts are those of the busiest one
     std::shared_ptr<const DerivedCounts>
         derived; ///< what `subgraphs` point into instead of the graph; may be null
 };
 
-/// What a partition's works in all formats have in common.
-struct FormatInvariants;
-/// See make_network_work.
-ARCHSIM_API std::shared_ptr<const FormatInvariants>
-find_format_invariants(const ShapedGraph& graph, const Partition& partition,
-                       const DerivedCounts* derived = nullptr);
-
 /// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived`
-/// replaces the graph's own counts; `common` are the partition's invariants with those counts, null: they are
-/// found anew.
+/// replaces the graph's own counts: then all counts are those of one chip, the busiest.
 ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                                           const PrecisionConfig& precision,
                                           std::span<const std::string> unsupported = {},
-                                          std::shared_ptr<const DerivedCounts> derived = nullptr,
-                                          const FormatInvariants* common = nullptr);
+                                          std::shared_ptr<const DerivedCounts> derived = nullptr);
 
 } // namespace archsim

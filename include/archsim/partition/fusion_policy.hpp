@@ -7,8 +7,8 @@ namespace archsim {
 /// @code
 /// FusionPolicy policy = FusionPolicy::unfused();
 /// policy.batch_norm = policy.activation = true; // what a first compiler of one's own would join
-/// RunOptions options;
-/// options.fusion = policy;
+/// Conditions conditions;
+/// conditions.fusion = policy;
 /// @endcode
 struct FusionPolicy {
     bool batch_norm = true;         ///< scale and shift folded into the contraction before it

@@ -1,39 +1,13 @@
 #pragma once
 // The answer of compare_models as report blocks and as its stable JSON document.
 
-#include "archsim/compare/decisions.hpp"
-#include "archsim/compare/ranking.hpp"
 #include "archsim/report/explanations.hpp"
 #include "archsim/report/report.hpp"
+#include "archsim/run/compare_models.hpp"
 
-#include <map>
 #include <string>
-#include <vector>
 
 namespace archsim {
-
-/// What was asked.
-struct CompareModelsRequest {
-    std::vector<std::string> models;
-    std::string deployment; ///< empty when hardware was named
-    std::vector<std::string> hardware, runtimes;
-    std::string precision = "fp32";
-    std::int64_t batch_size = 1;
-    std::map<std::string, std::int64_t> dims;
-    Scenario scenario = Scenario::latency;
-    Scope scope = Scope::kernel;
-    std::int64_t prompt_tokens = 0, generate_tokens = 0; ///< 0: one pass instead of an answer
-    DecisionRequest decision;                            ///< limits and choices, per model
-    double devices = 1;                                  ///< 0: as many as needed
-};
-
-/// Models on devices.
-struct ModelComparison {
-    CompareModelsRequest request;
-    std::string deployment_title;
-    std::vector<std::shared_ptr<const ModelFacts>> models;
-    std::vector<Result> results; ///< models x hardware x runtimes, model by model
-};
 
 /// What of it is shown.
 struct CompareModelsView {

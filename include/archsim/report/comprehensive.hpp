@@ -2,23 +2,13 @@
 // Everything about one model on one device in one report: verdicts against budgets, time, roofline, energy,
 // memory, batch, money, and the inputs with their sources.
 
-#include "archsim/compare/batch_analysis.hpp"
-#include "archsim/compare/breakdown.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
+#include "archsim/run/comprehensive.hpp"
 
 #include <string>
-#include <vector>
 
 namespace archsim {
-
-/// Everything about one model on one device.
-struct ComprehensiveAnalysis {
-    Result result;
-    Decision decision; ///< on the one result
-    std::vector<KindShare> kinds;
-    BatchAnalysis batches; ///< without series where not asked for
-};
 
 /// What of it is shown.
 struct ComprehensiveView {

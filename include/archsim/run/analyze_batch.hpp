@@ -10,19 +10,20 @@
 
 namespace archsim {
 
-/// What was asked.
+/// What is asked, and what runs.
 struct BatchRequest {
-    std::string model;
+    std::string model; ///< catalogue name or path of the workload's model
+    Workload workload = {};
+    Conditions conditions = {};
     std::vector<std::string> hardware;
-    std::vector<std::int64_t> batches; ///< sorted, doubles removed
-    DecisionRequest limits;
+    std::vector<std::int64_t> batches; ///< each in turn is the workload's; sorted, doubles removed
+    DecisionRequest limits = {};
     /// Called after each estimate.
     std::function<void(std::size_t done, std::size_t total)> progress = {};
 };
 
 /// Estimates every batch on every device. A batch that fails (it does not fit, say) becomes a point with its
 /// reason. Throws InputError for unknown names, UsageError for no batch or one below 1.
-ARCHSIM_API BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request,
-                                          const Bindings& bindings, const RunOptions& options);
+ARCHSIM_API BatchAnalysis analyze_batches(const Session& session, const BatchRequest& request);
 
 } // namespace archsim

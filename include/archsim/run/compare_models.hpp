@@ -1,29 +1,47 @@
 #pragma once
-#include "archsim/report/compare_models.hpp"
-#include "archsim/run/generation.hpp"
+// Models on devices, side by side.
+
+#include "archsim/compare/decisions.hpp"
 #include "archsim/run/session.hpp"
 
-#include <optional>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace archsim {
 
-/// Runs every model on every device and runtime of the request. One failing device never stops the others: it
-/// becomes a row with its reason. Throws InputError for unknown models, devices, runtimes and deployments.
-/// With `generation` the models are language models that answer a prompt (UsageError where one is none).
+/// What is asked, and what runs.
+struct CompareModelsRequest {
+    std::vector<std::string> models; ///< catalogue names or paths: each in turn is the workload's model
+    std::string deployment;          ///< named set of devices; empty where `hardware` names them
+    std::vector<std::string> hardware;
+    std::vector<std::string> stacks; ///< each in turn is the conditions' stack; empty: theirs alone
+    Workload workload = {};
+    Conditions conditions = {};
+    DecisionRequest decision = {}; ///< limits and choices, per model
+};
+
+/// Models on devices.
+struct ModelComparison {
+    CompareModelsRequest request; ///< with the devices of its deployment
+    std::string deployment_title;
+    std::vector<std::shared_ptr<const ModelFacts>> models;
+    std::vector<Result> results; ///< models x hardware x stacks, model by model
+};
+
+/// Runs every model on every device and stack of the request. One failing device never stops the others: it
+/// becomes a row with its reason. Without hardware and deployment: the devices of "datacenter". Throws
+/// InputError for unknown models, devices, stacks and deployments, UsageError for a prompt to a model that
+/// takes none.
 /// @code
 /// const Session session;
 /// CompareModelsRequest request;
 /// request.models = {"resnet50"};
 /// request.hardware = {"A100", "Jetson-Orin-Nano@15W"};
-/// const ModelComparison comparison = compare_models(session, request, {}, {});
+/// const ModelComparison comparison = compare_models(session, request);
 /// std::puts(render(describe(comparison, {}), Format::text).c_str());
-/// assert(exit_code(comparison) == 0);
+/// assert(comparison.results.size() == 2);
 /// @endcode
-ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request,
-                                           const Bindings& bindings, const RunOptions& options,
-                                           const std::optional<GenerationRequest>& generation = std::nullopt);
-
-/// 3 when a result is incomplete, else 0.
-ARCHSIM_API int exit_code(const ModelComparison& comparison);
+ARCHSIM_API ModelComparison compare_models(const Session& session, CompareModelsRequest request);
 
 } // namespace archsim

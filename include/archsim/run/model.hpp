@@ -8,21 +8,36 @@
 #include "archsim/run/catalogue.hpp"
 
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace archsim {
 
-/// An imported model. Immutable and safe to share between threads.
-struct Model {
+/// One imported graph. Immutable and safe to share between threads.
+struct ImportedGraph {
     CatalogueEntry info; ///< for a user's own file: name = stem, no figures
     std::shared_ptr<const Graph> graph;
 };
+
+class PreparedWorkloads;
+
+/// What Session::load returns, whatever its kind: one graph, several that run one after another, or a
+/// language model. Ready for Session::estimate in a Workload; copies share what was bound and counted. Safe
+/// to use from many threads.
+struct Model : ImportedGraph { ///< `graph` is null for a model that has parts only
+    /// Parts in the order they run; empty for a single graph.
+    std::vector<Model> parts;
+    /// Sizes that were estimated before.
+    std::shared_ptr<PreparedWorkloads> prepared;
+
+    /// As the catalogue or the file calls it.
+    const std::string& name() const { return info.name; }
+};
+
+/// The graph. Throws InputError naming the parts of a model that has no graph of its own.
+ARCHSIM_API const Graph& graph_of(const ImportedGraph& model);
 
 /// Symbol of the batch dimension: "batch" when an input has it, else the leading symbol of the first input
 /// that has one; empty when the file fixes all of them.
@@ -31,20 +46,23 @@ ARCHSIM_API std::string batch_symbol(const Graph& graph);
 /// The largest divisor of a batch below itself; 1 for 1.
 ARCHSIM_API std::int64_t next_smaller_batch(std::int64_t batch);
 
-/// A model at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
+/// A graph at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
 /// threads.
 class ARCHSIM_API BoundModel {
   public:
     /// Binds `model` with the rows of `operators`, which must outlive it.
-    BoundModel(Model model, const Bindings& bindings,
+    BoundModel(ImportedGraph model, const Bindings& bindings,
                const OperatorRegistry& operators = OperatorRegistry::standard());
+    ~BoundModel();
+    BoundModel(const BoundModel&) = delete;
+    BoundModel& operator=(const BoundModel&) = delete;
 
-    /// The imported model.
-    const Model& model() const { return model_; }
+    /// The imported graph.
+    const ImportedGraph& model() const;
     /// The bound graph.
-    const ShapedGraph& graph() const { return *graph_; }
+    const ShapedGraph& graph() const;
     /// Hardware-independent facts.
-    std::shared_ptr<const ModelFacts> facts() const { return facts_; }
+    std::shared_ptr<const ModelFacts> facts() const;
     /// The fused subgraphs under a policy; made once.
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
     /// With several `chips` the counts are those of the busiest one under tensor parallelism.
@@ -56,50 +74,8 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const BoundModel> smaller() const;
 
   private:
-    /// Those of the operator types that occur: stacks that differ in others share their work.
-    std::vector<std::string> occurring(const std::vector<std::string>& types) const;
-
-    /// Made by the first who asks; others who want the same wait for it, and nobody else does.
-    template <class T>
-    struct Once {
-        std::mutex making;
-        std::shared_ptr<const T> value;
-        template <class Make>
-        std::shared_ptr<const T> get(const Make& make) {
-            const std::lock_guard lock(making);
-            if (!value)
-                value = make();
-            return value;
-        }
-    };
-    struct PartitionEntry {
-        FusionPolicy policy;
-        Once<Partition> partition;
-        Once<FormatInvariants> common;
-    };
-    struct WorkEntry {
-        FusionPolicy policy;
-        PrecisionConfig precision;
-        std::vector<std::string> unsupported;
-        double chips = 1;
-        Once<NetworkWork> work;
-    };
-    PartitionEntry& partition_entry(const FusionPolicy& policy) const;
-    WorkEntry& work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
-                          const std::vector<std::string>& unsupported, double chips) const;
-
-    Model model_;
-    Bindings bindings_;
-    const OperatorRegistry* operators_; ///< of the Session, which outlives its models
-    std::shared_ptr<const ShapedGraph> graph_;
-    std::shared_ptr<const ModelFacts> facts_;
-    std::string batch_symbol_;
-    double batch_ = 1;                 ///< items of one inference
-    std::set<std::string_view> types_; ///< of the operators
-    mutable std::mutex mutex_;         ///< of both lists
-    mutable std::list<PartitionEntry> partitions_;
-    mutable std::list<WorkEntry> works_;
-    mutable Once<BoundModel> smaller_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 } // namespace archsim

@@ -1,22 +1,18 @@
 #pragma once
-// Everything a tool needs to answer one question: the database, the catalogue, and estimates on request.
+// Everything a tool needs to answer a question: the database, the catalogue, and estimates on request.
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
-#include "archsim/hardware/device_changes.hpp"
-#include "archsim/hardware/parameter_site.hpp"
-#include "archsim/map/machine_changes.hpp"
 #include "archsim/map/mapper.hpp"
 #include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
 #include "archsim/run/model.hpp"
+#include "archsim/run/workload.hpp"
 
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -31,30 +27,14 @@ struct SessionOptions {
     std::map<Family, std::shared_ptr<const Mapper>> mappers;
 };
 
-/// What to estimate a model on, and how.
-struct RunOptions {
-    std::string runtime; ///< empty: the device's default
-    PrecisionConfig precision;
-    Scenario scenario = Scenario::latency;
-    Scope scope = Scope::kernel;
-    double chips = 1;
-    std::optional<FusionPolicy> fusion; ///< instead of the runtime's
-    bool allow_unknown = false;
-    bool keep_subgraphs = true;
-    MachineChanges changes;  ///< to the rates and costs of the device as the database states it
-    DeviceChanges structure; ///< to its structure
-    /// Parameters to take instead of those that the database states; null: none.
-    std::shared_ptr<const ParameterOverrides> overrides;
-};
-
 /// Database, catalogue and extensions; safe to use from several threads.
 /// @code
 /// const Session session;
-/// const auto model = session.bind(session.load("resnet50"), 8);
-/// RunOptions options;
-/// options.precision = PrecisionConfig::uniform(Precision::fp16);
-/// const Result result = session.run(model, "A100", options);
-/// assert(result.ok());
+/// const Workload workload{.model = session.load("clip-vit-b32"), .batch = 8};
+/// Conditions conditions;
+/// conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+/// const Result result = session.estimate(workload, "A100", conditions);
+/// assert(result.ok() && result.parts.size() == 2);
 /// assert(result.estimate.latency_interval.low < result.estimate.latency_s);
 /// @endcode
 class ARCHSIM_API Session {
@@ -67,25 +47,28 @@ class ARCHSIM_API Session {
     /// The model catalogue.
     const Catalogue& catalogue() const { return *catalogue_; }
 
-    /// A catalogue name, an alias, or the path of an ONNX file. Throws InputError with the nearest names.
+    /// A catalogue name, an alias, or the path of an ONNX file, ready to be estimated whatever its kind.
+    /// Throws InputError with the nearest names.
     Model load(std::string_view name_or_path) const;
 
-    /// Binds sizes; `batch` sets the dimension named "batch" (or the leading symbol of the first input).
-    std::shared_ptr<const BoundModel> bind(const Model& model, std::int64_t batch,
+    /// What a workload costs on a device: "H100", "KPU-T64@3W" or a device file. A device that cannot carry
+    /// the workload is a result whose status and reason say why. Throws InputError with the nearest names for
+    /// a device, power mode or software stack that does not exist, and what facts() throws.
+    Result estimate(const Workload& workload, std::string_view device,
+                    const Conditions& conditions = {}) const;
+
+    /// Hardware-independent facts: parameters, multiply-accumulates, sizes, findings; of all parts together.
+    /// Of a prompt, those of its pass. Throws InputError for sizes that the model cannot take, UsageError for
+    /// a prompt to a model that takes none.
+    std::shared_ptr<const ModelFacts> facts(const Workload& workload) const;
+
+    /// One graph at concrete sizes, for partitions and counts; `batch` sets the dimension named "batch" (or
+    /// the leading symbol of the first input). Throws InputError for a model that has parts only.
+    std::shared_ptr<const BoundModel> bind(const ImportedGraph& model, std::int64_t batch,
                                            const Bindings& bindings = {}) const;
 
     /// Makes a device ready to run. Throws InputError for unknown names.
-    std::shared_ptr<const Machine> machine(std::string_view hardware, const RunOptions& options) const;
-
-    /// Never throws for a device: what fails becomes the result's status and reason.
-    Result run(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
-               const RunOptions& options) const;
-
-    /// The same on a machine made before (and changed since): what searches call many times. `counted`: see
-    /// EstimateOptions.
-    static Result run_on(const std::shared_ptr<const BoundModel>& model, std::string_view hardware,
-                         std::shared_ptr<const Machine> machine, const RunOptions& options,
-                         BatchCounts* counted = nullptr);
+    std::shared_ptr<const Machine> machine(std::string_view device, const Conditions& conditions = {}) const;
 
   private:
     std::unique_ptr<HardwareDatabase> hardware_;

@@ -1,10 +1,44 @@
 #pragma once
-#include "archsim/report/study.hpp"
+// A study: every combination of models, devices, software stacks, batch sizes and formats, and its outcome.
+
+#include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
+#include <cstdint>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace archsim {
+
+/// What a study file asks for.
+struct StudyRequest {
+    std::string file, title, description;
+    std::vector<std::string> models, devices;
+    std::vector<std::string> stacks = {std::string()}; ///< empty name: the device's default
+    std::vector<std::int64_t> batch_sizes = {1};
+    std::vector<std::string> precisions = {"fp32"};
+    Workload workload = {};     ///< sizes and prompt; its model and batch are each of the above in turn
+    Conditions conditions = {}; ///< stack and precision are each of the above in turn
+};
+
+/// The cells that rank among each other: one model at one batch size in one format.
+struct StudyGroup {
+    std::string model, precision;
+    std::int64_t batch_size = 1;
+    std::vector<Result> results; ///< devices x runtimes, in the order of the request
+};
+
+/// A request with the results of its cells.
+struct ARCHSIM_API Study {
+    StudyRequest request;
+    std::vector<StudyGroup> groups; ///< models x batch sizes x precisions
+
+    /// Cells of the whole matrix.
+    std::size_t cells() const;
+    /// Cells with that status.
+    std::size_t cells(Status status) const;
+};
 
 /// Reads a study file (docs/examples/study_schema.json describes it). Paths of models and devices that exist
 /// beside the file are taken from there. Throws InputError with one finding per mistake, each with its JSON
@@ -21,9 +55,6 @@ ARCHSIM_API StudyRequest read_study(const Session& session, const std::filesyste
 /// const Study study = run_study(session, request);
 /// assert(study.cells() == 4 && study.cells(Status::ok) == 4);
 /// @endcode
-ARCHSIM_API Study run_study(const Session& session, StudyRequest request, bool allow_unknown = false);
-
-/// 3 when a cell is incomplete, else 0.
-ARCHSIM_API int exit_code(const Study& study);
+ARCHSIM_API Study run_study(const Session& session, StudyRequest request);
 
 } // namespace archsim

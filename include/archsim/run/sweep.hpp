@@ -26,8 +26,8 @@ struct SweepRequest {
     std::vector<std::string> precisions{"fp32"};
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;
-    Bindings bindings;                   ///< besides the batch
-    RunOptions options;                  ///< runtime, scenario, scope; its precision and changes are not used
+    Bindings sizes;                      ///< besides the batch
+    Conditions conditions;               ///< its precision and changes are each of the above in turn
     std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
 };
 

@@ -2,8 +2,8 @@
 
 >>> import archsim
 >>> session = archsim.Session()
->>> model = session.bind(session.load("resnet50"), batch=1)
->>> result = session.estimate(model, "H100", precision="fp16")
+>>> model = session.load("clip-vit-b32")
+>>> result = session.estimate(model, "H100", batch=8, precision="fp16")
 >>> 0 < result.latency_s < 0.01
 True
 """
@@ -11,9 +11,9 @@ True
 import json as _json
 
 from ._archsim import (
-    BoundModel,
     Comparison,
     Error,
+    Facts,
     IncompleteError,
     InputError,
     Model,
@@ -25,9 +25,9 @@ from ._archsim import (
 )
 
 __all__ = [
-    "BoundModel",
     "Comparison",
     "Error",
+    "Facts",
     "IncompleteError",
     "InputError",
     "Model",

@@ -18,8 +18,10 @@ class Model:
     def name(self) -> str: ...
     @property
     def title(self) -> str: ...
+    @property
+    def parts(self) -> list[str]: ...
 
-class BoundModel:
+class Facts:
     @property
     def name(self) -> str: ...
     @property
@@ -61,7 +63,7 @@ class Result:
     @property
     def power_mode(self) -> str: ...
     @property
-    def runtime(self) -> str: ...
+    def stack(self) -> str: ...
     @property
     def ok(self) -> bool: ...
     @property
@@ -87,6 +89,12 @@ class Result:
     @property
     def peak_memory_bytes(self) -> float: ...
     @property
+    def parts(self) -> list[tuple[str, Result]]: ...
+    @property
+    def time_to_first_token_s(self) -> float | None: ...
+    @property
+    def time_per_output_token_s(self) -> float | None: ...
+    @property
     def subgraphs(self) -> list[Subgraph]: ...
     def subgraph_name(self, index: int) -> str: ...
     def to_json(self) -> str: ...
@@ -106,14 +114,18 @@ class Session:
     @property
     def hardware(self) -> list[str]: ...
     def load(self, model: str) -> Model: ...
-    def bind(self, model: Model, batch: int = 1, dims: Mapping[str, int] = {}) -> BoundModel: ...
+    def facts(self, model: Model | str, batch: int = 1, dims: Mapping[str, int] = {}) -> Facts: ...
     def estimate(
         self,
-        model: BoundModel,
-        hardware: str,
+        model: Model | str,
+        device: str,
         *,
+        batch: int = 1,
+        dims: Mapping[str, int] = {},
+        prompt_tokens: int | None = None,
+        generate_tokens: int | None = None,
         precision: str = "fp32",
-        runtime: str = "",
+        stack: str = "",
         scenario: Scenario = "latency",
         scope: Scope = "kernel",
         devices: int = 1,
@@ -126,14 +138,17 @@ class Session:
         deployment: str = "",
         batch: int = 1,
         dims: Mapping[str, int] = {},
+        prompt_tokens: int | None = None,
+        generate_tokens: int | None = None,
         precision: str = "fp32",
-        runtimes: Sequence[str] = (),
+        stacks: Sequence[str] = (),
         scenario: Scenario = "latency",
         scope: Scope = "kernel",
+        devices: int = 1,
     ) -> Comparison: ...
     def sweep(
         self,
-        model: Model,
+        model: Model | str,
         hardware: Sequence[str],
         batches: Sequence[int],
         *,

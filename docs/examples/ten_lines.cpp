@@ -1,0 +1,12 @@
+#include <archsim/run/session.hpp>
+#include <cstdio>
+
+int main(int, char** argv) {
+    const archsim::Session session;
+    const archsim::Workload workload{.model = session.load(argv[1]), .batch = 1};
+    archsim::Conditions conditions;
+    conditions.precision = archsim::PrecisionConfig::uniform(archsim::Precision::fp16);
+    const archsim::Result result = session.estimate(workload, "H100", conditions);
+    std::printf("%.3g ms, %.3g mJ\n", 1e3 * result.estimate.latency_s,
+                1e3 * result.estimate.energy_per_inference_j);
+}

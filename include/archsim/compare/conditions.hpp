@@ -1,0 +1,52 @@
+#pragma once
+// Under what conditions a workload is estimated: the half of a question that is not the workload.
+
+#include "archsim/core/export.hpp"
+#include "archsim/core/precision.hpp"
+#include "archsim/hardware/device_changes.hpp"
+#include "archsim/hardware/parameter_site.hpp"
+#include "archsim/map/machine.hpp"
+#include "archsim/map/machine_changes.hpp"
+#include "archsim/partition/fusion_policy.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace archsim {
+
+/// How a workload runs. The defaults are those of the tools.
+struct Conditions {
+    PrecisionConfig precision; ///< asked for; what runs is Estimate::executed
+    /// Storage of cached keys and values; absent: that of `precision`, and on stacks for language models what
+    /// their scheme does.
+    std::optional<Precision> kv_cache = {};
+    Scenario scenario = Scenario::latency;
+    Scope scope = Scope::kernel;
+    double devices = 1;     ///< of one kind that share every layer; 0: as many as a language model needs
+    std::string stack = {}; ///< software stack by name or alias; empty: the device's default
+    std::optional<FusionPolicy> fusion = {}; ///< instead of the stack's
+    bool allow_unknown = false;              ///< estimate although a part of the model is not understood
+    bool keep_subgraphs = true;              ///< false: totals only, for searches
+    MachineChanges changes = {};  ///< to the rates and costs of the device as the database states it
+    DeviceChanges structure = {}; ///< to its structure
+    /// Parameters to take instead of those that the database states; null: none.
+    std::shared_ptr<const ParameterOverrides> overrides = {};
+
+    /// The formats asked for, with the cache's.
+    PrecisionConfig formats() const {
+        PrecisionConfig config = precision;
+        config.kv_cache = kv_cache.value_or(config.kv_cache);
+        return config;
+    }
+};
+
+/// The formats that a name means ("fp16", "w4a16"). Throws UsageError naming `flag`, where it was given.
+ARCHSIM_API PrecisionConfig precision_named(std::string_view name, std::string_view flag = "precision");
+/// "latency" or "throughput". Throws likewise.
+ARCHSIM_API Scenario scenario_named(std::string_view name, std::string_view flag = "scenario");
+/// "kernel" or "end_to_end". Throws likewise.
+ARCHSIM_API Scope scope_named(std::string_view name, std::string_view flag = "scope");
+
+} // namespace archsim

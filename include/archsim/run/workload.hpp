@@ -1,0 +1,32 @@
+#pragma once
+// What is estimated: the half of a question that is not the conditions.
+
+#include "archsim/ops/shaped_graph.hpp"
+#include "archsim/run/model.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace archsim {
+
+/// A prompt and its answer, for language models. Tokens are per sequence.
+struct Prompt {
+    std::int64_t tokens = 512;   ///< read in one pass
+    std::int64_t generate = 128; ///< of the answer, one step each
+    std::int64_t context = 0; ///< positions that a stack with static shapes compiles in; 0: tokens + generate
+    double beams = 1;         ///< sequences that share a prompt (beam search); saturated serving only
+
+    /// The same in everything.
+    bool operator==(const Prompt&) const = default;
+};
+
+/// A model at a batch and sizes. With a prompt a language model answers it, prompt and steps apart; without
+/// one every model runs a single pass.
+struct Workload {
+    Model model;                       ///< from Session::load
+    std::int64_t batch = 1;            ///< items, or sequences in step with each other
+    Bindings sizes = {};               ///< of symbolic dimensions and inputs, besides the batch
+    std::optional<Prompt> prompt = {}; ///< UsageError for a model without a cache of keys and values
+};
+
+} // namespace archsim

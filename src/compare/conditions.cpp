@@ -1,0 +1,39 @@
+#include "archsim/compare/conditions.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace archsim {
+
+namespace {
+
+/// One of two values by its name.
+template <class Choice>
+Choice named(std::string_view name, std::string_view flag, const std::array<Choice, 2>& choices) {
+    for (const Choice choice : choices)
+        if (name_of(choice) == name)
+            return choice;
+    throw UsageError(
+        fmt::format("{}: \"{}\" is neither {} nor {}", flag, name, name_of(choices[0]), name_of(choices[1])));
+}
+
+} // namespace
+
+PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
+    if (const auto parsed = PrecisionConfig::parse(name))
+        return *parsed;
+    throw UsageError(fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
+                                 "w8a16 or w4a16",
+                                 flag, name));
+}
+
+Scenario scenario_named(std::string_view name, std::string_view flag) {
+    return named(name, flag, std::array{Scenario::latency, Scenario::throughput});
+}
+
+Scope scope_named(std::string_view name, std::string_view flag) {
+    return named(name, flag, std::array{Scope::kernel, Scope::end_to_end});
+}
+
+} // namespace archsim

@@ -1,0 +1,184 @@
+#include "archsim/estimate/algebra.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// True when the estimate has numbers; an incomplete one may, where the user accepted the gap.
+bool has_numbers(const Estimate& e) {
+    return e.status == Status::ok || (e.status == Status::incomplete && e.latency_s > 0);
+}
+
+Interval operator*(const Interval& i, double factor) {
+    return {i.low * factor, i.high * factor};
+}
+
+void operator+=(Interval& sum, const Interval& i) {
+    sum.low += i.low;
+    sum.high += i.high;
+}
+
+/// What does not add up: formats, notes, extremes.
+void add_facts(const Estimate& part, Estimate& whole) {
+    whole.executed = part.executed;
+    if (whole.precision_note.empty())
+        whole.precision_note = part.precision_note;
+    whole.interval_basis = part.interval_basis;
+    whole.findings.insert(whole.findings.end(), part.findings.begin(), part.findings.end());
+    whole.batch = std::max(whole.batch, part.batch);
+    whole.pieces = std::max(whole.pieces, part.pieces);
+    if (whole.status == Status::ok && part.status != Status::ok) {
+        whole.status = part.status;
+        whole.reason = part.reason;
+    }
+}
+
+void add_extremes(const Estimate& part, Estimate& whole) {
+    whole.utilization_min = std::min(whole.utilization_min, part.utilization_min);
+    whole.utilization_max = std::max(whole.utilization_max, part.utilization_max);
+    whole.peak_power_w = std::max(whole.peak_power_w, part.peak_power_w);
+    whole.power_limited = whole.power_limited || part.power_limited;
+    whole.clock_ratio = std::min(whole.clock_ratio, part.clock_ratio);
+    whole.compute_bound += part.compute_bound;
+    whole.memory_bound += part.memory_bound;
+    whole.overhead_bound += part.overhead_bound;
+}
+
+/// Multiplies what time and energy add up to; power, utilisation and memory stay.
+void scale(Estimate& e, double times) {
+    e.latency_s *= times;
+    e.latency_interval = e.latency_interval * times;
+    e.network_s *= times;
+    e.throughput_per_s /= times;
+    e.throughput_interval = e.throughput_interval * (1 / times);
+    e.energy.scale(times);
+    e.events.scale(times);
+    e.energy_per_inference_j *= times;
+    e.energy_interval = e.energy_interval * times;
+}
+
+} // namespace
+
+MemoryEstimate planned_memory(const NetworkWork& work, const Machine& machine) {
+    MemoryEstimate memory;
+    memory.weight_bytes = work.weight_bytes;
+    memory.activation_bytes = work.memory.arena_bytes;
+    memory.live_bytes = work.memory.peak_live_bytes;
+    memory.kv_cache_bytes = work.memory.kv_cache_bytes;
+    memory.peak_bytes = work.weight_bytes + work.memory.arena_bytes + work.memory.kv_cache_bytes;
+    memory.capacity_bytes = machine.memory_capacity_bytes;
+    return memory;
+}
+
+void hold_together(MemoryEstimate& whole, const MemoryEstimate& stage, double shared_weight_bytes) {
+    whole.weight_bytes += stage.weight_bytes - shared_weight_bytes;
+    for (const auto pool :
+         {&MemoryEstimate::activation_bytes, &MemoryEstimate::live_bytes, &MemoryEstimate::kv_cache_bytes,
+          &MemoryEstimate::workspace_bytes, &MemoryEstimate::capacity_bytes})
+        whole.*pool = std::max(whole.*pool, stage.*pool);
+    whole.peak_bytes =
+        whole.weight_bytes + whole.activation_bytes + whole.kv_cache_bytes + whole.workspace_bytes;
+}
+
+Estimate in_sequence(std::span<const Stage> stages) {
+    Estimate whole;
+    bool complete = true;
+    for (const Stage& stage : stages) {
+        add_facts(*stage.estimate, whole);
+        hold_together(whole.memory, stage.estimate->memory, stage.shared_weight_bytes);
+        complete = complete && has_numbers(*stage.estimate);
+    }
+    if (!complete || stages.empty())
+        return whole;
+    whole.utilization_min = 1;
+    double useful_s = 0, turn_s = 0;
+    Interval turn, joules;
+    for (const Stage& stage : stages) {
+        const Estimate& part = *stage.estimate;
+        const double n = stage.times;
+        whole.latency_s += n * part.latency_s;
+        whole.latency_interval += part.latency_interval * n;
+        whole.network_s += n * part.network_s;
+        EnergyBreakdown energy = part.energy;
+        whole.energy += energy.scale(n);
+        EventCounts events = part.events;
+        whole.events += events.scale(n);
+        joules += part.energy_interval * (n * part.batch);
+        turn_s += n * part.batch / part.throughput_per_s;
+        turn.low += n * part.batch / part.throughput_interval.high;
+        turn.high += n * part.batch / part.throughput_interval.low;
+        useful_s += n * part.utilization * part.latency_s;
+        if (n > 0)
+            add_extremes(part, whole);
+    }
+    whole.throughput_per_s = whole.batch / turn_s;
+    whole.throughput_interval = {whole.batch / turn.high, whole.batch / turn.low};
+    whole.energy_per_inference_j = whole.energy.total() / whole.batch;
+    whole.energy_interval = joules * (1 / whole.batch);
+    whole.power_w = whole.energy.total() / turn_s;
+    whole.peak_power_w = std::max(whole.peak_power_w, whole.power_w);
+    whole.utilization = useful_s / whole.latency_s;
+    whole.utilization_min = std::min(whole.utilization_min, whole.utilization_max);
+    return whole;
+}
+
+Estimate repeated(Estimate e, double times) {
+    if (times == 1)
+        return e;
+    scale(e, times);
+    for (SubgraphEstimate& s : e.subgraphs) {
+        s.latency_s *= times;
+        for (double& lane : s.lane_s)
+            lane *= times;
+        s.dram_bytes *= times;
+        s.energy.scale(times);
+    }
+    return e;
+}
+
+Estimate on_chips(Estimate one, double chips) {
+    if (chips == 1)
+        return one;
+    one.energy.scale(chips);
+    one.events.scale(chips);
+    one.energy_per_inference_j *= chips;
+    one.energy_interval = one.energy_interval * chips;
+    one.power_w *= chips;
+    one.peak_power_w *= chips;
+    for (SubgraphEstimate& s : one.subgraphs)
+        s.energy.scale(chips);
+    return one;
+}
+
+Estimate one_at_a_time(Estimate e) {
+    e.throughput_per_s = e.batch / e.latency_s;
+    e.throughput_interval = {e.batch / e.latency_interval.high, e.batch / e.latency_interval.low};
+    e.power_w = e.energy.total() / e.latency_s;
+    e.peak_power_w = std::max(e.peak_power_w, e.power_w);
+    return e;
+}
+
+Estimate lengthened(Estimate e, double seconds, double idle_power_w) {
+    if (seconds <= 0)
+        return e;
+    const double longer = (e.latency_s + seconds) / e.latency_s;
+    e.latency_s += seconds;
+    e.network_s += seconds;
+    e.latency_interval = e.latency_interval * longer;
+    e.throughput_per_s /= longer;
+    e.throughput_interval = e.throughput_interval * (1 / longer);
+    e.utilization /= longer;
+    if (const double before = e.energy.total(); before > 0) {
+        const double idle = idle_power_w * seconds;
+        const double more = (before + idle) / before;
+        e.energy.static_joules += idle;
+        e.energy_per_inference_j *= more;
+        e.energy_interval = e.energy_interval * more;
+        e.power_w *= more / longer;
+    }
+    return e;
+}
+
+} // namespace archsim

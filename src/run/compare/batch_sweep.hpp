@@ -1,0 +1,16 @@
+#pragma once
+// The same comparison at many batches: the best batch of each architecture, and where they overtake each
+// other.
+
+#include "archsim/run/compare_architectures.hpp"
+#include "run/compare/architecture_choice.hpp"
+
+namespace archsim {
+
+/// The request's workload at every batch of its sweep. `latency_bound_s` limits which batches may be the
+/// best; absent: none.
+BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
+                           const std::vector<ArchitectureChoice>& choices,
+                           std::optional<double> latency_bound_s);
+
+} // namespace archsim

@@ -1,0 +1,136 @@
+#include "archsim/run/compare_architectures.hpp"
+
+#include "run/compare/architecture_choice.hpp"
+#include "run/compare/batch_sweep.hpp"
+#include "run/compare/flips.hpp"
+#include "run/compare/sensitivity.hpp"
+#include "run/compare/what_if.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace archsim {
+
+namespace {
+
+std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
+                                           const std::vector<ArchitectureChoice>& choices) {
+    if (!c.request.baseline.empty())
+        return find_architecture(choices, c.request.baseline, "--baseline");
+    const auto fastest = find_winner(c.results, Objective::latency);
+    return fastest ? std::optional(fastest->best) : std::nullopt;
+}
+
+void add_regions(ArchitectureComparison& c) {
+    std::vector<const Result*> estimated;
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        if (c.results[i].ok()) {
+            c.compared.push_back(i);
+            estimated.push_back(&c.results[i]);
+        }
+    c.regions = common_regions(estimated);
+}
+
+/// Latency where time is asked for, else energy: what adds up over regions.
+Objective regional(Objective metric) {
+    return metric == Objective::latency || metric == Objective::throughput ? Objective::latency
+                                                                           : Objective::energy;
+}
+
+void add_hybrids(ArchitectureComparison& c) {
+    for (std::size_t a = 0; a < c.results.size(); ++a)
+        for (std::size_t b = a + 1; b < c.results.size(); ++b)
+            if (auto split = best_split(c.results[a], c.results[b], regional(c.request.metric)))
+                c.hybrids.push_back({a, b, std::move(*split)});
+    std::stable_sort(c.hybrids.begin(), c.hybrids.end(),
+                     [](const HybridPair& x, const HybridPair& y) { return x.split.value < y.split.value; });
+}
+
+/// The latency limit of the request, which bounds the best batch too.
+std::optional<double> latency_bound(const DecisionRequest& decision) {
+    for (const Constraint& constraint : decision.constraints)
+        if (constraint.objective == Objective::latency)
+            return constraint.limit;
+    return std::nullopt;
+}
+
+/// Throws InputError where one of the two has no value to explain.
+Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
+    const CompareArchitecturesRequest& q = c.request;
+    for (std::size_t i : {a, b})
+        if (!value_of(c.results[i], q.metric, q.decision.cost))
+            throw InputError(
+                fmt::format("{}: no {} to explain: {}", c.labels[i], info_of(q.metric).noun,
+                            c.results[i].ok() ? "the device states no price" : c.results[i].estimate.reason));
+    Explanation e;
+    e.a = a;
+    e.b = b;
+    e.attribution = *attribute(c.results[a], c.results[b], q.metric, q.decision.cost);
+    e.overlapping = interval_of(c.results[a], q.metric, q.decision.cost)
+                        .overlaps(interval_of(c.results[b], q.metric, q.decision.cost));
+    find_flips({session,
+                {c.results[a].hardware, c.results[b].hardware},
+                {c.labels[a], c.labels[b]},
+                q.workload,
+                q.conditions,
+                q.metric,
+                q.decision.cost},
+               e);
+    return e;
+}
+
+} // namespace
+
+std::string_view name_of(ComparisonLevel level) {
+    static constexpr std::array<std::string_view, 3> kNames = {"summary", "detailed", "subgraph"};
+    return kNames[static_cast<std::size_t>(level)];
+}
+
+std::optional<ComparisonLevel> parse_comparison_level(std::string_view text) {
+    for (const auto level : {ComparisonLevel::summary, ComparisonLevel::detailed, ComparisonLevel::subgraph})
+        if (name_of(level) == text)
+            return level;
+    return std::nullopt;
+}
+
+ArchitectureComparison compare_architectures(const Session& session, CompareArchitecturesRequest request) {
+    ArchitectureComparison c;
+    const auto choices = choose_architectures(session, request.architectures);
+    std::vector<std::size_t> explained;
+    for (const std::string& name : request.explain)
+        explained.push_back(find_architecture(choices, name, "--explain-difference"));
+    if (!request.architecture.empty())
+        c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
+    request.workload.model = session.load(request.model);
+    c.model = session.facts(request.workload);
+    c.request = std::move(request);
+    const CompareArchitecturesRequest& q = c.request;
+    for (const ArchitectureChoice& choice : choices) {
+        c.labels.push_back(choice.label);
+        c.results.push_back(session.estimate(q.workload, choice.hardware, q.conditions));
+    }
+    if (c.detailed.empty()) {
+        c.detailed.resize(c.results.size());
+        std::iota(c.detailed.begin(), c.detailed.end(), std::size_t{0});
+    }
+    c.baseline = choose_baseline(c, choices);
+    add_regions(c);
+    if (q.level == ComparisonLevel::subgraph)
+        add_hybrids(c);
+    if (q.decision.active())
+        c.decision = decide(c.results, q.decision);
+    if (!q.what_if.empty())
+        c.what_if = run_what_if(session, q, choices);
+    if (q.sensitivity)
+        c.sensitivity = run_sensitivity(session, c, choices);
+    if (!q.batch_sweep.empty())
+        c.batch_sweep = run_batch_sweep(session, q, choices, latency_bound(q.decision));
+    if (explained.size() == 2)
+        c.explanation = explain(session, c, explained[0], explained[1]);
+    return c;
+}
+
+} // namespace archsim

@@ -1,0 +1,13 @@
+#pragma once
+// Inputs that nobody published: does the answer hang on them?
+
+#include "archsim/run/compare_architectures.hpp"
+#include "run/compare/architecture_choice.hpp"
+
+namespace archsim {
+
+/// Every input of assumed source that the machines use, 20 % down and up, one at a time.
+Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison& c,
+                            const std::vector<ArchitectureChoice>& choices);
+
+} // namespace archsim

@@ -1,0 +1,274 @@
+// A study file -> StudyRequest, with every mistake as a finding.
+
+#include "archsim/run/study.hpp"
+
+#include "hardware/json_reader.hpp"
+#include "hardware/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace archsim {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// Name of the device's own choice of software stack.
+constexpr std::string_view kDefaultRuntime = "default";
+constexpr Bounds kBatchSizes{1, 1 << 20};
+constexpr Bounds kTokens{1, 1 << 22};
+constexpr Bounds kDimensions{0, 1e9};
+
+class StudyReader {
+  public:
+    StudyReader(const Session& session, const fs::path& file)
+        : session_(session), folder_(file.parent_path()) {
+        context_.file = file.string();
+        context_.unsourced = std::make_shared<const Source>();
+        study_.file = file.string();
+    }
+
+    StudyRequest read(const nlohmann::json& document) {
+        ObjectReader top(context_, document, JsonPlace{});
+        top.text("$schema");
+        study_.title = top.text("title");
+        study_.description = top.text("description");
+        study_.models = names(top, "models", [&](const std::string& name) { return model(name); });
+        study_.devices = names(top, "devices", [&](const std::string& name) { return device(name); });
+        for (const std::string& deployment :
+             names(top, "deployments", [&](const std::string& name) { return known_deployment(name); }))
+            for (const std::string& hardware : session_.hardware().deployment(deployment).hardware)
+                study_.devices.push_back(hardware);
+        replace(study_.stacks,
+                names(top, "runtimes", [&](const std::string& name) { return runtime(name); }));
+        replace(study_.precisions,
+                names(top, "precisions", [&](const std::string& name) { return precision(name); }));
+        batch_sizes(top);
+        dims(top);
+        study_.conditions.scenario =
+            choice(top, "scenario", std::array{Scenario::latency, Scenario::throughput});
+        study_.conditions.scope = choice(top, "scope", std::array{Scope::kernel, Scope::end_to_end});
+        const auto tokens = whole(top, "prompt_tokens", kTokens),
+                   generate = whole(top, "generate_tokens", kTokens);
+        if (tokens || generate) {
+            const Prompt usual;
+            study_.workload.prompt = Prompt{.tokens = tokens.value_or(usual.tokens),
+                                            .generate = generate.value_or(usual.generate)};
+        }
+        if (!top.has("models"))
+            top.missing("models", R"(add "models": ["resnet50"])");
+        if (!top.has("devices") && !top.has("deployments"))
+            top.missing("devices", R"(add "devices": ["H100"], or "deployments": ["edge"])");
+        top.finish();
+        return std::move(study_);
+    }
+
+    std::vector<Finding> take_findings() { return std::move(context_.findings); }
+
+  private:
+    /// What a name stands for, or why it cannot be used and what to write instead.
+    struct Checked {
+        std::string name, problem, mend;
+    };
+
+    void report(FindingKind kind, const JsonPlace& place, std::string message, std::string mend) {
+        context_.report(kind, Severity::error, place, std::move(message), std::move(mend));
+    }
+
+    static void replace(std::vector<std::string>& standard, std::vector<std::string> given) {
+        if (!given.empty())
+            standard = std::move(given);
+    }
+
+    /// The texts under `key`; none may be empty, stand twice or fail `check`.
+    template <class Check>
+    std::vector<std::string> names(ObjectReader& top, std::string_view key, Check check) {
+        std::vector<std::string> result;
+        const nlohmann::json* list = top.member(key);
+        if (list == nullptr)
+            return result;
+        const JsonPlace place = top.place_of(key);
+        if (!list->is_array() || list->empty()) {
+            report(FindingKind::malformed_file, place, "this must be an array of at least one text",
+                   fmt::format(R"(write "{}": ["..."])", key));
+            return result;
+        }
+        for (std::size_t i = 0; i < list->size(); ++i) {
+            const JsonPlace item{&place, {}, i, true};
+            if (!(*list)[i].is_string()) {
+                report(FindingKind::malformed_file, item, fmt::format("{} is not a text", (*list)[i].dump()),
+                       "put it between quotes");
+                continue;
+            }
+            Checked checked = check((*list)[i].get_ref<const std::string&>());
+            if (!checked.problem.empty())
+                report(FindingKind::unknown_name, item, std::move(checked.problem), std::move(checked.mend));
+            else if (std::find(result.begin(), result.end(), checked.name) != result.end())
+                report(FindingKind::duplicate, item, fmt::format("\"{}\" stands here twice", checked.name),
+                       "remove one of them");
+            else
+                result.push_back(std::move(checked.name));
+        }
+        return result;
+    }
+
+    /// A path that exists beside the study is meant from there.
+    std::string beside(const std::string& name) const {
+        const fs::path path(name);
+        std::error_code error;
+        return path.is_relative() && fs::is_regular_file(folder_ / path, error) ? (folder_ / path).string()
+                                                                                : name;
+    }
+
+    Checked model(const std::string& name) const {
+        std::error_code error;
+        if (session_.catalogue().find(name) != nullptr)
+            return {name, {}, {}};
+        const std::string path = beside(name);
+        if (fs::is_regular_file(path, error))
+            return {path, {}, {}};
+        return {{},
+                fmt::format("no model is called \"{}\"", name),
+                fmt::format("is {} meant? a path must name an .onnx file",
+                            either_of(session_.catalogue().nearest(name)))};
+    }
+
+    /// Only a name that does not exist is a mistake of the study: what is wrong with the device itself fails
+    /// its own cells.
+    Checked device(const std::string& name) const {
+        const std::string path = name.ends_with(".json") ? beside(name) : name;
+        try {
+            session_.hardware().device(path);
+        } catch (const InputError& problem) {
+            const auto& found = problem.findings();
+            const bool no_such = found.size() == 1 && (found[0].kind == FindingKind::unknown_name ||
+                                                       found[0].kind == FindingKind::unreadable_file);
+            if (no_such)
+                return {{},
+                        found[0].file.empty() ? found[0].message
+                                              : fmt::format("{}: {}", found[0].file, found[0].message),
+                        found[0].mend};
+        }
+        return {path, {}, {}};
+    }
+
+    template <class Find>
+    static Checked found_by(const std::string& name, Find find) {
+        try {
+            find();
+            return {name, {}, {}};
+        } catch (const InputError& problem) {
+            const bool worded = problem.findings().size() == 1;
+            return {{},
+                    worded ? problem.findings()[0].message : problem.what(),
+                    worded ? problem.findings()[0].mend : std::string("mend that file first")};
+        }
+    }
+
+    Checked known_deployment(const std::string& name) const {
+        return found_by(name, [&] { session_.hardware().deployment(name); });
+    }
+
+    Checked runtime(const std::string& name) const {
+        if (name == kDefaultRuntime)
+            return {};
+        return found_by(name, [&] { session_.hardware().runtime(name); });
+    }
+
+    static Checked precision(const std::string& name) {
+        if (PrecisionConfig::parse(name))
+            return {name, {}, {}};
+        return {{},
+                fmt::format("\"{}\" is not a numeric format", name),
+                "use fp32, tf32, bf16, fp16, fp8, int8, int4, w8a16 or w4a16"};
+    }
+
+    std::optional<std::int64_t> whole_number(const nlohmann::json& value, const JsonPlace& place,
+                                             Bounds bounds) {
+        if (value.is_number_integer()) {
+            const double number = value.get<double>();
+            if (number >= bounds.low && number <= bounds.high)
+                return value.get<std::int64_t>();
+        }
+        report(FindingKind::out_of_range, place, fmt::format("{} cannot be used here", value.dump()),
+               fmt::format("write a whole number from {:.0f} to {:.0f}", bounds.low, bounds.high));
+        return std::nullopt;
+    }
+
+    std::optional<std::int64_t> whole(ObjectReader& top, std::string_view key, Bounds bounds) {
+        const nlohmann::json* value = top.member(key);
+        return value == nullptr ? std::nullopt : whole_number(*value, top.place_of(key), bounds);
+    }
+
+    void batch_sizes(ObjectReader& top) {
+        const nlohmann::json* list = top.member("batch_sizes");
+        if (list == nullptr)
+            return;
+        const JsonPlace place = top.place_of("batch_sizes");
+        if (!list->is_array() || list->empty())
+            return report(FindingKind::malformed_file, place, "this must be an array of at least one number",
+                          R"(write "batch_sizes": [1, 8])");
+        study_.batch_sizes.clear();
+        for (std::size_t i = 0; i < list->size(); ++i)
+            if (const auto size = whole_number((*list)[i], JsonPlace{&place, {}, i, true}, kBatchSizes))
+                study_.batch_sizes.push_back(*size);
+    }
+
+    void dims(ObjectReader& top) {
+        top.object("dims", [&](ObjectReader& table) {
+            table.members([&](std::string_view name, const JsonPlace&) {
+                if (const auto size = whole(table, name, kDimensions))
+                    study_.workload.sizes.dims[std::string(name)] = *size;
+            });
+        });
+    }
+
+    /// One of two values by its name; the first when absent.
+    template <class Choice>
+    Choice choice(ObjectReader& top, std::string_view key, std::array<Choice, 2> choices) {
+        const std::string text = top.text(key);
+        for (const Choice candidate : choices)
+            if (name_of(candidate) == text)
+                return candidate;
+        if (!text.empty())
+            report(FindingKind::unknown_name, top.place_of(key),
+                   fmt::format("\"{}\" is not known here", text),
+                   fmt::format("use {} or {}", name_of(choices[0]), name_of(choices[1])));
+        return choices[0];
+    }
+
+    const Session& session_;
+    fs::path folder_;
+    ReadContext context_;
+    StudyRequest study_;
+};
+
+[[noreturn]] void unusable(std::vector<Finding> findings) {
+    if (findings.size() == 1)
+        throw InputError(findings.front());
+    std::string message = fmt::format("{} mistakes", findings.size());
+    for (const Finding& finding : findings)
+        message += "\n  " + to_string(finding);
+    throw InputError(message, std::move(findings));
+}
+
+} // namespace
+
+StudyRequest read_study(const Session& session, const fs::path& file) {
+    std::vector<Finding> findings;
+    const auto document = parse_json_file(file.string(), findings);
+    if (!document)
+        unusable(std::move(findings));
+    StudyReader reader(session, file);
+    StudyRequest study = reader.read(*document);
+    findings = reader.take_findings();
+    if (!findings.empty())
+        unusable(std::move(findings));
+    return study;
+}
+
+} // namespace archsim

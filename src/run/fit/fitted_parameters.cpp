@@ -1,0 +1,205 @@
+// Which statements of the database a fit may vary, and what to expect of them without measurements.
+
+#include "compare/quantile.hpp"
+#include "run/fit/parameter_fit.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::array kStructural = {
+    Parameter::fused_attention_bits, Parameter::alignment_bytes,     Parameter::merge_products,
+    Parameter::channels_last,        Parameter::dequantization_rows, Parameter::microbatch_rows,
+    Parameter::int4_weight_bits,     Parameter::int4_head_bits,      Parameter::int8_weight_bits,
+    Parameter::int8_head_bits,       Parameter::fp8_head_bits,       Parameter::fp4_weight_bits,
+    Parameter::fp4_head_bits,        Parameter::kv_cache_bits,       Parameter::static_context,
+    Parameter::largest_batch,        Parameter::operand_replication, Parameter::head_parallel_attention,
+    Parameter::wide_element_bytes,   Parameter::channel_block,       Parameter::row_packing,
+    Parameter::column_packing,       Parameter::wide_passes,         Parameter::cores_per_inference,
+    Parameter::weight_residency,     Parameter::input_refetch,       Parameter::reserved_memory};
+
+// How far others lie apart says how much an expectation from them is worth. Shares of what the hardware can
+// do are alike to 30 % at best: then a row that is wrong by 10 % weighs ten times as much. Costs in time and
+// cycles are matters of software: a factor of e at least, as where only one or two say anything.
+constexpr double kLeastSpread = 0.3, kLooseSpread = 1.0, kMostSpread = 2.0;
+constexpr std::size_t kFewStatements = 2;
+
+struct Statement {
+    ParameterSite site;
+    const Fact* fact;
+};
+
+/// All values inside their bounds that devices and stacks of a family state for a parameter: one at a bound
+/// says that a mechanism is off (no overlap of streams), not how strong it is. Generations belong to the
+/// families of their devices.
+class Statements {
+  public:
+    Statements(const HardwareDatabase& hardware, Family family, Parameter parameter) {
+        std::vector<Finding> findings;
+        std::set<std::string, std::less<>> generations;
+        devices_ = hardware.all_devices(findings);
+        std::erase_if(devices_, [&](const auto& device) { return device->family != family; });
+        for (const auto& device : devices_) {
+            generations.insert(device->generation);
+            for (const FittedParameter& fit : device->fitted)
+                if (fit.name == info_of(parameter).name)
+                    add({device->id, fit.runtime, {}, parameter}, fit.fact);
+        }
+        for (const std::string& id : hardware.runtime_ids()) {
+            const auto runtime = runtimes_.emplace_back(hardware.runtime(id));
+            const bool serves = std::find(runtime->families.begin(), runtime->families.end(), family) !=
+                                runtime->families.end();
+            for (const ParameterEntry& entry : runtime->parameters) {
+                if (!serves || entry.parameter != parameter)
+                    continue;
+                add({{}, id, {}, parameter}, entry.value);
+                for (const auto& [generation, fact] : entry.by_generation)
+                    if (generations.contains(generation))
+                        add({{}, id, generation, parameter}, fact);
+            }
+        }
+    }
+    const std::vector<Statement>& all() const { return statements_; }
+
+  private:
+    void add(ParameterSite site, const Fact& fact) {
+        const ParameterInfo& info = info_of(site.parameter);
+        if (fact.known() && fact.value > std::max(0.0, info.low) && fact.value < info.high)
+            statements_.push_back({std::move(site), &fact});
+    }
+
+    std::vector<std::shared_ptr<const Device>> devices_;
+    std::vector<std::shared_ptr<const Runtime>> runtimes_;
+    std::vector<Statement> statements_;
+};
+
+/// What tells values of one fit from values of another.
+using FitKey = std::tuple<Parameter, bool, double, int, double>;
+
+FitKey key_of(const ParameterSite& site, const Fact& fact) {
+    return {site.parameter, site.device.empty(), fact.value, fact.fitted_n, fact.fitted_error};
+}
+
+} // namespace
+
+bool is_continuous(Parameter parameter) {
+    return std::find(kStructural.begin(), kStructural.end(), parameter) == kStructural.end();
+}
+
+Expectation summarize_statements(std::vector<double> values, Parameter parameter) {
+    if (values.empty())
+        return {};
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+    const double middle = quantile(values, 0.5);
+    double squares = 0;
+    for (const double value : values)
+        squares += std::pow(std::log(value / middle), 2);
+    const bool few = values.size() <= kFewStatements, share = info_of(parameter).unit == "1";
+    const double least = share && !few ? kLeastSpread : kLooseSpread;
+    const double scatter =
+        values.size() > 1 ? std::sqrt(squares / static_cast<double>(values.size() - 1)) : least;
+    const double spread = std::clamp(scatter, least, kMostSpread);
+    return {middle, spread};
+}
+
+Expectation expect(const Session& session, Family family, const std::vector<ParameterSite>& own) {
+    const Statements statements(session.hardware(), family, own.front().parameter);
+    const auto is_own = [&](const ParameterSite& site) {
+        return std::find(own.begin(), own.end(), site) != own.end();
+    };
+    std::set<double> own_values; // a copy of the value in question is no witness for it
+    for (const Statement& statement : statements.all())
+        if (is_own(statement.site))
+            own_values.insert(statement.fact->value);
+    const auto same_kind = [&](const ParameterSite& site) {
+        return site.device.empty() == own.front().device.empty();
+    };
+    const auto same_scope = [&](const ParameterSite& site) {
+        return site.generation.empty() == own.front().generation.empty();
+    };
+    // Devices are like devices, stacks like stacks, and what a stack says of all generations is like what
+    // others say of all; where there is no other of the kind, any will do, and a copy is better than nothing.
+    for (const bool copies : {false, true})
+        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 3>{
+                 [&](const ParameterSite& site) { return same_kind(site) && same_scope(site); }, same_kind,
+                 [](const ParameterSite&) { return true; }}) {
+            std::vector<double> values;
+            for (const Statement& statement : statements.all())
+                if (!is_own(statement.site) && like(statement.site) &&
+                    (copies || !own_values.contains(statement.fact->value)))
+                    values.push_back(statement.fact->value);
+            if (!values.empty())
+                return summarize_statements(std::move(values), own.front().parameter);
+        }
+    return {};
+}
+
+std::vector<TunedParameter>
+stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                  const std::function<bool(const ParameterSite&, const Fact&)>& take) {
+    const HardwareDatabase& hardware = estimator.session().hardware();
+    std::map<FitKey, TunedParameter> found;
+    std::map<FitKey, Family> families;
+    std::set<std::pair<std::string, std::string>> seen;
+    for (const MeasuredRow& row : known_rows(estimator, rows)) {
+        if (!seen.emplace(row.hardware, estimator.stack_of(row)).second)
+            continue;
+        const auto device = hardware.device(row.hardware).device;
+        const auto runtime = hardware.runtime_for(*device, estimator.stack_of(row));
+        for (std::size_t p = 0; p < kParameterCount; ++p) {
+            const auto parameter = static_cast<Parameter>(p);
+            const auto site = is_continuous(parameter) ? site_of(*device, *runtime, parameter) : std::nullopt;
+            if (!site)
+                continue;
+            const Fact& fact = *stated_at(*device, *runtime, *site);
+            if (!(fact.value > 0) || !take(*site, fact))
+                continue;
+            const FitKey key = key_of(*site, fact);
+            families.emplace(key, device->family);
+            TunedParameter& tuned = found[key];
+            tuned.start = fact.value;
+            if (std::find(tuned.sites.begin(), tuned.sites.end(), *site) == tuned.sites.end())
+                tuned.sites.push_back(*site);
+        }
+    }
+    std::vector<TunedParameter> parameters;
+    for (auto& [key, tuned] : found) {
+        const Expectation expected = expect(estimator.session(), families.at(key), tuned.sites);
+        tuned.prior = expected.value;
+        tuned.prior_spread = expected.spread;
+        parameters.push_back(std::move(tuned));
+    }
+    return parameters;
+}
+
+std::vector<TunedParameter> fitted_parameters(const RowEstimator& estimator,
+                                              const std::vector<MeasuredRow>& rows) {
+    return stated_parameters(estimator, rows, [](const ParameterSite&, const Fact& fact) {
+        return fact.source != nullptr && fact.source->kind == SourceKind::fitted;
+    });
+}
+
+std::vector<MeasuredRow> known_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows) {
+    std::vector<MeasuredRow> known;
+    for (const MeasuredRow& row : rows) {
+        try {
+            const HardwareDatabase& hardware = estimator.session().hardware();
+            hardware.runtime_for(*hardware.device(row.hardware).device, estimator.stack_of(row));
+            known.push_back(row);
+        } catch (const Error&) {
+            continue; // validate_estimates lists such rows with their reason
+        }
+    }
+    return known;
+}
+
+} // namespace archsim

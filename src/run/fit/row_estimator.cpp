@@ -1,0 +1,303 @@
+#include "archsim/run/validate.hpp"
+
+#include "estimate/wall_power.hpp"
+#include "run/fit/measured_stack.hpp"
+#include "run/fit/measured_workload.hpp"
+#include "run/generation/phases.hpp"
+#include "run/session/graph_run.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <fmt/format.h>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+using Overrides = std::shared_ptr<const ParameterOverrides>;
+
+/// Batches among which saturated throughput looks for the best where a row states none.
+constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
+constexpr double kMilli = 1e3;
+
+Prediction without_estimate(std::string status, std::string reason) {
+    Prediction prediction;
+    prediction.status = std::move(status);
+    prediction.reason = std::move(reason);
+    return prediction;
+}
+
+/// What most of the time goes to; the estimate keeps its subgraphs.
+std::string regime_of(const Estimate& estimate) {
+    std::array<double, 3> seconds{};
+    seconds[static_cast<std::size_t>(Bound::overhead)] = estimate.network_s;
+    for (const SubgraphEstimate& subgraph : estimate.subgraphs)
+        seconds[static_cast<std::size_t>(subgraph.bound)] += subgraph.latency_s;
+    const auto most = std::max_element(seconds.begin(), seconds.end()) - seconds.begin();
+    return std::string(name_of(static_cast<Bound>(most)));
+}
+
+/// The row's interval with the widths that a device without a fit of its own would have.
+void add_unfitted_interval(const MeasuredRow& row, const Machine& machine, Prediction& prediction) {
+    prediction.unfitted_low = prediction.low;
+    prediction.unfitted_high = prediction.high;
+    if (!machine.uncertainty || evidence_for(*machine.device, *machine.runtime) != Evidence::device)
+        return;
+    Device unfitted = *machine.device;
+    unfitted.fitted.clear();
+    const bool time =
+        row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+    const auto width = [&](const Device& device) {
+        return machine.uncertainty->spread(time ? Metric::latency : Metric::energy, device, *machine.runtime,
+                                           prediction.regime);
+    };
+    const Spread with = width(*machine.device), without = width(unfitted);
+    const bool rate = row.metric == MeasuredMetric::throughput_per_s; // 1 / time
+    prediction.unfitted_low *= rate ? with.high / without.high : without.low / with.low;
+    prediction.unfitted_high *= rate ? with.low / without.low : without.high / with.high;
+}
+
+/// As hardware_db/uncertainty.json spells it.
+std::string evidence_text(Evidence evidence) {
+    return evidence == Evidence::device ? "device" : evidence == Evidence::stack ? "stack" : "none";
+}
+
+/// Bounds of a quantity that falls when time rises.
+Interval scaled(const Interval& interval, double factor) {
+    return {interval.low * factor, interval.high * factor};
+}
+
+std::int64_t tokens_of(const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+/// Stacks that compile a fixed context publish it beside the row: "context length 1024".
+std::int64_t compiled_context(const std::string& note) {
+    constexpr std::string_view kPhrase = "context length ";
+    const auto at = note.find(kPhrase);
+    return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
+}
+
+/// Boards are measured at their own supply, servers and benchmark submissions at the wall: the row says so.
+bool at_the_wall(const MeasuredRow& row) {
+    return row.note.find("wall ") != std::string::npos;
+}
+
+/// Offline rows that time every batch with its copies in and out say so; the copies of the others overlap.
+bool with_transfers(const MeasuredRow& row) {
+    return row.scope == "offline" && row.note.find("data transfer included") != std::string::npos;
+}
+
+/// Side of the image that a bound graph takes, where its first input is one.
+std::optional<std::int64_t> image_side(const ShapedGraph& graph) {
+    constexpr std::size_t kImageRank = 4;
+    if (graph.inputs.empty() || graph.tensors[graph.inputs.front()].shape.size() != kImageRank)
+        return std::nullopt;
+    return graph.tensors[graph.inputs.front()].shape.back();
+}
+
+std::string hardware_name(const MeasuredRow& row) {
+    return row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode;
+}
+
+} // namespace
+
+struct RowEstimator::State {
+    explicit State(const Session& opened) : session(opened), stacks(opened.hardware()) {}
+
+    const Session& session;
+    const MeasuredStacks stacks;
+    std::mutex mutex;
+    std::map<std::string, Model> models;
+    std::map<std::string, std::shared_ptr<const BoundModel>> bound;
+    std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
+
+    std::shared_ptr<const BoundModel> bind(const MeasuredWorkload& workload, std::int64_t batch) {
+        std::string key = fmt::format("{}\n{}", workload.entry->name, batch);
+        for (const auto& [name, value] : workload.dims)
+            key += fmt::format("\n{}={}", name, value);
+        const std::lock_guard lock(mutex);
+        if (const auto found = bound.find(key); found != bound.end())
+            return found->second;
+        auto model = models.find(workload.entry->name);
+        if (model == models.end())
+            model = models.emplace(workload.entry->name, session.load(workload.entry->name)).first;
+        Bindings bindings;
+        bindings.dims = workload.dims;
+        return bound.emplace(std::move(key), session.bind(model->second, batch, bindings)).first->second;
+    }
+
+    std::shared_ptr<const GenerationModel> generator(const std::string& name) {
+        const std::lock_guard lock(mutex);
+        auto& entry = generators[name];
+        if (entry == nullptr)
+            entry = std::make_shared<const GenerationModel>(session.load(name), Bindings{});
+        return entry;
+    }
+
+    std::optional<Conditions> conditions(const MeasuredRow& row, const Overrides& overrides) const {
+        Conditions run;
+        run.overrides = overrides;
+        run.stack = stacks.of(row);
+        const auto precision = PrecisionConfig::parse(row.precision);
+        if (!precision)
+            return std::nullopt;
+        run.precision = *precision;
+        const bool overlapped = row.scope == "offline" && !with_transfers(row);
+        run.scenario = overlapped ? Scenario::throughput : Scenario::latency;
+        run.scope = row.scope == "end_to_end" || with_transfers(row) ? Scope::end_to_end : Scope::kernel;
+        return run;
+    }
+
+    /// At the row's batch, or at the batch with the highest throughput.
+    Result run(const MeasuredRow& row, const MeasuredWorkload& workload, const Conditions& conditions) {
+        if (row.batch || row.scope != "offline")
+            return run_graph(session, bind(workload, row.batch.value_or(1)), hardware_name(row), conditions);
+        std::optional<Result> best;
+        for (const std::int64_t batch : kBatches) {
+            Result result = run_graph(session, bind(workload, batch), hardware_name(row), conditions);
+            const bool better =
+                !best || (result.ok() && (!best->ok() || result.estimate.throughput_per_s >
+                                                             best->estimate.throughput_per_s));
+            if (better)
+                best = std::move(result);
+        }
+        return *best;
+    }
+
+    Prediction network(const MeasuredRow& row, const Overrides& overrides);
+    Prediction language(const MeasuredRow& row, const Overrides& overrides);
+};
+
+Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides) {
+    const MeasuredWorkload workload = find_workload(session.catalogue(), row);
+    if (workload.entry == nullptr)
+        return without_estimate("unsupported", workload.problem);
+    const auto asked = conditions(row, overrides);
+    if (!asked)
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
+    const Result result = run(row, workload, *asked);
+    const Estimate& estimate = result.estimate;
+    if (!result.ok())
+        return without_estimate(std::string(name_of(estimate.status)), estimate.reason);
+    const auto side = image_side(*result.model->graph);
+    if (row.image_size && side && *side != *row.image_size)
+        return without_estimate("unsupported", fmt::format("the file of {} takes images of side {}, not {}",
+                                                           result.model->name, *side, *row.image_size));
+    Prediction prediction;
+    prediction.family = name_of(result.device->family);
+    prediction.regime = regime_of(estimate);
+    prediction.runtime = result.runtime->id;
+    prediction.evidence = evidence_text(evidence_for(*result.device, *result.runtime));
+    const auto take = [&](double value, const Interval& interval) {
+        prediction.predicted = value;
+        prediction.low = interval.low;
+        prediction.high = interval.high;
+    };
+    const double board_w = estimate.power_w;
+    const double wall_w = wall_power(*result.machine, board_w, row.devices).total();
+    const double drawn_w = at_the_wall(row) ? wall_w : board_w * row.devices;
+    switch (row.metric) {
+    case MeasuredMetric::latency_ms:
+        take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
+        break;
+    case MeasuredMetric::throughput_per_s: // sockets and boards work side by side
+        take(estimate.throughput_per_s * row.devices, scaled(estimate.throughput_interval, row.devices));
+        break;
+    case MeasuredMetric::power_w: {
+        // Power follows from energy and time; its relative uncertainty is taken from the energy's.
+        const double energy = estimate.energy_per_inference_j;
+        take(drawn_w,
+             energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
+        break;
+    }
+    case MeasuredMetric::energy_mj: {
+        const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
+        take(estimate.energy_per_inference_j * factor * kMilli,
+             scaled(estimate.energy_interval, factor * kMilli));
+        break;
+    }
+    }
+    if (!overrides) // fits look at the value alone
+        add_unfitted_interval(row, *result.machine, prediction);
+    return prediction;
+}
+
+Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides) {
+    if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
+        return without_estimate("unsupported",
+                                "prompts of variable length, whose distribution is not published");
+    auto asked = conditions(row, overrides);
+    if (!asked)
+        return without_estimate("unsupported",
+                                fmt::format("the precision \"{}\" is not known", row.precision));
+    asked->scenario = Scenario::latency; // a saturated server is a phase of its own
+    asked->devices = row.devices;
+    const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
+                        .generate = tokens_of(row.generated_tokens),
+                        .context = compiled_context(row.note)};
+    const GenerationPhase phase = row.phase == "prefill"   ? GenerationPhase::prefill
+                                  : row.phase == "decode"  ? GenerationPhase::decode
+                                  : row.scope == "offline" ? GenerationPhase::saturated
+                                                           : GenerationPhase::generate;
+    const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
+                                                phase, row.batch.value_or(1), prompt);
+    if (answer.status != Status::ok)
+        return without_estimate(std::string(name_of(answer.status)), answer.reason);
+    Prediction prediction;
+    const auto device = session.hardware().device(row.hardware).device;
+    prediction.family = name_of(device->family);
+    prediction.regime = regime_of(answer.step);
+    const auto runtime = session.hardware().runtime_for(*device, asked->stack);
+    prediction.runtime = runtime->id;
+    prediction.evidence = evidence_text(evidence_for(*device, *runtime));
+    const Estimate& step = answer.step;
+    const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
+    const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;
+    if (row.metric == MeasuredMetric::latency_ms) {
+        prediction.predicted = answer.latency_s * kMilli;
+        prediction.low = prediction.predicted * low;
+        prediction.high = prediction.predicted * high;
+    } else if (row.metric == MeasuredMetric::throughput_per_s) {
+        prediction.predicted = answer.tokens_per_s;
+        prediction.low = high > 0 ? prediction.predicted / high : 0;
+        prediction.high = low > 0 ? prediction.predicted / low : 0;
+    } else {
+        return without_estimate("unsupported", "power and energy of language models are not compared");
+    }
+    prediction.unfitted_low = prediction.low;
+    prediction.unfitted_high = prediction.high;
+    return prediction;
+}
+
+RowEstimator::RowEstimator(const Session& session) : state_(std::make_unique<State>(session)) {}
+
+RowEstimator::~RowEstimator() = default;
+
+std::string RowEstimator::stack_of(const MeasuredRow& row) const {
+    return state_->stacks.of(row);
+}
+
+const Session& RowEstimator::session() const {
+    return state_->session;
+}
+
+Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides) const {
+    try {
+        return row.phase.empty() ? state_->network(row, overrides) : state_->language(row, overrides);
+    } catch (const Error& problem) {
+        return without_estimate("unsupported", problem.what());
+    }
+}
+
+} // namespace archsim

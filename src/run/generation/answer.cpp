@@ -1,0 +1,290 @@
+// A prompt and its answer: the passes that are priced, and the whole that they add up to.
+
+#include "archsim/estimate/algebra.hpp"
+#include "run/generation/prepared_prompt.hpp"
+#include "run/generation/step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Largest group of devices that is tried; links of the database's devices do not reach further at full rate.
+constexpr double kLargestGroup = 64;
+
+std::string gigabytes(double bytes) {
+    return fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
+/// Contexts at which decode steps are priced, with weights that add up to one: Simpson's rule over [first,
+/// last], exact where time is a cubic of the context.
+std::vector<std::pair<std::int64_t, double>> context_points(std::int64_t first, std::int64_t last) {
+    if (last <= first)
+        return {{first, 1.0}};
+    if (last - first == 1)
+        return {{first, 0.5}, {last, 0.5}};
+    return {{first, 1.0 / 6}, {(first + last) / 2, 4.0 / 6}, {last, 1.0 / 6}};
+}
+
+/// Passes that add up to a phase.
+class Phase {
+  public:
+    void add(Estimate pass, double times) {
+        passes_.push_back(std::move(pass));
+        times_.push_back(times);
+    }
+    /// Each pass waits for the one before: a token decides the next.
+    Estimate total() const {
+        std::vector<Stage> stages;
+        for (std::size_t i = 0; i < passes_.size(); ++i)
+            stages.push_back({&passes_[i], times_[i], 0});
+        return one_at_a_time(in_sequence(stages));
+    }
+
+  private:
+    std::vector<Estimate> passes_;
+    std::vector<double> times_;
+};
+
+class AnswerBuilder {
+  public:
+    AnswerBuilder(StepRunner runner, std::int64_t batch, const Prompt& prompt, Result& result)
+        : runner_(std::move(runner)), batch_(batch), q_(prompt), result_(result),
+          prompt_(prompt.tokens + runner_.model().inserted_tokens()) {}
+
+    void run() {
+        const Conditions& conditions = result_.conditions;
+        g_.prompt_tokens = static_cast<double>(prompt_);
+        g_.generate_tokens = static_cast<double>(q_.generate);
+        g_.batch = static_cast<double>(batch_);
+        g_.memory_capacity_bytes = runner_.machine().memory_capacity_bytes;
+        g_.devices_needed = smallest_count();
+        g_.devices = conditions.devices > 0 ? conditions.devices : std::max(1.0, g_.devices_needed);
+        runner_.use_chips(g_.devices);
+        result_.machine = runner_.shared_machine();
+        if (fits() && price())
+            add_serving();
+        g_.memory_bytes = result_.estimate.memory.peak_bytes;
+        result_.generation = std::make_shared<const GenerationEstimate>(std::move(g_));
+    }
+
+  private:
+    /// Memory of one chip: every part's weights at once, the cache as it is at the last token. Stacks set the
+    /// cache aside before the prompt runs.
+    MemoryEstimate memory_need() const {
+        const std::int64_t end = std::max(prompt_ + q_.generate, q_.context);
+        MemoryEstimate need;
+        const auto hold = [&](const NetworkWork& work, double shared) {
+            hold_together(need, planned_memory(work, runner_.machine()), shared);
+        };
+        for (std::size_t part = 0; part < runner_.model().before().size(); ++part)
+            hold(*runner_.work(*runner_.model().bound_before(part, batch_)), 0);
+        const auto first = runner_.work(batch_, prompt_, 0);
+        const auto last = runner_.work(batch_, 1, std::max<std::int64_t>(end - 1, 0));
+        hold(*first, 0);
+        hold(*last, first->weight_bytes);
+        return need;
+    }
+
+    double smallest_count() {
+        for (double chips = 1; chips <= kLargestGroup; chips *= 2) {
+            runner_.use_chips(chips);
+            if (g_.memory_capacity_bytes <= 0 || memory_need().peak_bytes <= g_.memory_capacity_bytes)
+                return chips;
+            if (runner_.machine().rate(Resource::link_bytes) <= 0)
+                break;
+        }
+        return 0;
+    }
+
+    bool fits() {
+        Estimate& e = result_.estimate;
+        e.memory = memory_need();
+        g_.weight_bytes = e.memory.weight_bytes * g_.devices;
+        g_.kv_cache_bytes = e.memory.kv_cache_bytes * g_.devices;
+        return holds(e.memory);
+    }
+
+    bool holds(const MemoryEstimate& need) {
+        if (need.capacity_bytes <= 0 || need.peak_bytes <= need.capacity_bytes)
+            return true;
+        const bool linked = runner_.machine().rate(Resource::link_bytes) > 0;
+        const std::string more =
+            g_.devices_needed > g_.devices ? fmt::format("{:.0f} devices hold it", g_.devices_needed)
+            : g_.devices_needed > 0        ? std::string("the workspace of its kernels takes the rest")
+            : linked ? fmt::format("{:.0f} devices do not hold it either", kLargestGroup)
+                     : std::string("it has no link to others of its kind");
+        result_.estimate.status = Status::does_not_fit;
+        result_.estimate.reason =
+            fmt::format("needs {}{}, the device has {}; {}", gigabytes(need.peak_bytes),
+                        g_.devices > 1 ? " on each device" : "", gigabytes(need.capacity_bytes), more);
+        return false;
+    }
+
+    bool failed(const Estimate& e) {
+        if (e.status == Status::ok || (e.status == Status::incomplete && e.latency_s > 0))
+            return false;
+        result_.estimate.status = e.status;
+        result_.estimate.reason = e.reason;
+        result_.estimate.findings = e.findings;
+        return true;
+    }
+
+    bool price() {
+        const bool keep = result_.conditions.keep_subgraphs;
+        Phase prompt;
+        for (std::size_t part = 0; part < runner_.model().before().size(); ++part) {
+            Estimate e = runner_.price(*runner_.work(*runner_.model().bound_before(part, batch_)));
+            if (failed(e))
+                return false;
+            prompt.add(std::move(e), runner_.model().before()[part].repeat);
+        }
+        const std::int64_t compiled = std::max(q_.context, prompt_ + q_.generate);
+        const bool prompt_only = q_.generate <= 1;
+        Estimate shown = runner_.prefill(batch_, prompt_, compiled, prompt_only && keep);
+        if (failed(shown))
+            return false;
+        prompt.add(shown, 1);
+        const Estimate first = prompt.total();
+        describe_prompt(first);
+        if (prompt_only) {
+            show_pass(*runner_.prompt_pass(batch_, prompt_, compiled));
+            return take_answer(first, shown);
+        }
+        Phase steps;
+        const auto points = context_points(prompt_, prompt_ + q_.generate - 2);
+        for (std::size_t i = 0; i < points.size(); ++i) {
+            const auto [context, weight] = points[i];
+            const bool central = i == points.size() / 2;
+            Estimate e = runner_.decode(batch_, context, compiled, central && keep);
+            if (failed(e))
+                return false;
+            g_.steps.push_back({static_cast<double>(context), e.latency_s, e.energy.total()});
+            if (central) {
+                shown = e;
+                show_pass(*runner_.model().bound(batch_, 1, runner_.context_read(context, compiled)));
+            }
+            steps.add(std::move(e), weight);
+        }
+        const Estimate step = steps.total();
+        describe_step(step);
+        // The prompt's pass gives the first token.
+        Phase answer;
+        answer.add(first, 1);
+        answer.add(step, g_.generate_tokens - 1);
+        return take_answer(answer.total(), shown);
+    }
+
+    /// The pass whose subgraphs the result lists.
+    void show_pass(const BoundModel& bound) {
+        result_.partition = runner_.partition(bound);
+        result_.work = runner_.work(bound);
+        result_.model = bound.facts();
+    }
+
+    void describe_prompt(const Estimate& first) {
+        g_.time_to_first_token_s = first.latency_s;
+        g_.time_to_first_token_interval = first.latency_interval;
+        g_.energy_first_token_j = first.energy.total();
+    }
+
+    void describe_step(const Estimate& step) {
+        g_.time_per_output_token_s = step.latency_s;
+        g_.time_per_output_token_interval = step.latency_interval;
+        g_.tokens_per_s_stream = 1 / step.latency_s;
+        g_.tokens_per_s_total = step.throughput_per_s;
+        g_.tokens_per_s_total_interval = step.throughput_interval;
+        g_.energy_per_token_j = step.energy_per_inference_j;
+        g_.energy_per_token_interval = step.energy_interval;
+    }
+
+    /// The whole answer, with the subgraphs of the pass that is shown.
+    bool take_answer(Estimate e, Estimate shown) {
+        const Estimate before = std::move(result_.estimate);
+        const double workspace = e.memory.workspace_bytes;
+        e.memory = before.memory;
+        e.memory.workspace_bytes = workspace;
+        e.memory.peak_bytes += workspace;
+        e.precision_note = before.precision_note;
+        e.findings = std::move(shown.findings);
+        e.pieces = shown.pieces;
+        e.clock_ratio = shown.clock_ratio;
+        e.network = std::move(shown.network);
+        e.compute_bound = shown.compute_bound;
+        e.memory_bound = shown.memory_bound;
+        e.overhead_bound = shown.overhead_bound;
+        e.subgraphs = std::move(shown.subgraphs);
+        result_.estimate = std::move(e);
+        return holds(result_.estimate.memory);
+    }
+
+    /// Throughput, energy and power of a server that always has requests waiting; the latency stays that of a
+    /// batch that has the devices for itself.
+    void add_serving() {
+        if (result_.conditions.scenario != Scenario::throughput || q_.generate < 1)
+            return;
+        Estimate step;
+        Prompt q = q_;
+        q.tokens = prompt_;
+        g_.serving = serve_saturated(runner_, q, step);
+        Estimate& e = result_.estimate;
+        if (step.status != Status::ok) {
+            e.status = step.status;
+            e.reason = step.reason;
+            return;
+        }
+        const double steps_per_answer = std::max(1.0, g_.generate_tokens);
+        const Estimate answers = repeated(one_at_a_time(std::move(step)), steps_per_answer);
+        const Estimate served = repeated(answers, e.batch / answers.batch); // as many as are asked for
+        e.throughput_per_s = answers.throughput_per_s;
+        e.throughput_interval = answers.throughput_interval;
+        e.energy = served.energy;
+        e.events = served.events;
+        e.energy_per_inference_j = answers.energy_per_inference_j;
+        e.energy_interval = answers.energy_interval;
+        e.power_w = answers.power_w;
+        e.peak_power_w = answers.peak_power_w;
+        e.power_limited = e.power_limited || answers.power_limited;
+        e.utilization = answers.utilization;
+        e.utilization_min = answers.utilization_min;
+        e.utilization_max = answers.utilization_max;
+    }
+
+    StepRunner runner_;
+    const std::int64_t batch_;
+    const Prompt& q_;
+    Result& result_;
+    const std::int64_t prompt_;
+    GenerationEstimate g_;
+};
+
+} // namespace
+
+PreparedPrompt::PreparedPrompt(std::shared_ptr<const GenerationModel> model, std::int64_t batch,
+                               const Prompt& prompt)
+    : model_(std::move(model)), batch_(batch), prompt_(prompt) {}
+
+std::shared_ptr<const ModelFacts> PreparedPrompt::facts() const {
+    return model_->bound(batch_, prompt_.tokens + model_->inserted_tokens(), 0)->facts();
+}
+
+Result PreparedPrompt::on(const Session& session, std::string_view device,
+                          const Conditions& conditions) const {
+    Result result;
+    result.hardware = device;
+    result.conditions = conditions;
+    try {
+        result.model = facts();
+        if (auto runner = make_runner(session, *model_, result))
+            AnswerBuilder(std::move(*runner), batch_, prompt_, result).run();
+    } catch (const Error& problem) {
+        result.estimate.status = Status::unsupported;
+        result.estimate.reason = problem.what();
+    }
+    return result;
+}
+
+} // namespace archsim

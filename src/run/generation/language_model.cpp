@@ -1,0 +1,101 @@
+#include "run/generation/language_model.hpp"
+
+#include "run/session/graph_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Symbol of the positions of a cache [batch, heads, positions, size], and of the new tokens of the first
+/// integer input [batch, tokens].
+struct Symbols {
+    std::string sequence, past;
+};
+
+Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
+    Symbols symbols;
+    for (TensorId in : graph.inputs) {
+        const Tensor& tensor = graph.tensors[in];
+        if (!tensor.shape)
+            continue;
+        const auto& shape = *tensor.shape;
+        if (symbols.past.empty() && shape.size() >= 3 && bound.tensors[in].kv_cache)
+            symbols.past = shape[shape.size() - 2].symbol;
+        if (symbols.sequence.empty() && shape.size() == 2 && !is_floating(tensor.type))
+            symbols.sequence = shape[1].symbol;
+    }
+    return symbols;
+}
+
+} // namespace
+
+GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
+                                 const OperatorRegistry& operators)
+    : bindings_(bindings), operators_(operators) {
+    if (model.parts.empty())
+        language_ = model;
+    for (std::size_t i = 0; i < model.parts.size(); ++i) {
+        const Model& part = model.parts[i];
+        if (part.info.language_model) {
+            language_ = part;
+        } else {
+            before_.push_back(model.info.parts[i]);
+            before_graphs_.push_back(part);
+        }
+    }
+    if (const auto image = model.info.dims.find("image_tokens");
+        !model.parts.empty() && image != model.info.dims.end())
+        inserted_ = image->second;
+    const auto refuse = [&] {
+        throw UsageError(
+            fmt::format("{}: not a language model with cached keys and values, so it has no prompt and "
+                        "no generated tokens",
+                        model.name()));
+    };
+    if (!language_.graph)
+        refuse();
+    const Symbols symbols =
+        find_symbols(*language_.graph, BoundModel(language_, bindings_, operators_).graph());
+    sequence_symbol_ = symbols.sequence;
+    past_symbol_ = symbols.past;
+    if (sequence_symbol_.empty() || past_symbol_.empty())
+        refuse();
+}
+
+std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,
+                                                         std::int64_t past) const {
+    const std::lock_guard lock(mutex_);
+    for (const Entry& known : entries_)
+        if (known.batch == batch && known.sequence == sequence && known.past == past)
+            return known.model;
+    Bindings all = bindings_;
+    all.dims[sequence_symbol_] = sequence;
+    all.dims[past_symbol_] = past;
+    auto model = bind_graph(language_, batch, all, operators_);
+    if (entries_.size() >= kMost)
+        entries_.erase(entries_.begin());
+    entries_.push_back({batch, sequence, past, model});
+    return model;
+}
+
+std::shared_ptr<const BoundModel> GenerationModel::bound_before(std::size_t part, std::int64_t batch) const {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [known, models] : before_bound_)
+        if (known == batch)
+            return models[part];
+    std::vector<std::shared_ptr<const BoundModel>> models;
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+        Bindings all = bindings_;
+        for (const auto& [name, size] : before_[i].dims)
+            all.dims[name] = size;
+        models.push_back(bind_graph(before_graphs_[i], batch, all, operators_));
+    }
+    before_bound_.emplace_back(batch, std::move(models));
+    return before_bound_.back().second[part];
+}
+
+} // namespace archsim

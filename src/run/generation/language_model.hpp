@@ -1,0 +1,67 @@
+#pragma once
+// Language models in their two phases: the prompt in one pass (prefill), then one step per token (decode).
+// One graph with inputs for the cached keys and values serves both.
+
+#include "archsim/run/session.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+/// A language model, alone or as the last part of a multi-part one, bound at any batch and length on demand.
+/// Safe to use from many threads.
+class GenerationModel {
+  public:
+    /// Throws UsageError for a model without a cache of keys and values. `operators` must outlive it.
+    GenerationModel(const Model& model, const Bindings& bindings,
+                    const OperatorRegistry& operators = OperatorRegistry::standard());
+
+    /// Name of the model.
+    const std::string& name() const { return language_.info.name; }
+    /// The language model at these sizes; kept for later calls.
+    std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
+                                            std::int64_t past) const;
+    /// What runs once per prompt before the language model (vision tower, projector).
+    const std::vector<ModelPart>& before() const { return before_; }
+    /// A part that runs before the language model, bound at a batch.
+    std::shared_ptr<const BoundModel> bound_before(std::size_t part, std::int64_t batch) const;
+    /// Tokens that the other parts add to the text of a prompt (image tokens).
+    std::int64_t inserted_tokens() const { return inserted_; }
+
+  private:
+    static constexpr std::size_t kMost = 64; ///< sizes that are kept
+    struct Entry {
+        std::int64_t batch, sequence, past;
+        std::shared_ptr<const BoundModel> model;
+    };
+
+    ImportedGraph language_;
+    Bindings bindings_;
+    const OperatorRegistry& operators_;
+    std::string sequence_symbol_, past_symbol_;
+    std::vector<ModelPart> before_;
+    std::vector<ImportedGraph> before_graphs_; ///< one per part before
+    std::int64_t inserted_ = 0;
+    mutable std::mutex mutex_;
+    mutable std::vector<Entry> entries_;
+    mutable std::vector<std::pair<std::int64_t, std::vector<std::shared_ptr<const BoundModel>>>>
+        before_bound_;
+};
+
+/// The software stack for language models: the device's default where it is made for them or none of the
+/// device's stacks is, else the first that is (Runtime::language_models), in the order of the device's file.
+std::string language_runtime(const HardwareDatabase& hardware, const Device& device);
+
+/// A request as language-model stacks execute it: integer formats that the stack offers for weights alone
+/// quantise the weights and multiply in 16 bits; narrow floats keep 16-bit activations; bits per weight, of
+/// the output projection and of the cache as the stack states them, unless the user gave the cache's.
+/// `supported` is false when it has no such kernels.
+ExecutedPrecision language_precision(const Machine& machine, const PrecisionConfig& requested,
+                                     std::optional<Precision> kv_cache);
+
+} // namespace archsim

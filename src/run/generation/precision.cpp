@@ -1,0 +1,84 @@
+// Which stack runs a language model, and in what formats.
+
+#include "run/generation/language_model.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+std::string language_runtime(const HardwareDatabase& hardware, const Device& device) {
+    const auto made_for_it = [&](const std::string& id) { return hardware.runtime(id)->language_models; };
+    if (made_for_it(device.default_runtime))
+        return device.default_runtime;
+    const auto found = std::find_if(device.runtimes.begin(), device.runtimes.end(), made_for_it);
+    return found != device.runtimes.end() ? *found : device.default_runtime;
+}
+
+namespace {
+
+/// Where a stack states the storage of quantised weights.
+struct WeightParameters {
+    Precision format;
+    Parameter weight_bits, head_bits; ///< count_: not stated apart
+};
+constexpr WeightParameters kWeightParameters[] = {
+    {Precision::int4, Parameter::int4_weight_bits, Parameter::int4_head_bits},
+    {Precision::int8, Parameter::int8_weight_bits, Parameter::int8_head_bits},
+    {Precision::fp8, Parameter::count_, Parameter::fp8_head_bits},
+    {Precision::fp4, Parameter::fp4_weight_bits, Parameter::fp4_head_bits},
+};
+
+bool offers_weights_alone(const Runtime& runtime, Precision format) {
+    return std::find(runtime.weight_only.begin(), runtime.weight_only.end(), format) !=
+           runtime.weight_only.end();
+}
+
+/// Cached keys and values of that many bits; only the width matters.
+Precision cache_format(double bits) {
+    return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : Precision::fp16;
+}
+
+} // namespace
+
+ExecutedPrecision language_precision(const Machine& machine, const PrecisionConfig& requested,
+                                     std::optional<Precision> kv_cache) {
+    PrecisionConfig c = requested;
+    const Device& device = *machine.device;
+    const bool uniform = c.weights == c.compute;
+    const auto refuse = [&](std::string reason) { return ExecutedPrecision{false, c, std::move(reason)}; };
+    if (uniform && is_integer(c.compute) && offers_weights_alone(*machine.runtime, c.compute)) {
+        c = PrecisionConfig::uniform(Precision::fp16);
+        c.weights = requested.weights;
+    } else if (!is_integer(c.compute) && bits_of(c.compute) < 16) {
+        // Products take narrow operands; the residual stream and the norms stay in 16 bits.
+        c.activations = Precision::fp16;
+        c.kv_cache = bits_of(c.compute) < 8 ? Precision::fp8 : c.compute;
+    } else if (uniform && is_integer(c.compute) && machine.matrix_ops(c.compute) <= 0 &&
+               machine.vector_ops(c.compute) <= 0) {
+        return refuse(fmt::format("{} has no {} arithmetic, and {} no kernels for {} weights alone",
+                                  device.id, name_of(c.compute), machine.runtime->id, name_of(c.compute)));
+    }
+    if (!uniform && bits_of(c.weights) < bits_of(c.compute) &&
+        !offers_weights_alone(*machine.runtime, c.weights))
+        return refuse(fmt::format("{} has no kernels for {} weights with {} arithmetic", machine.runtime->id,
+                                  name_of(c.weights), name_of(c.compute)));
+    ExecutedPrecision result = resolve_precision(device, *machine.runtime, c);
+    PrecisionConfig& runs = result.config;
+    for (const WeightParameters& row : kWeightParameters) {
+        if (row.format != runs.weights)
+            continue;
+        if (row.weight_bits != Parameter::count_)
+            runs.weight_bits_overhead =
+                machine.param(row.weight_bits, bits_of(runs.weights)) - bits_of(runs.weights);
+        runs.head_bits = machine.param(row.head_bits, 0);
+        if (const Fact& bits = machine.parameters.fact(Parameter::kv_cache_bits); bits.known())
+            runs.kv_cache = cache_format(bits.value);
+    }
+    if (kv_cache)
+        runs.kv_cache = *kv_cache;
+    return result;
+}
+
+} // namespace archsim

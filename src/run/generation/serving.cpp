@@ -1,0 +1,182 @@
+// Continuous batching: sequences at all stages of their answers share each step, together with the prompts of
+// those that start (Yu et al., Orca, OSDI 2022; Agrawal et al., Sarathi, 2023).
+
+#include "run/generation/step.hpp"
+
+#include "map/neighbours.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+bool multiplies_activations(const SubgraphWork& work) {
+    return std::any_of(work.operators.begin(), work.operators.end(), [](const OperatorUse& use) {
+        return use.op->work.attention ||
+               std::any_of(use.op->work.contractions.begin(), use.op->work.contractions.end(),
+                           [](const Contraction& c) { return !c.weights_constant; });
+    });
+}
+
+/// Rows of both under one reading of the weights.
+Contraction join_rows(const Contraction& a, const Contraction& b, double share) {
+    Contraction c = a;
+    c.groups = std::max(a.groups, b.groups);
+    c.m = (a.groups * a.m + share * b.groups * b.m) / c.groups;
+    return c;
+}
+
+Operator join_operators(const Operator& a, const Operator& b, double share) {
+    Operator op = a;
+    for (std::size_t i = 0; i < op.work.contractions.size() && i < b.work.contractions.size(); ++i)
+        op.work.contractions[i] = join_rows(a.work.contractions[i], b.work.contractions[i], share);
+    op.work.macs += share * b.work.macs;
+    op.work.vector_ops += share * b.work.vector_ops;
+    op.work.special_ops += share * b.work.special_ops;
+    return op;
+}
+
+void join_bytes(SubgraphWork& a, const SubgraphWork& b, double share) {
+    a.input_bytes += share * b.input_bytes;
+    a.extra_bytes += share * b.extra_bytes;
+    a.output_bytes += share * b.output_bytes;
+    a.kv_bytes += share * b.kv_bytes;
+    a.unfused_bytes += share * b.unfused_bytes;
+    a.link_bytes += share * b.link_bytes;
+    a.weight_bytes = std::max(a.weight_bytes, b.weight_bytes);
+    a.macs += share * b.macs;
+    a.vector_ops += share * b.vector_ops;
+    a.special_ops += share * b.special_ops;
+}
+
+void join_uses(OperatorUse& a, const OperatorUse& b, double share) {
+    a.read_bytes += share * b.read_bytes;
+    a.written_bytes += share * b.written_bytes;
+    a.weight_bytes = std::max(a.weight_bytes, b.weight_bytes);
+    a.output_elements += share * b.output_elements;
+    a.input_elements += share * b.input_elements;
+}
+
+/// Points a subgraph at copies of its operators, which `copies` owns.
+template <class Copy>
+void own_operators(SubgraphWork& work, std::vector<Operator>& copies, Copy&& copy) {
+    for (std::size_t i = 0; i < work.operators.size(); ++i) {
+        const OperatorWork* before = &work.operators[i].op->work;
+        copies.push_back(copy(i));
+        work.operators[i].op = &copies.back();
+        if (work.anchor == before)
+            work.anchor = &copies.back().work;
+    }
+}
+
+bool same_structure(const NetworkWork& a, const NetworkWork& b) {
+    return a.subgraphs.size() == b.subgraphs.size() &&
+           std::equal(a.subgraphs.begin(), a.subgraphs.end(), b.subgraphs.begin(),
+                      [](const SubgraphWork& x, const SubgraphWork& y) {
+                          return x.name == y.name && x.operators.size() == y.operators.size();
+                      });
+}
+
+std::size_t operator_count(const NetworkWork& network) {
+    std::size_t count = 0;
+    for (const SubgraphWork& work : network.subgraphs)
+        count += work.operators.size();
+    return count;
+}
+
+} // namespace
+
+NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share) {
+    NetworkWork mixed = decode;
+    auto derived = std::make_shared<DerivedCounts>();
+    // Pointers into `operators` are handed out while it grows.
+    derived->operators.reserve(operator_count(decode) + operator_count(prefill));
+    const bool aligned = same_structure(decode, prefill);
+    std::vector<SubgraphWork> beside;
+    for (std::size_t i = 0; i < prefill.subgraphs.size(); ++i) {
+        const SubgraphWork& b = prefill.subgraphs[i];
+        if (aligned && !multiplies_activations(b)) {
+            SubgraphWork& a = mixed.subgraphs[i];
+            own_operators(a, derived->operators, [&](std::size_t op) {
+                return join_operators(*a.operators[op].op, *b.operators[op].op, share);
+            });
+            for (std::size_t op = 0; op < a.operators.size(); ++op)
+                join_uses(a.operators[op], b.operators[op], share);
+            join_bytes(a, b, share);
+            continue;
+        }
+        SubgraphWork own = b;
+        own_operators(own, derived->operators, [&](std::size_t op) { return *b.operators[op].op; });
+        own.repeat *= share;
+        if (!aligned) // its place is in another partition than that of the decoding step
+            own.index = kNoPlace;
+        beside.push_back(std::move(own));
+    }
+    for (std::size_t i = 0; i < mixed.subgraphs.size(); ++i)
+        if (!aligned || multiplies_activations(mixed.subgraphs[i])) {
+            const SubgraphWork whole = mixed.subgraphs[i];
+            own_operators(mixed.subgraphs[i], derived->operators,
+                          [&](std::size_t op) { return *whole.operators[op].op; });
+        }
+    mixed.subgraphs.insert(mixed.subgraphs.end(), beside.begin(), beside.end());
+    mixed.macs += share * prefill.macs;
+    mixed.operations += share * prefill.operations;
+    mixed.largest_activation_bytes =
+        std::max(decode.largest_activation_bytes, prefill.largest_activation_bytes);
+    mixed.derived = std::move(derived);
+    return mixed;
+}
+
+SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Estimate& step) {
+    SaturatedServing serving;
+    const Machine& machine = runner.machine();
+    const auto refuse = [&](Status status, std::string reason) {
+        step.status = status;
+        step.reason = std::move(reason);
+        return serving;
+    };
+    if (machine.memory_capacity_bytes <= 0)
+        return refuse(Status::incomplete,
+                      "the device's memory capacity is unknown, and with it how many sequences "
+                      "it serves at once");
+    const double prompt = static_cast<double>(q.tokens), generated = static_cast<double>(q.generate);
+    const std::int64_t end = q.tokens + q.generate;
+    const auto one = runner.work(1, 1, std::max<std::int64_t>(end - 1, 0));
+    const double per_position = one->memory.kv_cache_bytes / static_cast<double>(end);
+    const double per_request =
+        per_position * (prompt + q.beams * generated) + q.beams * one->memory.arena_bytes;
+    const double room =
+        machine.memory_capacity_bytes - one->weight_bytes - machine.param(Parameter::reserved_memory, 0);
+    const double most = machine.param(Parameter::largest_batch, 1e9);
+    const double requests =
+        std::min(most, std::floor(machine.param(Parameter::cache_memory_share, 1) * room / per_request));
+    if (requests < 1)
+        return refuse(
+            Status::does_not_fit,
+            fmt::format("no room for the keys and values of one sequence beside {:.1f} GB of weights",
+                        one->weight_bytes / 1e9));
+    // On average a running sequence is half done; beams keep their own copy of the prompt's keys and values.
+    const auto running = static_cast<std::int64_t>(requests * q.beams);
+    const std::int64_t context = q.tokens + q.generate / 2;
+    const auto decode = runner.work(running, 1, runner.context_read(context, std::max(q.context, end)));
+    const auto prefill = runner.work(1, q.tokens, 0);
+    NetworkWork mixed = mixed_step(*decode, *prefill, requests / generated);
+    mixed.batch = requests;
+    // In memory the beams of a request share the prompt, and all sequences grow to their end.
+    mixed.memory.kv_cache_bytes = requests * per_position * (prompt + q.beams * generated);
+    step = runner.price(mixed, true);
+    if (step.status != Status::ok)
+        return serving;
+    serving.sequences = requests;
+    serving.step_s = step.latency_s;
+    serving.tokens_per_s = requests / step.latency_s;
+    serving.tokens_interval = {requests / step.latency_interval.high, requests / step.latency_interval.low};
+    serving.energy_per_token_j = step.energy.total() / requests;
+    return serving;
+}
+
+} // namespace archsim

@@ -1,0 +1,97 @@
+#include "run/generation/step.hpp"
+
+#include "archsim/estimate/algebra.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+void StepRunner::use_chips(double chips) {
+    if (chips == machine_->chips)
+        return;
+    auto grouped = std::make_shared<Machine>(*machine_);
+    grouped->chips = chips;
+    machine_ = std::move(grouped);
+}
+
+std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) const {
+    return bound.partition(machine_->runtime->fusion);
+}
+
+std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
+    return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators,
+                      machine_->chips);
+}
+
+std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
+                                                    std::int64_t past) const {
+    return work(*model_.bound(batch, sequence, past));
+}
+
+Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
+    return estimate(work, *machine_, {allow_unknown_, keep_subgraphs});
+}
+
+std::int64_t StepRunner::prompt_chunk(std::int64_t tokens, std::int64_t compiled) const {
+    if (machine_->param(Parameter::static_context, 0) <= 0)
+        return tokens;
+    const auto chunk =
+        static_cast<std::int64_t>(machine_->param(Parameter::microbatch_rows, static_cast<double>(tokens)));
+    return std::min(chunk, std::max(tokens, compiled));
+}
+
+std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, std::int64_t tokens,
+                                                          std::int64_t compiled) const {
+    const std::int64_t chunk = prompt_chunk(tokens, compiled);
+    const bool fixed_shapes = machine_->param(Parameter::static_context, 0) > 0;
+    return model_.bound(batch, chunk, fixed_shapes ? std::max<std::int64_t>(0, compiled - chunk) : 0);
+}
+
+Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                             bool keep_subgraphs) const {
+    Estimate e = price(*work(*prompt_pass(batch, tokens, compiled)), keep_subgraphs);
+    if (e.status != Status::ok)
+        return e;
+    const std::int64_t chunk = prompt_chunk(tokens, compiled);
+    e = repeated(std::move(e), std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
+    return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
+                      machine_->static_power_w * machine_->chips);
+}
+
+std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {
+    return machine_->param(Parameter::static_context, 0) > 0 ? std::max(past, compiled - 1) : past;
+}
+
+Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
+                            bool keep_subgraphs) const {
+    return price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+}
+
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result) {
+    Conditions own = result.conditions;
+    // Steps of one batch follow each other; serving many requests is priced as larger batches.
+    own.scenario = Scenario::latency;
+    try {
+        const DeviceChoice choice = session.hardware().device(result.hardware);
+        result.device = choice.device; // known even where the stack does not run on it
+        result.power_mode = choice.power_mode;
+        if (own.stack.empty())
+            own.stack = language_runtime(session.hardware(), *choice.device);
+        result.machine = session.machine(result.hardware, own);
+        result.device = result.machine->device;
+        result.runtime = result.machine->runtime;
+        result.power_mode = result.machine->mode_name();
+        const ExecutedPrecision executed = language_precision(*result.machine, own.formats(), own.kv_cache);
+        result.estimate.precision_note = executed.note;
+        if (executed.supported)
+            return StepRunner(model, result.machine, executed.config, own.allow_unknown);
+        result.estimate.reason = executed.note;
+    } catch (const Error& problem) {
+        result.estimate.reason = problem.what();
+    }
+    result.estimate.status = Status::unsupported;
+    return std::nullopt;
+}
+
+} // namespace archsim

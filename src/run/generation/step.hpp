@@ -1,0 +1,63 @@
+#pragma once
+// One pass of a language model on a machine: the building block of phases and of serving.
+
+#include "run/generation/language_model.hpp"
+
+#include <optional>
+
+namespace archsim {
+
+/// A language model on a device, with the formats that run.
+class StepRunner {
+  public:
+    StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine,
+               PrecisionConfig precision, bool allow_unknown)
+        : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {}
+
+    const GenerationModel& model() const { return model_; }
+    const Machine& machine() const { return *machine_; }
+    std::shared_ptr<const Machine> shared_machine() const { return machine_; }
+    /// From here on the model is spread over that many of the devices.
+    void use_chips(double chips);
+
+    std::shared_ptr<const Partition> partition(const BoundModel& bound) const;
+    std::shared_ptr<const NetworkWork> work(const BoundModel& bound) const;
+    std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence,
+                                            std::int64_t past) const;
+    Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
+
+    /// The model at the sizes of one pass over the prompt. A stack with static shapes takes it in chunks
+    /// (Parameter::microbatch_rows) that attend to the whole `compiled` context.
+    std::shared_ptr<const BoundModel> prompt_pass(std::int64_t batch, std::int64_t tokens,
+                                                  std::int64_t compiled) const;
+    /// The prompt of each sequence, with the stack's cost of a first token.
+    Estimate prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                     bool keep_subgraphs = false) const;
+    /// One token of each sequence. A stack with static shapes reads the `compiled` context whatever is in it.
+    Estimate decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
+                    bool keep_subgraphs = false) const;
+    /// Context that a decode step reads.
+    std::int64_t context_read(std::int64_t past, std::int64_t compiled) const;
+
+  private:
+    /// Tokens of one pass over a prompt.
+    std::int64_t prompt_chunk(std::int64_t tokens, std::int64_t compiled) const;
+
+    const GenerationModel& model_;
+    std::shared_ptr<const Machine> machine_;
+    PrecisionConfig precision_;
+    bool allow_unknown_ = false;
+};
+
+/// The device, its stack and the formats for a language model, under the result's conditions, or why there is
+/// none. Fills the result's device, runtime, machine and status.
+std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result);
+
+/// Counts of a step in which a batch decodes while prompts are processed: products with weights read the
+/// weights once for both, attention runs for each. `share` is the part of `prefill` that one step holds.
+NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share);
+
+/// A server that always has requests waiting. `status` of `step` tells why nothing fits.
+SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& prompt, Estimate& step);
+
+} // namespace archsim

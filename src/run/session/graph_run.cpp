@@ -1,0 +1,92 @@
+#include "run/session/graph_run.hpp"
+
+#include "estimate/batch_pieces.hpp"
+
+namespace archsim {
+
+namespace {
+
+/// True when the first input's leading dimension has no name, or is fixed at one item.
+bool can_take_batch(const Graph& graph) {
+    for (const TensorId input : graph.inputs)
+        if (const auto& shape = graph.tensors[input].shape; shape && !shape->empty())
+            return shape->front().value < 0 || shape->front().value == 1;
+    return false;
+}
+
+void refuse(Estimate& e, std::string reason) {
+    e.status = Status::unsupported;
+    e.reason = std::move(reason);
+}
+
+} // namespace
+
+std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
+                                             const Bindings& bindings, const OperatorRegistry& operators) {
+    Bindings all = bindings;
+    if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
+        all.dims.try_emplace(symbol, batch);
+    else if (can_take_batch(*model.graph))
+        all.batch_size = batch;
+    return std::make_shared<const BoundModel>(model, all, operators);
+}
+
+Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions) {
+    Result result;
+    result.model = std::move(model);
+    result.hardware = device;
+    result.conditions = conditions;
+    return result;
+}
+
+Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
+                 std::string_view device, const Conditions& conditions) {
+    Result result = asked(model->facts(), device, conditions);
+    try {
+        const DeviceChoice choice = session.hardware().device(device);
+        result.device = choice.device; // known even where the stack does not run on it
+        result.power_mode = choice.power_mode;
+        return run_graph_on(model, device, session.machine(device, conditions), conditions);
+    } catch (const Error& problem) {
+        refuse(result.estimate, problem.what());
+    }
+    return result;
+}
+
+Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                    std::shared_ptr<const Machine> made, const Conditions& conditions, BatchCounts* counted) {
+    Result result = asked(model->facts(), device, conditions);
+    result.machine = std::move(made);
+    const Machine& machine = *result.machine;
+    result.device = machine.device;
+    result.runtime = machine.runtime;
+    result.power_mode = machine.mode_name();
+    try {
+        const ExecutedPrecision executed =
+            resolve_precision(*machine.device, *machine.runtime, conditions.formats());
+        if (!executed.supported) {
+            refuse(result.estimate, executed.note);
+            return result;
+        }
+        const FusionPolicy& fusion = conditions.fusion ? *conditions.fusion : machine.runtime->fusion;
+        const auto work_of = [&](const BoundModel& bound) {
+            return bound.work(fusion, executed.config, machine.runtime->unsupported_operators, machine.chips);
+        };
+        result.partition = model->partition(fusion);
+        result.work = work_of(*model);
+        EstimateOptions how{conditions.allow_unknown, conditions.keep_subgraphs, {}};
+        auto smaller = model;
+        how.smaller_batch = [&](std::size_t) -> std::shared_ptr<const NetworkWork> {
+            smaller = smaller->smaller();
+            return smaller ? work_of(*smaller) : nullptr;
+        };
+        result.estimate =
+            counted ? estimate(*result.work, machine, how, *counted) : estimate(*result.work, machine, how);
+        result.estimate.precision_note = executed.note;
+    } catch (const Error& problem) {
+        refuse(result.estimate, problem.what());
+    }
+    return result;
+}
+
+} // namespace archsim

@@ -1,0 +1,27 @@
+#pragma once
+// One bound graph on one machine: the pass that every kind of workload is made of.
+
+#include "archsim/run/session.hpp"
+
+namespace archsim {
+
+class BatchCounts;
+
+/// Sizes a graph; `batch` sets the dimension named "batch" (or the leading symbol of the first input).
+std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
+                                             const Bindings& bindings, const OperatorRegistry& operators);
+
+/// What was asked and for which model, without an estimate yet.
+Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions);
+
+/// Never throws for a device: what fails becomes the result's status and reason.
+Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
+                 std::string_view device, const Conditions& conditions = {});
+
+/// The same on a machine made before (and changed since): what searches call many times. `counted` is what
+/// earlier estimates on that machine left, or null.
+Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                    std::shared_ptr<const Machine> machine, const Conditions& conditions,
+                    BatchCounts* counted = nullptr);
+
+} // namespace archsim

@@ -1,0 +1,212 @@
+#include "archsim/run/model.hpp"
+
+#include "map/format_invariants.hpp"
+#include "map/sharding.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <list>
+#include <mutex>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGraph> graph) {
+    ModelFacts facts;
+    facts.name = info.name;
+    facts.title = info.title;
+    facts.source = info.source;
+    facts.parameters = graph->parameters();
+    facts.macs = graph->macs();
+    facts.operations = graph->operations();
+    facts.dims = graph->dims;
+    facts.findings = graph->findings;
+    for (const Operator& op : graph->operators)
+        facts.operators += !op.folded && op.work.kind != OpKind::free;
+    facts.graph = std::move(graph);
+    return facts;
+}
+
+/// Made by the first who asks; others who want the same wait for it, and nobody else does.
+template <class T>
+struct Once {
+    std::mutex making;
+    std::shared_ptr<const T> value;
+    template <class Make>
+    std::shared_ptr<const T> get(const Make& make) {
+        const std::lock_guard lock(making);
+        if (!value)
+            value = make();
+        return value;
+    }
+};
+
+struct PartitionEntry {
+    FusionPolicy policy;
+    Once<Partition> partition;
+    Once<FormatInvariants> common;
+};
+
+struct WorkEntry {
+    FusionPolicy policy;
+    PrecisionConfig precision;
+    std::vector<std::string> unsupported;
+    double chips = 1;
+    Once<NetworkWork> work;
+};
+
+} // namespace
+
+const Graph& graph_of(const ImportedGraph& model) {
+    if (model.graph)
+        return *model.graph;
+    std::vector<std::string_view> parts;
+    for (const ModelPart& part : model.info.parts)
+        parts.push_back(part.model);
+    throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}", model.info.name,
+                                 fmt::join(parts, ", ")));
+}
+
+std::int64_t next_smaller_batch(std::int64_t batch) {
+    for (std::int64_t factor = 2; factor * factor <= batch; ++factor)
+        if (batch % factor == 0)
+            return batch / factor;
+    return 1;
+}
+
+std::string batch_symbol(const Graph& graph) {
+    std::string leading;
+    for (TensorId input : graph.inputs) {
+        const Tensor& tensor = graph.tensors[input];
+        if (!tensor.shape || tensor.shape->empty())
+            continue;
+        for (const Dimension& dimension : *tensor.shape)
+            if (dimension.symbol == "batch")
+                return "batch";
+        if (leading.empty())
+            leading = tensor.shape->front().symbol;
+    }
+    return leading;
+}
+
+struct BoundModel::State {
+    State(ImportedGraph imported, const Bindings& given, const OperatorRegistry& rows)
+        : model(std::move(imported)), bindings(given), operators(&rows),
+          graph(std::make_shared<const ShapedGraph>(
+              archsim::bind(*model.graph, bindings, model.info.dims, rows))),
+          facts(std::make_shared<const ModelFacts>(describe(model.info, graph))),
+          batch_name(batch_symbol(*model.graph)) {
+        if (const auto size = graph->dims.find(batch_name); size != graph->dims.end())
+            batch = static_cast<double>(size->second);
+        else if (bindings.batch_size)
+            batch = static_cast<double>(*bindings.batch_size);
+        for (const Operator& op : graph->operators)
+            types.insert(op.type);
+    }
+
+    PartitionEntry& partition_entry(const FusionPolicy& policy) {
+        const std::lock_guard lock(mutex);
+        for (PartitionEntry& known : partitions)
+            if (known.policy == policy)
+                return known;
+        PartitionEntry& entry = partitions.emplace_back();
+        entry.policy = policy;
+        return entry;
+    }
+
+    WorkEntry& work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
+                          const std::vector<std::string>& unsupported, double chips) {
+        const std::lock_guard lock(mutex);
+        for (WorkEntry& known : works)
+            if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
+                known.chips == chips)
+                return known;
+        WorkEntry& entry = works.emplace_back();
+        entry.policy = policy;
+        entry.precision = precision;
+        entry.unsupported = unsupported;
+        entry.chips = chips;
+        return entry;
+    }
+
+    /// Those of the operator types that occur: stacks that differ in others share their work.
+    std::vector<std::string> occurring(const std::vector<std::string>& given) const {
+        std::vector<std::string> found;
+        for (const std::string& type : given)
+            if (types.contains(type))
+                found.push_back(type);
+        return found;
+    }
+
+    const ImportedGraph model;
+    const Bindings bindings;
+    const OperatorRegistry* const operators; ///< of the Session, which outlives its models
+    const std::shared_ptr<const ShapedGraph> graph;
+    const std::shared_ptr<const ModelFacts> facts;
+    const std::string batch_name;
+    double batch = 1;                 ///< items of one inference
+    std::set<std::string_view> types; ///< of the operators
+    std::mutex mutex;                 ///< of both lists
+    std::list<PartitionEntry> partitions;
+    std::list<WorkEntry> works;
+    Once<BoundModel> smaller;
+};
+
+BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators)
+    : state_(std::make_unique<State>(std::move(model), bindings, operators)) {}
+
+BoundModel::~BoundModel() = default;
+
+const ImportedGraph& BoundModel::model() const {
+    return state_->model;
+}
+
+const ShapedGraph& BoundModel::graph() const {
+    return *state_->graph;
+}
+
+std::shared_ptr<const ModelFacts> BoundModel::facts() const {
+    return state_->facts;
+}
+
+std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
+    return state_->partition_entry(policy).partition.get(
+        [&] { return std::make_shared<const Partition>(archsim::partition(*state_->graph, policy)); });
+}
+
+std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
+                                                    const PrecisionConfig& precision,
+                                                    const std::vector<std::string>& unsupported_types,
+                                                    double chips) const {
+    const std::vector<std::string> unsupported = state_->occurring(unsupported_types);
+    return state_->work_entry(policy, precision, unsupported, chips).work.get([&] {
+        const ShapedGraph& graph = *state_->graph;
+        const Partition& fused = *partition(policy);
+        NetworkWork counted;
+        if (chips > 1) {
+            counted = make_network_work(graph, fused, precision, unsupported, shard(graph, chips));
+        } else {
+            const auto common = state_->partition_entry(policy).common.get(
+                [&] { return find_format_invariants(graph, fused); });
+            counted = make_network_work(graph, fused, precision, unsupported, nullptr, *common);
+        }
+        counted.batch = state_->batch;
+        return std::make_shared<const NetworkWork>(std::move(counted));
+    });
+}
+
+std::shared_ptr<const BoundModel> BoundModel::smaller() const {
+    const auto batch = state_->graph->dims.find(state_->batch_name);
+    if (batch == state_->graph->dims.end() || batch->second <= 1)
+        return nullptr;
+    return state_->smaller.get([&] {
+        Bindings fewer = state_->bindings;
+        fewer.dims[state_->batch_name] = next_smaller_batch(batch->second);
+        return std::make_shared<const BoundModel>(state_->model, fewer, *state_->operators);
+    });
+}
+
+} // namespace archsim

@@ -1,0 +1,60 @@
+#include "run/session/prepared.hpp"
+
+#include "run/generation/prepared_prompt.hpp"
+#include "run/session/graph_run.hpp"
+#include "run/session/parts.hpp"
+
+namespace archsim {
+
+namespace {
+
+class PreparedGraph : public Prepared {
+  public:
+    explicit PreparedGraph(std::shared_ptr<const BoundModel> bound) : bound_(std::move(bound)) {}
+    std::shared_ptr<const ModelFacts> facts() const override { return bound_->facts(); }
+    Result on(const Session& session, std::string_view device, const Conditions& conditions) const override {
+        return run_graph(session, bound_, device, conditions);
+    }
+    std::shared_ptr<const BoundModel> graph() const override { return bound_; }
+
+  private:
+    const std::shared_ptr<const BoundModel> bound_;
+};
+
+} // namespace
+
+PreparedWorkloads::PreparedWorkloads(std::shared_ptr<const OperatorRegistry> operators)
+    : operators_(std::move(operators)) {}
+
+const OperatorRegistry& PreparedWorkloads::operators() const {
+    return operators_ ? *operators_ : OperatorRegistry::standard();
+}
+
+std::shared_ptr<const GenerationModel> PreparedWorkloads::language(const Model& model,
+                                                                   const Bindings& sizes) {
+    const std::lock_guard lock(languages_mutex_);
+    for (const auto& [known, language] : languages_)
+        if (same_sizes(known, sizes))
+            return language;
+    return languages_.emplace_back(sizes, std::make_shared<const GenerationModel>(model, sizes, operators()))
+        .second;
+}
+
+std::shared_ptr<const Prepared> prepare(const Workload& workload) {
+    const Model& model = workload.model;
+    if (!model.prepared)
+        throw UsageError("a workload needs a model that Session::load returned");
+    PreparedWorkloads& known = *model.prepared;
+    return known.get(workload, [&]() -> std::shared_ptr<const Prepared> {
+        if (workload.prompt)
+            return std::make_shared<const PreparedPrompt>(known.language(model, workload.sizes),
+                                                          workload.batch, *workload.prompt);
+        if (!model.parts.empty())
+            return std::make_shared<const PreparedParts>(model, workload.batch, workload.sizes,
+                                                         known.operators());
+        return std::make_shared<const PreparedGraph>(
+            bind_graph(model, workload.batch, workload.sizes, known.operators()));
+    });
+}
+
+} // namespace archsim

@@ -1,0 +1,118 @@
+#include "archsim/run/session.hpp"
+
+#include "archsim/core/data_dir.hpp"
+#include "archsim/import/import.hpp"
+#include "run/session/find_catalogue.hpp"
+#include "run/session/graph_run.hpp"
+#include "run/session/prepared.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+namespace archsim {
+
+namespace {
+
+bool looks_like_path(std::string_view name) {
+    return name.find('/') != std::string_view::npos || name.ends_with(".onnx");
+}
+
+/// The catalogue knows which initialisers training does not learn; the file does not say.
+void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
+    for (Tensor& tensor : graph.tensors)
+        if (tensor.role == TensorRole::initializer)
+            for (const std::string& pattern : patterns)
+                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+}
+
+void check(const Workload& workload, const Conditions& conditions) {
+    if (workload.batch < 1)
+        throw UsageError(fmt::format("a batch of {}: give at least one item", workload.batch));
+    if (!(conditions.devices >= 0) || conditions.devices != std::floor(conditions.devices))
+        throw UsageError(fmt::format("{:g} devices: give a whole number", conditions.devices));
+    if (conditions.devices == 0 && !workload.prompt)
+        throw UsageError("as many devices as needed: only for a language model with a prompt");
+}
+
+} // namespace
+
+Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
+    const auto root = options.data.empty() ? data_dir() : options.data;
+    hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
+    catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
+    energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
+    uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");
+}
+
+Model Session::load(std::string_view name_or_path) const {
+    Model model;
+    model.prepared = std::make_shared<PreparedWorkloads>(operators_);
+    if (const CatalogueEntry* entry = catalogue_->find(name_or_path)) {
+        model.info = *entry;
+        for (const ModelPart& part : entry->parts)
+            model.parts.push_back(load(part.model));
+        if (!entry->file.empty()) {
+            Graph graph = import_onnx(entry->file);
+            mark_buffers(graph, entry->buffers);
+            model.graph = std::make_shared<const Graph>(std::move(graph));
+        }
+        return model;
+    }
+    const std::filesystem::path path(name_or_path);
+    if (looks_like_path(name_or_path) || std::filesystem::exists(path)) {
+        model.info.name = model.info.title = path.stem().string();
+        model.info.file = path;
+        model.info.source = path.string();
+        model.graph = std::make_shared<const Graph>(import_onnx(path));
+        return model;
+    }
+    throw unknown_model(*catalogue_, name_or_path);
+}
+
+std::shared_ptr<const BoundModel> Session::bind(const ImportedGraph& model, std::int64_t batch,
+                                                const Bindings& bindings) const {
+    graph_of(model);
+    return bind_graph(model, batch, bindings, operators_ ? *operators_ : OperatorRegistry::standard());
+}
+
+Result Session::estimate(const Workload& workload, std::string_view device,
+                         const Conditions& conditions) const {
+    check(workload, conditions);
+    hardware_->device(device); // names that do not exist are errors, not results
+    if (!conditions.stack.empty())
+        hardware_->runtime(conditions.stack);
+    return prepare(workload)->on(*this, device, conditions);
+}
+
+std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const {
+    return prepare(workload)->facts();
+}
+
+std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
+                                                const Conditions& conditions) const {
+    DeviceChoice choice = hardware_->device(hardware);
+    std::shared_ptr<const Runtime> runtime = hardware_->runtime_for(*choice.device, conditions.stack);
+    if (conditions.overrides) {
+        Device device = *choice.device;
+        Runtime stack = *runtime;
+        apply(*conditions.overrides, device, stack);
+        choice.device = std::make_shared<const Device>(std::move(device));
+        runtime = std::make_shared<const Runtime>(std::move(stack));
+    }
+    if (conditions.structure != DeviceChanges{})
+        choice.device = changed(*choice.device, conditions.structure);
+    MachineOptions machine_options;
+    machine_options.scenario = conditions.scenario;
+    machine_options.scope = conditions.scope;
+    machine_options.chips = std::max(1.0, conditions.devices);
+    machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
+    machine_options.uncertainty = uncertainty_;
+    if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
+        machine_options.mapper = own->second;
+    Machine machine = make_machine(choice.device, choice.power_mode, std::move(runtime), machine_options);
+    apply(conditions.changes, machine);
+    return std::make_shared<const Machine>(std::move(machine));
+}
+
+} // namespace archsim

@@ -1,0 +1,170 @@
+#include "archsim/run/sweep.hpp"
+
+#include "run/sweep/ordered_work.hpp"
+#include "run/sweep/sweep_worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::uint64_t kRange = 256;         ///< points that a thread takes at a time
+constexpr std::uint64_t kLargestRange = 8192; ///< with all of a model
+
+std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
+    if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b)
+        throw UsageError("the design space has more points than can be counted; leave an axis out");
+    return a * b;
+}
+
+} // namespace
+
+struct Sweep::State {
+    State(const Session& s, SweepRequest r) : session(s), request(std::move(r)) {
+        check();
+        for (const std::string& name : request.models)
+            graph_of(models.emplace_back(session.load(name)));
+        size = 1;
+        for (const std::size_t n : {request.models.size(), request.batches.size(), request.hardware.size(),
+                                    request.precisions.size()})
+            size = checked_product(size, n);
+        for (const SweepAxis& axis : request.axes)
+            size = checked_product(size, axis.factors.size());
+    }
+
+    void check() {
+        if (request.models.empty() || request.hardware.empty() || request.batches.empty() ||
+            request.precisions.empty())
+            throw UsageError("a sweep needs at least one model, device, batch size and precision");
+        if (request.shards == 0 || request.shard >= request.shards)
+            throw UsageError(
+                fmt::format("shard {}/{}: shards are counted from 0", request.shard, request.shards));
+        for (const std::int64_t batch : request.batches)
+            if (batch < 1)
+                throw UsageError(fmt::format("{} is no batch size", batch));
+        for (const std::string& name : request.hardware)
+            session.hardware().device(name);
+        for (const std::string& name : request.precisions) {
+            const auto parsed = PrecisionConfig::parse(name);
+            if (!parsed)
+                throw UsageError(fmt::format("precision \"{}\" is not known", name));
+            precisions.push_back(*parsed);
+        }
+        std::set<std::string> names;
+        for (const SweepAxis& axis : request.axes)
+            if (!names.insert(axis.name).second)
+                throw UsageError(fmt::format("\"{}\" is varied twice", axis.name));
+    }
+
+    SweepPoint at(std::uint64_t number) const {
+        SweepPoint point;
+        point.number = number;
+        point.factors.resize(request.axes.size());
+        const auto take = [&number](std::size_t n) {
+            const auto index = static_cast<std::size_t>(number % n);
+            number /= n;
+            return index;
+        };
+        for (std::size_t i = request.axes.size(); i-- > 0;)
+            point.factors[i] = request.axes[i].factors[take(request.axes[i].factors.size())];
+        point.batch = take(request.batches.size());
+        point.precision = take(request.precisions.size());
+        point.hardware = take(request.hardware.size());
+        point.model = take(request.models.size());
+        return point;
+    }
+
+    /// A thread that has a model for itself waits for nobody, if there are enough of them.
+    std::uint64_t range(unsigned threads) const {
+        const std::uint64_t of_model = size / request.models.size();
+        const bool whole_models = request.models.size() >= std::size_t{4} * threads;
+        return whole_models && of_model <= kLargestRange ? std::max(kRange, of_model) : kRange;
+    }
+
+    const Session& session;
+    SweepRequest request;
+    std::vector<Model> models;
+    std::vector<PrecisionConfig> precisions;
+    std::uint64_t size = 0;
+};
+
+Sweep::Sweep(const Session& session, SweepRequest request)
+    : state_(std::make_unique<State>(session, std::move(request))) {}
+Sweep::~Sweep() = default;
+Sweep::Sweep(Sweep&&) noexcept = default;
+
+const SweepRequest& Sweep::request() const {
+    return state_->request;
+}
+
+std::uint64_t Sweep::size() const {
+    return state_->size;
+}
+
+std::uint64_t Sweep::first() const {
+    const std::uint64_t shards = state_->request.shards, shard = state_->request.shard;
+    return size() / shards * shard + std::min(shard, size() % shards);
+}
+
+std::uint64_t Sweep::last() const {
+    const std::uint64_t shards = state_->request.shards, shard = state_->request.shard;
+    return first() + size() / shards + (shard < size() % shards ? 1 : 0);
+}
+
+void Sweep::run(std::uint64_t from, unsigned threads,
+                const std::function<bool(std::span<const SweepRow>)>& sink) const {
+    threads = std::max(threads, 1U);
+    SweepShared shared(state_->session, state_->request, state_->models, threads);
+    std::vector<SweepWorker> workers;
+    workers.reserve(threads);
+    for (unsigned i = 0; i < threads; ++i)
+        workers.emplace_back(shared, state_->precisions);
+    in_order<std::vector<SweepRow>>(
+        from, last(), state_->range(threads), threads,
+        [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
+            std::vector<SweepRow> rows;
+            rows.reserve(end - begin);
+            for (std::uint64_t number = begin; number < end; ++number)
+                rows.push_back(workers[worker].row(state_->at(number)));
+            return rows;
+        },
+        [&sink](const std::vector<SweepRow>& rows) { return sink(rows); });
+}
+
+std::vector<AxisSensitivity> Sweep::sensitivities(Objective objective) const {
+    const auto& axes = state_->request.axes;
+    SweepShared shared(state_->session, state_->request, state_->models, 1);
+    SweepWorker worker(shared, state_->precisions);
+    SweepPoint workload = state_->at(0);
+    const std::vector<double> own(axes.size(), 1.0);
+    const auto value = [&](const std::vector<double>& factors) {
+        workload.factors = factors;
+        const SweepRow row = worker.row(workload);
+        if (row.status != Status::ok)
+            throw InputError(fmt::format("{} on {}: {}", row.model, row.hardware, row.reason));
+        return value_of(row, objective);
+    };
+    std::vector<AxisSensitivity> found;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const auto [low, high] = std::minmax_element(axes[i].factors.begin(), axes[i].factors.end());
+        std::vector<double> one = own;
+        AxisSensitivity s{.axis = axes[i].name, .low_factor = *low, .high_factor = *high};
+        s.own_value = value(own);
+        one[i] = *low;
+        s.low_value = value(one);
+        one[i] = *high;
+        s.high_value = value(one);
+        found.push_back(s);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const AxisSensitivity& a, const AxisSensitivity& b) {
+        return a.swing() > b.swing();
+    });
+    return found;
+}
+
+} // namespace archsim

@@ -11,6 +11,9 @@
 
 namespace archsim {
 
+/// What an electricity meter counts in.
+inline constexpr double kJoulesPerKwh = 3.6e6;
+
 /// Conditions of use. The defaults are stated with their sources in describe_cost's notes.
 struct CostOptions {
     double kwh_price = 0.127; ///< USD per kWh; US commercial sector 2023, EIA Electric Power Annual
@@ -22,7 +25,6 @@ struct CostOptions {
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
 struct ARCHSIM_API Cost {
-    /// True when the price is that of a bought device.
     double inferences_per_s = 0;          ///< at work
     std::optional<double> cloud;          ///< USD per inference
     std::optional<double> capital;        ///< USD per inference, purchase only

@@ -4,12 +4,12 @@
 #include "archsim/hardware/energy_table.hpp"
 #include "estimate/price.hpp"
 #include "estimate/wall_power.hpp"
+#include "family/cpu_view.hpp"
+#include "family/gpu_view.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"
-#include "family/cpu_view.hpp"
-#include "family/gpu_view.hpp"
 
 #include <catch2/catch.hpp>
 

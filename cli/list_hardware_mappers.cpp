@@ -3,6 +3,7 @@
 
 #include "archsim/core/data_dir.hpp"
 #include "archsim/report/hardware_list.hpp"
+#include "archsim/report/limits_of_belief.hpp"
 #include "common/tool.hpp"
 
 #include <iostream>
@@ -47,6 +48,7 @@ int main(int argc, char** argv) {
     std::string category, deployment, show, show_runtime, names;
     std::vector<std::string> overlays;
     std::optional<std::string> check;
+    bool belief = false;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
         std::vector<std::string> families;
@@ -60,6 +62,8 @@ int main(int argc, char** argv) {
                          "everything about one software stack: devices, fusion, costs, fallback, sources");
         flags.add_optional_value("--check", check,
                                  "check a database folder or one file (default: the installed database)");
+        flags.add_flag("--belief", belief,
+                       "what was measured and what is a projection, per device, with the width of intervals");
         flags.add_option("--names", names, "names only, one per line")
             .one_of({"devices", "runtimes", "deployments"});
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
@@ -82,6 +86,14 @@ int main(int argc, char** argv) {
         const HardwareDatabase database(data_dir() / "hardware_db", {overlays.begin(), overlays.end()});
         if (!names.empty()) {
             output.emit(names_of(database, names));
+            return 0;
+        }
+        if (belief) {
+            const UncertaintyTable table(data_dir() / "hardware_db" / "uncertainty.json");
+            const Format format = output.chosen();
+            if (format == Format::json)
+                throw UsageError("--belief is written as text, markdown, csv or html");
+            output.emit(render(describe(beliefs(database, table)), format, output.render_options()));
             return 0;
         }
         if (!show_runtime.empty()) {

@@ -105,6 +105,8 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
         .add_option("--precision", precision,
                     "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
         .show_default();
+    flags.add_flag("--strict-fp32", strict_fp32,
+                   "fp32 products where the stack would round them to tf32 or bf16 unasked");
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
     flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
@@ -123,8 +125,10 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
 }
 
 PrecisionConfig WorkloadOptions::parsed_precision() const {
-    if (const auto parsed = PrecisionConfig::parse(precision))
+    if (auto parsed = PrecisionConfig::parse(precision)) {
+        parsed->strict_fp32 = strict_fp32;
         return *parsed;
+    }
     throw UsageError(
         fmt::format("--precision: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
                     "w8a16 or w4a16",

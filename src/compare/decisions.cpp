@@ -58,6 +58,16 @@ std::string_view example_of(Objective objective) {
     }
 }
 
+/// Probability that the true value is at most `limit`; see Verdict.
+double probability_at_most(double limit, double value, const Interval& interval) {
+    constexpr double kTail = 1.6448536269514722; // standard normal: 95 %
+    const double distance = std::log(limit / value);
+    const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
+    if (!(reach > 0)) // a value without an interval of its own
+        return distance < 0 ? 0 : 1;
+    return std::erfc(-kTail * distance / reach / std::sqrt(2.0)) / 2;
+}
+
 Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
     Verdict verdict;
     verdict.constraint = constraint;
@@ -72,6 +82,8 @@ Verdict judge(const Result& result, const Constraint& constraint, const CostOpti
     verdict.met = verdict.margin >= 0;
     const Interval interval = interval_of(result, constraint.objective, cost);
     verdict.certain = limit < interval.low || limit > interval.high;
+    const double at_most = probability_at_most(limit, value, interval);
+    verdict.probability = least ? 1 - at_most : at_most;
     return verdict;
 }
 
@@ -116,6 +128,8 @@ std::optional<Winner> best_of_qualified(std::span<const Result> results, const D
         winner->best = index[winner->best];
         for (std::size_t& tied : winner->tied)
             tied = index[tied];
+        if (winner->projected)
+            winner->projected = index[*winner->projected];
     }
     return winner;
 }

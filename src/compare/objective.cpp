@@ -1,7 +1,10 @@
 #include "archsim/compare/objective.hpp"
 
+#include "archsim/compare/ties.hpp"
+
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <string>
 
 namespace archsim {
@@ -33,9 +36,12 @@ std::optional<double> value_of(const Result& result, Objective objective, const 
     if (!result.ok())
         return std::nullopt;
     const Estimate& e = result.estimate;
+    const auto known = [](double value) {
+        return std::isnan(value) ? std::nullopt : std::optional(value);
+    };
     switch (objective) {
     case Objective::energy:
-        return e.energy_per_inference_j;
+        return known(e.energy_per_inference_j);
     case Objective::latency:
         return e.latency_s;
     case Objective::throughput:
@@ -43,11 +49,11 @@ std::optional<double> value_of(const Result& result, Objective objective, const 
     case Objective::memory:
         return e.memory.peak_bytes;
     case Objective::power:
-        return e.power_w;
+        return known(e.power_w);
     case Objective::cost:
         return cost_of(result, cost).best();
     case Objective::balance:
-        return e.energy_per_inference_j * e.latency_s;
+        return known(e.energy_per_inference_j * e.latency_s);
     }
     return std::nullopt;
 }
@@ -86,11 +92,23 @@ std::optional<Winner> find_winner(std::span<const Result> results, Objective obj
     if (order.empty())
         return std::nullopt;
     std::sort(order.begin(), order.end());
-    Winner winner{order.front().second, {}};
-    const Interval best = interval_of(results[winner.best], objective, cost);
-    for (std::size_t i = 1; i < order.size(); ++i)
-        if (interval_of(results[order[i].second], objective, cost).overlaps(best))
-            winner.tied.push_back(order[i].second);
+    const auto standing = [&](const std::pair<double, std::size_t>& entry) {
+        const Interval own = interval_of(results[entry.second], objective, cost);
+        return Standing{entry.first,
+                        info_of(objective).higher_is_better ? Interval{-own.high, -own.low} : own};
+    };
+    const auto measured = [&](const auto& entry) { return !results[entry.second].estimate.projected; };
+    const auto first = std::find_if(order.begin(), order.end(), measured);
+    const bool any_measured = first != order.end();
+    const auto& best = any_measured ? *first : order.front();
+    Winner winner{best.second, {}, {}};
+    if (any_measured && first != order.begin())
+        winner.projected = order.front().second;
+    const Standing own = standing(best);
+    for (const auto& entry : order)
+        if (entry.second != best.second && (measured(entry) || !any_measured) &&
+            tied(results[entry.second], standing(entry), results[best.second], own))
+            winner.tied.push_back(entry.second);
     return winner;
 }
 

@@ -1,6 +1,9 @@
 #include "archsim/compare/ranking.hpp"
 
+#include "archsim/compare/ties.hpp"
+
 #include <algorithm>
+#include <limits>
 
 namespace archsim {
 
@@ -40,25 +43,42 @@ double ranking_value(const Estimate& e, RankBy by) {
     return 0;
 }
 
+std::string Rank::text() const {
+    if (place == 0)
+        return "-";
+    const std::string number = std::to_string(place) + (tied ? "=" : "");
+    return projected ? "(" + number + ")" : number;
+}
+
 std::vector<Rank> rank_results(std::span<const Result> results, RankBy by) {
+    std::vector<Standing> standings(results.size());
     std::vector<Rank> ranks(results.size());
-    for (std::size_t i = 0; i < results.size(); ++i)
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const Estimate& e = results[i].estimate;
         ranks[i].result = i;
+        ranks[i].projected = e.projected;
+        standings[i].value =
+            results[i].ok() ? ranking_value(e, by) : std::numeric_limits<double>::quiet_NaN();
+        standings[i].interval = interval_of(e, by);
+    }
     std::stable_sort(ranks.begin(), ranks.end(), [&](const Rank& a, const Rank& b) {
-        const Result &x = results[a.result], &y = results[b.result];
-        if (!x.ok() || !y.ok())
-            return x.ok() && !y.ok();
-        return ranking_value(x.estimate, by) < ranking_value(y.estimate, by);
+        const Standing &x = standings[a.result], &y = standings[b.result];
+        if (!x.known() || !y.known())
+            return x.known() && !y.known();
+        return x.value < y.value;
     });
-    const Rank* leader = nullptr;
-    for (std::size_t i = 0; i < ranks.size() && results[ranks[i].result].ok(); ++i) {
-        const Interval own = interval_of(results[ranks[i].result].estimate, by);
-        if (leader && own.overlaps(interval_of(results[leader->result].estimate, by))) {
-            ranks[i].place = leader->place;
-            ranks[i].tied = ranks[static_cast<std::size_t>(leader - ranks.data())].tied = true;
-        } else {
-            ranks[i].place = static_cast<int>(i) + 1;
-            leader = &ranks[i];
+    for (Rank& own : ranks) {
+        const Standing& x = standings[own.result];
+        if (!x.known())
+            continue;
+        own.place = 1;
+        for (const Rank& other : ranks) {
+            const Standing& y = standings[other.result];
+            if (&other == &own || !y.known())
+                continue;
+            const Result &a = results[own.result], &b = results[other.result];
+            own.place += !other.projected && surely_better(b, y, a, x);
+            own.tied = own.tied || archsim::tied(a, x, b, y);
         }
     }
     return ranks;

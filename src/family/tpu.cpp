@@ -22,6 +22,10 @@ struct Chip {
         array.count = std::max(1.0, facts.mxu_per_core.value_or(1));
         array.rows = facts.rows.value_or(128);
         array.cols = facts.cols.value_or(array.rows);
+        if (facts.cores_as_one) {
+            array.count *= cores;
+            cores = 1;
+        }
         array.output_stationary = facts.dataflow.starts_with("output");
         // Cores split the batch: in latency scenario the busiest core holds whole images.
         busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);

@@ -48,6 +48,7 @@ void read_systolic(ObjectReader& block, SystolicFacts& systolic) {
     systolic.rows = block.quantity("rows", D::one, {1, 65536});
     systolic.cols = block.quantity("cols", D::one, {1, 65536});
     systolic.vector_lanes = block.quantity("vector_lanes", D::one, {1, 1e6});
+    systolic.cores_as_one = block.flag("cores_as_one", false);
     systolic.dataflow = block.text("dataflow");
 }
 

@@ -52,18 +52,20 @@ double Machine::peak_ops(Precision p) const {
 
 namespace {
 
-/// Clock at which code runs: the mode's, else what the chip sustains, else boost, else the engine's own.
+/// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else boost, else
+/// the engine's own.
 const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     if (mode && mode->clock.known())
         return mode->clock;
-    for (const Fact* clock : {&device.clock_sustained, &device.clock_boost, &device.clock_base})
+    for (const Fact* clock :
+         {&device.clock_all_core, &device.clock_sustained, &device.clock_boost, &device.clock_base})
         if (clock->known())
             return *clock;
     for (const Engine& engine : device.engines)
         if (engine.clock.known())
             return engine.clock;
     throw InputError(
-        fmt::format("{}: no clock is known for {}; give clocks.sustained, clocks.boost or an engine's "
+        fmt::format("{}: no clock is known for {}; give clocks.boost, clocks.all_core or an engine's "
                     "clock",
                     device.file, device.id));
 }
@@ -97,14 +99,19 @@ class MachineBuilder {
         m_.combine_exponent = m_.runtime->combine_exponent.value_or(std::numeric_limits<double>::infinity());
         // An estimated power budget must not lower a clock.
         const Fact& limit = m_.mode && m_.mode->limit.known() ? m_.mode->limit : d.tdp;
-        if (limit.known() && limit.source && limit.source->kind != SourceKind::assumed)
-            m_.power_limit_w = limit.value;
+        const bool estimated = !limit.source || limit.source->kind == SourceKind::assumed;
+        if (limit.known())
+            (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
             m_.static_power_w = m_.mode->active_idle.value;
-        else if (m_.energy)
-            m_.static_power_w = m_.energy->static_power.value_or(0);
+        else if (m_.energy && m_.energy->static_power.known())
+            m_.static_power_w = m_.energy->static_power.value;
+        else
+            m_.energy = nullptr; // a sum without its static part is no energy
         if (d.dram)
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0) * m_.chips;
+        else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
+            m_.memory_capacity_bytes = d.npu.sram_bytes.value_or(0) * m_.chips;
     }
 
   private:
@@ -137,12 +144,11 @@ class MachineBuilder {
             const int rank = level_rank(level);
             if (rank < 0)
                 continue;
-            const bool per_unit = level.scope != "chip" && level.scope != "socket" && level.scope != "SoC";
             if (level.bandwidth.known())
                 set(kLevels[static_cast<std::size_t>(rank)], level.bandwidth.value, {&level.bandwidth});
             else if (level.bytes_per_clock.known())
                 set(kLevels[static_cast<std::size_t>(rank)],
-                    level.bytes_per_clock.value * (per_unit ? m_.units : 1.0) * clock.value,
+                    level.bytes_per_clock.value * units_of(level) * clock.value,
                     {&level.bytes_per_clock, &clock});
         }
         // What a stack's code reaches replaces what the ports of a core could do.
@@ -189,6 +195,13 @@ class MachineBuilder {
                 break;
             }
         set(resource, per_unit.value * units * clock.value, {&clock});
+    }
+
+    /// How many of a level there are.
+    double units_of(const MemoryLevel& level) const {
+        if (level.count > 1)
+            return level.count;
+        return level.scope != "chip" && level.scope != "socket" && level.scope != "SoC" ? m_.units : 1.0;
     }
 
     static int level_rank(const MemoryLevel& level) {

@@ -44,6 +44,15 @@ bool all_equal(const ArchitectureComparison& c, Objective objective) {
     return values > 1;
 }
 
+/// Nothing measured stands behind a projection: it is named apart.
+std::string projection_text(const ArchitectureComparison& c, const Winner& winner, Objective objective) {
+    if (winner.projected)
+        return fmt::format("; projected: {}, {}", c.labels[*winner.projected],
+                           format_value(objective,
+                                        *value_of(c.results[*winner.projected], objective, c.request.cost)));
+    return c.results[winner.best].estimate.projected ? "; a projection, not measured" : "";
+}
+
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
     for (Objective objective : kRecommended) {
@@ -61,7 +70,8 @@ Facts recommendations(const ArchitectureComparison& c) {
         }
         facts.items.push_back(
             {name, fmt::format("{}, {}{}", c.labels[winner->best], format_value(objective, value),
-                               tied.empty() ? "" : " (tied with " + tied + ")")});
+                               tied.empty() ? "" : " (tied with " + tied + ")") +
+                       projection_text(c, *winner, objective)});
     }
     return facts;
 }

@@ -65,8 +65,8 @@ Table ranking_table(std::span<const Result> results, Scenario scenario, int top)
             row.push_back({format_number(e.throughput_per_s / e.power_w), e.throughput_per_s / e.power_w});
             row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j,
                            Tone::plain, energy_detail(r)});
-            row.push_back({fmt::format("{}{}", rank.place, rank.tied ? "=" : ""), rank.place,
-                           rank.place == 1 ? Tone::good : Tone::plain});
+            row.push_back({rank.text(), rank.place,
+                           rank.place == 1 && !rank.projected ? Tone::good : Tone::plain});
             row.push_back({precision_label(r)});
             row.push_back({fmt::format("{:.1f}", e.utilization * 100), e.utilization});
             row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes, Tone::plain,

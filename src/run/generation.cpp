@@ -248,7 +248,7 @@ class AnswerBuilder {
         e.energy_per_inference_j = all.energy.total() / g_.batch;
         e.energy_interval = {all.energy_low / g_.batch, all.energy_high / g_.batch};
         e.power_w = all.energy.total() / all.latency;
-        e.peak_power_w = std::max(all.peak_power, e.power_w);
+        e.peak_power_w = std::max(e.power_w, all.peak_power); // NaN stays
         e.power_limited = all.limited;
         e.utilization = all.useful / all.latency;
         e.utilization_min = std::min(all.lowest, all.highest);

@@ -176,6 +176,7 @@ Result MultiPartModel::run(const Session& session, std::string_view hardware,
         if (e.precision_note.empty())
             e.precision_note = own.precision_note;
         e.interval_basis = own.interval_basis;
+        e.projected = own.projected;
         e.findings.insert(e.findings.end(), own.findings.begin(), own.findings.end());
         if (!part->ok() && e.status == Status::ok) {
             e.status = own.status;
@@ -198,7 +199,7 @@ Result MultiPartModel::run(const Session& session, std::string_view hardware,
     e.throughput_per_s = e.batch / seconds;
     e.throughput_interval = {e.batch / high, e.batch / low};
     e.power_w = e.energy.total() / seconds;
-    e.peak_power_w = std::max(e.peak_power_w, e.power_w);
+    e.peak_power_w = std::max(e.power_w, e.peak_power_w); // NaN stays
     e.utilization = useful / e.latency_s;
     return whole;
 }

@@ -6,8 +6,11 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
+#include <utility>
 
 using namespace archsim;
 
@@ -39,6 +42,11 @@ TEST_CASE("every device has an estimate or a reason for every model", "[laws]") 
             ++estimates;
             CHECK(r.estimate.latency_s > 0);
             CHECK(std::isfinite(r.estimate.latency_s));
+            if (!r.machine->energy) {
+                CHECK(std::isnan(r.estimate.energy_per_inference_j));
+                CHECK_FALSE(r.device->tdp.known());
+                return;
+            }
             CHECK(r.estimate.energy_per_inference_j > 0);
             CHECK(std::isfinite(r.estimate.energy_per_inference_j));
         });
@@ -70,9 +78,50 @@ TEST_CASE("time is never below a lane or the compute roofline", "[laws]") {
     });
 }
 
+TEST_CASE("average utilisation lies between its extremes", "[laws]") {
+    for_every_case(Precision::int8, [](const Result& r, const std::string&, const std::string&) {
+        CHECK(r.estimate.utilization_min <= r.estimate.utilization * (1 + kRounding));
+        CHECK(r.estimate.utilization <= r.estimate.utilization_max * (1 + kRounding));
+    });
+}
+
+TEST_CASE("units in use at one time never exceed those of the device", "[laws]") {
+    for (Precision precision : {Precision::int8, Precision::fp16})
+        for_every_case(precision, [](const Result& r, const std::string&, const std::string&) {
+            double together = 0, units = 0;
+            for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+                const Allocation& a = s.mapping.allocation;
+                INFO(r.partition->subgraphs[s.index].name);
+                CHECK(a.units_used <= a.units_total * (1 + kRounding));
+                together += a.units_used;
+                units = std::max(units, a.units_total);
+            }
+            if (const double sections = r.estimate.network.sections; sections > 0)
+                CHECK(together <= sections * units * (1 + kRounding));
+        });
+}
+
+// A regulator averages over milliseconds, a budget that is only estimated bounds energy instead of the clock.
+TEST_CASE("peak power never exceeds the limit or budget of the part", "[laws]") {
+    for (Precision precision : {Precision::int8, Precision::fp16})
+        for_every_case(precision, [](const Result& r, const std::string&, const std::string&) {
+            const Machine& m = *r.machine;
+            if (!m.energy) {
+                CHECK(std::isnan(r.estimate.peak_power_w));
+                return;
+            }
+            const double limit = std::max(m.power_limit_w, m.power_budget_w);
+            REQUIRE(limit > 0);
+            CHECK(r.estimate.peak_power_w <= limit * (1 + 1e-6));
+            CHECK(r.estimate.power_w <= r.estimate.peak_power_w * (1 + kRounding));
+        });
+}
+
 TEST_CASE("energy is the sum of its events, and power lies between idle and the limit", "[laws]") {
     for_every_case(Precision::int8, [](const Result& r, const std::string&, const std::string&) {
         const Estimate& e = r.estimate;
+        if (!r.machine->energy) // static power is unknown, so the sum is
+            return;
         double sum = e.energy.static_joules;
         for (double joules : e.energy.joules)
             sum += joules;
@@ -134,6 +183,8 @@ TEST_CASE("doubling the batch never lowers latency", "[laws]") {
 TEST_CASE("doubling the batch never raises energy per inference", "[laws]") {
     for_every_doubling([](const Result& previous, const Result& current) {
         const Machine& m = *current.machine;
+        if (!m.energy)
+            return;
         double allowed = previous.estimate.energy_per_inference_j * 1.001;
         // Libraries for processors with caches run a batch whole (measured GPUs do: on RTX-4090 rows, pieces
         // that fit the L2 would be 55 % faster than measured). Lines that a larger batch evicts cost the way
@@ -232,4 +283,53 @@ TEST_CASE("the same input gives the same bits", "[laws]") {
         CHECK(a.estimate.latency_s == b.estimate.latency_s);
         CHECK(a.estimate.energy_per_inference_j == b.estimate.energy_per_inference_j);
     }
+}
+
+namespace {
+
+/// What the database states of a device as one number, a hundredth larger.
+void enlarge(Fact& fact) {
+    if (fact.known())
+        fact.value *= 1.01;
+}
+
+using Enlarge = void (*)(Device&);
+constexpr std::array<std::pair<const char*, Enlarge>, 8> kSteps = {{
+    {"array rows", [](Device& d) { enlarge(d.npu.array_rows), enlarge(d.systolic.rows); }},
+    {"array columns", [](Device& d) { enlarge(d.npu.array_cols), enlarge(d.systolic.cols); }},
+    {"on-chip weights", [](Device& d) { enlarge(d.npu.on_chip_weight_bytes); }},
+    {"SRAM", [](Device& d) { enlarge(d.npu.sram_bytes), enlarge(d.dsp.scratchpad_bytes); }},
+    {"compute units", [](Device& d) { enlarge(d.cgra.compute_units); }},
+    {"lanes", [](Device& d) { enlarge(d.cgra.lanes); }},
+    {"memory levels",
+     [](Device& d) {
+         for (MemoryLevel& level : d.memory)
+             enlarge(level.capacity);
+     }},
+    {"DRAM bandwidth",
+     [](Device& d) {
+         if (d.dram)
+             enlarge(d.dram->bandwidth);
+     }},
+}};
+
+} // namespace
+
+TEST_CASE("one more column changes little", "[laws]") {
+    for (Precision precision : {Precision::int8, Precision::fp16})
+        for_every_case(precision, [&](const Result& r, const std::string& model, const std::string&) {
+            for (const auto& [what, step] : kSteps) {
+                auto larger = std::make_shared<Device>(*r.device);
+                step(*larger);
+                MachineOptions options;
+                options.scenario = r.machine->scenario;
+                options.energy = r.machine->energy;
+                const Machine machine =
+                    make_machine(std::move(larger), r.power_mode, r.machine->runtime, options);
+                INFO("1 % more of: " << what);
+                const Estimate e = laws::run_on(model, machine, precision);
+                CHECK(e.latency_s < r.estimate.latency_s * 1.1);
+                CHECK(e.latency_s > r.estimate.latency_s / 1.1);
+            }
+        });
 }

@@ -40,10 +40,12 @@ inline bool better(Objective objective, double a, double b) {
     return info_of(objective).higher_is_better ? a > b : a < b;
 }
 
-/// The best of several results.
+/// The best of several results. Projections do not win against measured results: the best of them stands
+/// apart.
 struct Winner {
-    std::size_t best = 0;          ///< index of the result
-    std::vector<std::size_t> tied; ///< others whose interval overlaps the best one's, best first
+    std::size_t best = 0;          ///< index of the best measured result; of the best one where none is
+    std::vector<std::size_t> tied; ///< other measured results that cannot be told apart from it, best first
+    std::optional<std::size_t> projected; ///< the best projection, where it is estimated better than `best`
 };
 /// Absent when no result has a value.
 ARCHSIM_API std::optional<Winner> find_winner(std::span<const Result> results, Objective objective,

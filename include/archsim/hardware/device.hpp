@@ -47,6 +47,7 @@ struct MemoryLevel {
     std::string name;
     std::string scope;    ///< "core", "SM", "tile", "chip", "socket", ...
     Fact capacity;        ///< bytes per scope unit
+    double count = 1;     ///< scope units on the chip, where these are not its compute units
     Fact bandwidth;       ///< bytes/s over all units
     Fact bytes_per_clock; ///< per scope unit
 };
@@ -104,6 +105,7 @@ struct GpuFacts {
 /// What only systolic arrays have.
 struct SystolicFacts {
     Fact cores, mxu_per_core, rows, cols, vector_lanes;
+    bool cores_as_one = false; ///< one program runs on the arrays of all cores ("megacore")
     std::string dataflow;
 };
 /// A kind of tile of a domain-flow fabric.
@@ -154,7 +156,10 @@ struct ARCHSIM_API Device {
     Family family = Family::cpu;
     int year = 0;
     Fact process_nm;
-    Fact clock_base, clock_boost, clock_sustained, clock_vector;
+    Fact clock_base, clock_boost; ///< boost: the highest; of CPUs with a single core busy
+    Fact clock_all_core;          ///< highest with every core busy
+    Fact clock_sustained;         ///< under dense matrix work within the power limit
+    Fact clock_vector;
     std::vector<Engine> engines;
     std::vector<StatedPeak> peaks;
     std::vector<MemoryLevel> memory;

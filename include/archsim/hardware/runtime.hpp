@@ -7,6 +7,7 @@
 #include "archsim/hardware/parameters.hpp"
 #include "archsim/partition/fusion_policy.hpp"
 
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,13 @@ struct ParameterEntry {
     Parameter parameter{};
     Fact value; ///< default
     std::vector<std::pair<std::string, Fact>> by_generation;
+};
+
+/// What a stack multiplies in when it is given fp32 tensors and told nothing else.
+struct Fp32Mathematics {
+    Precision products = Precision::fp32, convolutions = Precision::fp32;
+    Precision stored = Precision::fp32; ///< tensors that only such products read
+    std::shared_ptr<const Source> source; ///< of the statement; null where the stack makes none
 };
 
 /// Published measurements name a stack, not its release nor how it was called. A stack that describes an
@@ -41,7 +49,10 @@ struct ARCHSIM_API Runtime {
     std::vector<std::string> vendors, generations; ///< empty = any
     FusionPolicy fusion;
     Fact combine_exponent; ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
+    Fp32Mathematics fp32; ///< applies on devices that have these formats
     WeightPrefetch weight_prefetch = WeightPrefetch::layer;
+    bool streams_weights =
+        true; ///< on chips without memory of their own, weights can come from the host in every inference
     bool graph_capture = false;
     bool independent_streams = false; ///< saturated throughput = one stream per core
     bool language_models =

@@ -70,6 +70,8 @@ struct NetworkMapping {
     double instances = 1;       ///< independent copies running at once in throughput scenario
     double shared_exponent = 6; ///< how sharply instances meet the shared DRAM bound
     bool pipelined = false;     ///< throughput = 1 / slowest stage, not 1 / sum
+    double sections = 0; ///< the network lies side by side on the units, in so many sections in turn; 0: one
+                         ///< subgraph after another
     const char* scheme = "";
 };
 

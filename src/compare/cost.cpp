@@ -96,8 +96,9 @@ std::string mixed_tenure(std::span<const Result> results, const CostOptions& opt
     for (const Result& result : results)
         if (const auto way = cost_of(result, options).way())
             (*way == Tenure::rent ? rented : bought) = true;
-    return rented && bought ? "Some of these are rented and some bought: --rent or --buy compares like with like."
-                            : "";
+    return rented && bought
+               ? "Some of these are rented and some bought: --rent or --buy compares like with like."
+               : "";
 }
 
 Cost cost_of(const Result& result, const CostOptions& o) {

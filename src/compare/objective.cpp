@@ -36,9 +36,7 @@ std::optional<double> value_of(const Result& result, Objective objective, const 
     if (!result.ok())
         return std::nullopt;
     const Estimate& e = result.estimate;
-    const auto known = [](double value) {
-        return std::isnan(value) ? std::nullopt : std::optional(value);
-    };
+    const auto known = [](double value) { return std::isnan(value) ? std::nullopt : std::optional(value); };
     switch (objective) {
     case Objective::energy:
         return known(e.energy_per_inference_j);

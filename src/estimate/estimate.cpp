@@ -217,8 +217,8 @@ void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, con
 /// draws more than the part is allowed or able to: its regulator stretches it.
 void price_power(const Machine& machine, const OperatingPoint& point, Estimate& e) {
     e.energy = price_energy(e.events, machine, point.clock_ratio, e.energy_scale);
-    e.energy.static_joules = machine.energy ? machine.static_power_w * point.interval_s
-                                            : std::numeric_limits<double>::quiet_NaN();
+    e.energy.static_joules =
+        machine.energy ? machine.static_power_w * point.interval_s : std::numeric_limits<double>::quiet_NaN();
     e.energy_per_inference_j = e.energy.total() / e.batch;
     e.power_w = e.energy.total() / point.interval_s;
     if (!machine.energy) {

@@ -16,7 +16,7 @@ struct LaneTimes {
     std::array<double, kLaneCount> lanes{};
     double total = 0;
     Resource binding = Resource::seconds; ///< resource with the largest single time
-    double weight_stream = 0; ///< time of weight_bytes demands, when taken out for network prefetch
+    double weight_stream = 0;  ///< time of weight_bytes demands, when taken out for network prefetch
     double streamed_bytes = 0; ///< of those demands: they move while the whole network runs
     double dram_bytes = 0;
 };

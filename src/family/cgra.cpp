@@ -1,7 +1,7 @@
 // CGRA: pattern compute units (stages x lanes) and pattern memory units on a programmable interconnect, after
-// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side, share the units by their work and
-// stream into each other; what does not fit on the chip is cut into sections that run one after another, each
-// after a reconfiguration.
+// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side, share the units by their work
+// and stream into each other; what does not fit on the chip is cut into sections that run one after another,
+// each after a reconfiguration.
 
 #include "map/accelerator.hpp"
 
@@ -36,8 +36,8 @@ struct Fabric {
     static double weight_of(const SubgraphWork& work) {
         return work.macs + work.vector_ops + work.special_ops;
     }
-    /// Units of one operator: one, and its part by work of those that its section has beyond one each. Together
-    /// the operators of a section take no more than there are.
+    /// Units of one operator: one, and its part by work of those that its section has beyond one each.
+    /// Together the operators of a section take no more than there are.
     double units_of(const SubgraphWork& work) const {
         const double part = total > 0 ? std::min(1.0, sections * weight_of(work) / total) : 1;
         return 1 + std::floor((units - std::min(units, neighbours)) * part);
@@ -50,8 +50,8 @@ struct Fabric {
 };
 
 /// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by
-/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the operator's units, and
-/// rows over what is left.
+/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the operator's units,
+/// and rows over what is left.
 struct Placement {
     double cycles = 0, units_used = 0, padded_macs = 0;
 };
@@ -103,8 +103,8 @@ class CgraMapper final : public Mapper {
         const double vector = vector_work(work, machine).operations;
         out.add(Resource::vector_cycles, products > 0 ? Lane::on_chip : Lane::compute, vector / cells,
                 machine.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
-        // A single image also waits at every operator for the first rows that it needs, while all operators of
-        // the section take the whole interval.
+        // A single image also waits at every operator for the first rows that it needs, while all operators
+        // of the section take the whole interval.
         if (machine.scenario == Scenario::latency)
             out.add(format.resource, Lane::overhead,
                     2 * network.macs / network.batch / fabric.sections / format.ops_per_cycle *

@@ -38,9 +38,9 @@ struct Array {
             weights_held = network.weight_bytes; // what does not fit at all is refused before
         fits = network.weight_bytes <= weights_held;
         // A chip without memory of its own keeps keys and values where its weights are.
-        keeps_cache = !own_dram && network.weight_bytes + network.memory.kv_cache_bytes +
-                                           network.memory.peak_live_bytes <=
-                                       buffer;
+        keeps_cache =
+            !own_dram &&
+            network.weight_bytes + network.memory.kv_cache_bytes + network.memory.peak_live_bytes <= buffer;
         vector_rate = vector_ops_per_cycle(machine) * share * parallel;
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
     }
@@ -56,8 +56,8 @@ struct Array {
     bool blocks_taps = false; ///< every tap's channels are padded, not the flattened reduction
     bool own_dram = true;
     bool keeps_cache = false; ///< keys and values stay on the chip between steps
-    bool pipeline = false; ///< layers of the whole network side by side on the chip
-    bool fits = false;     ///< all weights stay on chip
+    bool pipeline = false;    ///< layers of the whole network side by side on the chip
+    bool fits = false;        ///< all weights stay on chip
 };
 
 class NpuMapper final : public Mapper {
@@ -103,7 +103,8 @@ class NpuMapper final : public Mapper {
     /// The layers of a pipeline are placed as they are, but groups are too narrow for its arrays.
     static double placed_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
         const OperatorWork& work = use.op->work;
-        return work.kind == OpKind::convolution && work.window && work.window->groups > 1 && !is_depthwise(work)
+        return work.kind == OpKind::convolution && work.window && work.window->groups > 1 &&
+                       !is_depthwise(work)
                    ? grouped_macs(work, c, array.rows, array.cols)
                    : c.macs();
     }
@@ -164,8 +165,8 @@ class NpuMapper final : public Mapper {
         // interval.
         const MatrixFormat format = matrix_format(m, network.precision, work.precision);
         const double interval = 2 * network.macs / network.batch / format.ops_per_cycle;
-        out.add(format.resource, Lane::overhead, interval * rows_awaited(work, network.batch), format.efficiency,
-                Parameter::matrix_efficiency);
+        out.add(format.resource, Lane::overhead, interval * rows_awaited(work, network.batch),
+                format.efficiency, Parameter::matrix_efficiency);
     }
 
     /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move

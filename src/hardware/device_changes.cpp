@@ -61,7 +61,8 @@ void scale_memory(Device& d, double factor) {
 }
 
 void scale_clocks(Device& d, double factor) {
-    for (Fact* clock : {&d.clock_base, &d.clock_boost, &d.clock_all_core, &d.clock_sustained, &d.clock_vector, &d.dpu.pl_clock})
+    for (Fact* clock : {&d.clock_base, &d.clock_boost, &d.clock_all_core, &d.clock_sustained, &d.clock_vector,
+                        &d.dpu.pl_clock})
         scale(*clock, factor);
     for (Engine& engine : d.engines)
         scale(engine.clock, factor);

@@ -95,7 +95,8 @@ constexpr std::array kFallbackChoices = {std::pair{std::string_view("none"), Fal
                                          std::pair{std::string_view("host"), Fallback::host},
                                          std::pair{std::string_view("vector"), Fallback::vector}};
 
-/// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where absent
+/// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where
+/// absent
 Fp32Mathematics read_fp32(ObjectReader& block) {
     const auto format = [&](std::string_view key, Need need) {
         const std::string name = block.text(key, need);

@@ -123,7 +123,8 @@ double rows_awaited(const OperatorWork& w, double batch) {
         const double height = std::max(1.0, w.window->in[1]);
         const double reach = (w.window->kernel[1] - 1) * w.window->dilation[1] + 1;
         // With padding all around the first result needs no row above the image.
-        const double padding = std::max(0.0, (w.window->out[1] - 1) * w.window->stride[1] + reach - height) / 2;
+        const double padding =
+            std::max(0.0, (w.window->out[1] - 1) * w.window->stride[1] + reach - height) / 2;
         return std::min(1.0, std::max(1.0, reach - padding) / height);
     }
     switch (w.kind) {
@@ -303,7 +304,7 @@ double on_chip_bytes(const Machine& machine) {
         const bool whole = level.scope == "chip" || level.scope == "socket" || level.scope == "SoC";
         largest =
             std::max(largest, level.capacity.value_or(0) *
-                                        (whole || level.count > 1 ? level.count : std::max(1.0, machine.units)));
+                                  (whole || level.count > 1 ? level.count : std::max(1.0, machine.units)));
     }
     return largest;
 }

@@ -52,8 +52,8 @@ double Machine::peak_ops(Precision p) const {
 
 namespace {
 
-/// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else boost, else
-/// the engine's own.
+/// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else
+/// boost, else the engine's own.
 const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     if (mode && mode->clock.known())
         return mode->clock;

@@ -82,9 +82,9 @@ bool take_default_mathematics(const Device& device, const Runtime& runtime, Exec
     if (convolutions != products)
         config.convolutions = convolutions;
     result.supported = true;
-    result.note = fmt::format("fp32 ({}): {} multiplies fp32 {}in {} unless told otherwise",
-                              name_of(convolutions), runtime.name,
-                              convolutions != products ? "convolutions " : "", name_of(convolutions));
+    result.note =
+        fmt::format("fp32 ({}): {} multiplies fp32 {}in {} unless told otherwise", name_of(convolutions),
+                    runtime.name, convolutions != products ? "convolutions " : "", name_of(convolutions));
     return true;
 }
 

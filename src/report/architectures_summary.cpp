@@ -47,9 +47,9 @@ bool all_equal(const ArchitectureComparison& c, Objective objective) {
 /// Nothing measured stands behind a projection: it is named apart.
 std::string projection_text(const ArchitectureComparison& c, const Winner& winner, Objective objective) {
     if (winner.projected)
-        return fmt::format("; projected: {}, {}", c.labels[*winner.projected],
-                           format_value(objective,
-                                        *value_of(c.results[*winner.projected], objective, c.request.cost)));
+        return fmt::format(
+            "; projected: {}, {}", c.labels[*winner.projected],
+            format_value(objective, *value_of(c.results[*winner.projected], objective, c.request.cost)));
     return c.results[winner.best].estimate.projected ? "; a projection, not measured" : "";
 }
 

@@ -45,9 +45,7 @@ std::vector<Crossing> crossings(std::span<const Result> results, const CostOptio
             if (bought.ok() && other.ok() && bought.model == other.model)
                 if (const auto point = break_even(bought, other, options))
                     found.push_back({&bought, &other, *point});
-    const auto key = [](const Crossing& c) {
-        return std::pair(c.bought != c.other, c.point.inferences);
-    };
+    const auto key = [](const Crossing& c) { return std::pair(c.bought != c.other, c.point.inferences); };
     std::stable_sort(found.begin(), found.end(),
                      [&](const Crossing& a, const Crossing& b) { return key(a) < key(b); });
     return found;

@@ -106,7 +106,8 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
         table.rows.push_back(std::move(row));
     }
     if (uncertain)
-        table.notes.emplace_back("may be met, may be missed: the limit lies inside the 90 % interval of the estimate; with its probability");
+        table.notes.emplace_back("may be met, may be missed: the limit lies inside the 90 % interval of the "
+                                 "estimate; with its probability");
     if (!d.request.pareto.empty()) {
         std::vector<std::string_view> objectives;
         for (Objective o : d.request.pareto)

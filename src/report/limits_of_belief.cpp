@@ -101,8 +101,10 @@ Report describe(const std::vector<BeliefRow>& rows) {
     report.title = "Limits of belief";
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(Paragraph{
-        "What stands behind an estimate, per device under its default software stack, and between which factors "
-        "of the estimate a measurement lies with nominal 90 % probability (compute-bound networks). A projection is "
+        "What stands behind an estimate, per device under its default software stack, and between which "
+        "factors "
+        "of the estimate a measurement lies with nominal 90 % probability (compute-bound networks). A "
+        "projection is "
         "a chip that nobody measured under a stack that nobody measured on its family: it keeps its row in "
         "comparisons, marked, with its rank in brackets, and counts for nobody's place."});
     for (const Family family : kFamilies) {

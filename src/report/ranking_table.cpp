@@ -65,8 +65,8 @@ Table ranking_table(std::span<const Result> results, Scenario scenario, int top)
             row.push_back({format_number(e.throughput_per_s / e.power_w), e.throughput_per_s / e.power_w});
             row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j,
                            Tone::plain, energy_detail(r)});
-            row.push_back({rank.text(), rank.place,
-                           rank.place == 1 && !rank.projected ? Tone::good : Tone::plain});
+            row.push_back(
+                {rank.text(), rank.place, rank.place == 1 && !rank.projected ? Tone::good : Tone::plain});
             row.push_back({precision_label(r)});
             row.push_back({fmt::format("{:.1f}", e.utilization * 100), e.utilization});
             row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes, Tone::plain,
@@ -83,7 +83,14 @@ Table ranking_table(std::span<const Result> results, Scenario scenario, int top)
         table.rows.push_back(std::move(row));
     }
     for (const auto& row : table.rows)
-        if (row[8].text.ends_with('=')) {
+        if (row[8].text.starts_with('(')) {
+            table.notes.emplace_back(
+                "() projected: nobody measured this chip or this stack on its family; counted "
+                "for nobody's rank");
+            break;
+        }
+    for (const auto& row : table.rows)
+        if (row[8].text.find('=') != std::string::npos) {
             table.notes.push_back(
                 "= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
             break;
@@ -124,7 +131,8 @@ std::vector<Cell> result_row(const Result& r, const RankedGroup& group, int plac
             number_cell(sized, e.memory.peak_bytes),
             number_cell(sized, e.memory.weight_bytes),
             number_cell(start.has_value(), start ? start->first_s() : 0),
-            number_cell(place > 0, place)};
+            number_cell(place > 0, place),
+            {ok ? (e.projected ? "projected" : "measured") : ""}};
 }
 
 } // namespace
@@ -152,7 +160,8 @@ Table results_table(std::span<const RankedGroup> groups) {
                             "peak_memory_bytes",
                             "weight_bytes",
                             "first_inference_s",
-                            "rank"})
+                            "rank",
+                            "belief"})
         table.columns.push_back({key, "", key});
     for (const RankedGroup& group : groups) {
         const RankBy by = group.scenario == Scenario::throughput ? RankBy::throughput : RankBy::latency;

@@ -82,6 +82,7 @@ Json result_json(const Result& r, double batch_size, int place) {
                 {"peak_power_w", number(ok, e.peak_power_w)},
                 {"batch_pieces", number(ok, e.pieces)},
                 {"power_limited", ok ? Json(e.power_limited) : Json(nullptr)},
+                {"projected", ok ? Json(e.projected) : Json(nullptr)},
                 {"energy_per_inference_j", number(ok, e.energy_per_inference_j)},
                 {"energy_low_j", number(ok, e.energy_interval.low)},
                 {"energy_high_j", number(ok, e.energy_interval.high)},

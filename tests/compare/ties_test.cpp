@@ -39,8 +39,8 @@ std::vector<std::string> texts(const std::vector<Result>& results) {
 
 TEST_CASE("places count those that are surely better, pair by pair", "[compare][ties]") {
     // The second overlaps both neighbours, which do not overlap each other.
-    CHECK(texts({made("a", 10, 9, 12), made("b", 12, 11, 15), made("c", 15, 13, 18), made("d", 30, 28, 33)}) ==
-          std::vector<std::string>{"1=", "1=", "2=", "4"});
+    CHECK(texts({made("a", 10, 9, 12), made("b", 12, 11, 15), made("c", 15, 13, 18),
+                 made("d", 30, 28, 33)}) == std::vector<std::string>{"1=", "1=", "2=", "4"});
 }
 
 TEST_CASE("projections keep their row and count for nobody", "[compare][ties]") {
@@ -60,7 +60,8 @@ TEST_CASE("projections keep their row and count for nobody", "[compare][ties]") 
 }
 
 TEST_CASE("two modes of one board differ by their ratio", "[compare][ties]") {
-    CHECK(texts({made("board", 10, 5, 20), made("board", 11, 5.5, 22)}) == std::vector<std::string>{"1", "2"});
+    CHECK(texts({made("board", 10, 5, 20), made("board", 11, 5.5, 22)}) ==
+          std::vector<std::string>{"1", "2"});
     CHECK(texts({made("board", 10, 5, 20), made("other", 11, 5.5, 22)}) ==
           std::vector<std::string>{"1=", "1="});
 }

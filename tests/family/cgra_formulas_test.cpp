@@ -42,10 +42,10 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
     // activations exceed half the memories.
     const Rig rig = fabric(2500);
     const Mapping m = map_one(*make_cgra_mapper(), s, network, rig);
-    // Two operators to a section. This one does 1500 + 300 of 4500, twice that of a section's: with one unit to
-    // each of the two, 1 + floor(0.8 x 6) = 5 of 8. ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 5 units: two passes of
-    // 30 rows at two operands per clock, fill 4. The section's other operators run meanwhile: 5 / 8 of that.
-    // Its first result waits for one row of 30 while the section takes half of 4500 multiply-adds.
+    // Two operators to a section. This one does 1500 + 300 of 4500, twice that of a section's: with one unit
+    // to each of the two, 1 + floor(0.8 x 6) = 5 of 8. ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 5 units: two
+    // passes of 30 rows at two operands per clock, fill 4. The section's other operators run meanwhile: 5 / 8
+    // of that. Its first result waits for one row of 30 while the section takes half of 4500 multiply-adds.
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, (2 * 30 / 2 + 4) * 5 / 8.0, 0.5},
                       {Resource::vector_cycles, Lane::on_chip, 300 / 64.0, 0.8},
                       {Resource::matrix_cycles, Lane::overhead, 2 * 4500 / 2 / 256.0 / 30, 0.5},
@@ -83,8 +83,7 @@ TEST_CASE("CGRA: no more copies than rows", "[formulas][cgra]") {
     const Mapping many = map_one(*make_cgra_mapper(), second.product(30, 3, 7), second, fabric(1e6));
     check_allocation(many, 8, 8, 1, 30 * 3 * 7 / (4 * 8 * 30.0));
     Network third(Precision::fp32);
-    const Mapping groups =
-        map_one(*make_cgra_mapper(), third.convolution(8, 4, 2, 1, 2), third, fabric(1e6));
+    const Mapping groups = map_one(*make_cgra_mapper(), third.convolution(8, 4, 2, 1, 2), third, fabric(1e6));
     check_allocation(groups, 8, 8, 1, 1); // 2 groups of one block of 4 x 2, four copies
 }
 

@@ -25,8 +25,8 @@ PrecisionConfig strict() {
 } // namespace
 
 TEST_CASE("fp32 on tensor cores is tf32 unless the user insists", "[precision][fp32]") {
-    const Result usual = run("resnet50", "H100", {}), tf32 = run("resnet50", "H100",
-                                                                 PrecisionConfig::uniform(Precision::tf32)),
+    const Result usual = run("resnet50", "H100", {}),
+                 tf32 = run("resnet50", "H100", PrecisionConfig::uniform(Precision::tf32)),
                  full = run("resnet50", "H100", strict());
     CHECK(usual.estimate.executed.compute == Precision::tf32);
     CHECK(usual.estimate.executed.activations == Precision::fp32);
@@ -47,7 +47,8 @@ TEST_CASE("PyTorch rounds convolutions and leaves products", "[precision][fp32]"
     CHECK(*cnn.estimate.executed.convolutions == Precision::tf32);
     CHECK(cnn.estimate.latency_s < run("resnet50", "A100", strict(), "pytorch-compile").estimate.latency_s);
     const Result text = run("bert-base", "A100", {}, "pytorch-compile");
-    CHECK(text.estimate.latency_s == run("bert-base", "A100", strict(), "pytorch-compile").estimate.latency_s);
+    CHECK(text.estimate.latency_s ==
+          run("bert-base", "A100", strict(), "pytorch-compile").estimate.latency_s);
 }
 
 TEST_CASE("XLA takes one bf16 pass for fp32 products, six when told", "[precision][fp32]") {

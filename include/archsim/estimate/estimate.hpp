@@ -92,7 +92,7 @@ struct Estimate {
     Interval latency_interval, throughput_interval, energy_interval;
     std::string interval_basis; ///< what the interval's width comes from
     bool projected = false; ///< neither this chip nor this kind of chip under this stack was ever measured
-    EnergyBreakdown energy;     ///< whole batch
+    EnergyBreakdown energy; ///< whole batch
     EventCounts events;
     MemoryEstimate memory;
     NetworkMapping network;

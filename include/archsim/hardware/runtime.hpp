@@ -27,7 +27,7 @@ struct ParameterEntry {
 /// What a stack multiplies in when it is given fp32 tensors and told nothing else.
 struct Fp32Mathematics {
     Precision products = Precision::fp32, convolutions = Precision::fp32;
-    Precision stored = Precision::fp32; ///< tensors that only such products read
+    Precision stored = Precision::fp32;   ///< tensors that only such products read
     std::shared_ptr<const Source> source; ///< of the statement; null where the stack makes none
 };
 
@@ -49,7 +49,7 @@ struct ARCHSIM_API Runtime {
     std::vector<std::string> vendors, generations; ///< empty = any
     FusionPolicy fusion;
     Fact combine_exponent; ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
-    Fp32Mathematics fp32; ///< applies on devices that have these formats
+    Fp32Mathematics fp32;  ///< applies on devices that have these formats
     WeightPrefetch weight_prefetch = WeightPrefetch::layer;
     bool streams_weights =
         true; ///< on chips without memory of their own, weights can come from the host in every inference

@@ -33,7 +33,7 @@ struct Rig {
         return *this;
     }
     Rig& buffer(double bytes) {
-        device->memory.push_back({.name = "buffer", .scope = "chip", .capacity = fact(bytes)});
+        device->memory.push_back({"buffer", "chip", fact(bytes), {}, {}});
         return *this;
     }
     Machine machine() const { return make_machine(device, "", runtime, options); }

@@ -47,9 +47,9 @@ struct MemoryLevel {
     std::string name;
     std::string scope;    ///< "core", "SM", "tile", "chip", "socket", ...
     Fact capacity;        ///< bytes per scope unit
-    double count = 1;     ///< scope units on the chip, where these are not its compute units
     Fact bandwidth;       ///< bytes/s over all units
     Fact bytes_per_clock; ///< per scope unit
+    double count = 1;     ///< scope units on the chip, where these are not its compute units
 };
 
 /// The external memory.

@@ -1,6 +1,7 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include "estimate/batch_pieces.hpp"
+#include "estimate/intervals.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
 #include "estimate/several_chips.hpp"
@@ -213,25 +214,6 @@ std::string missing_resource(const std::vector<Mapping>& mappings, const Network
     return find(network.fixed);
 }
 
-void add_intervals(const Machine& machine, Estimate& e) {
-    e.latency_interval = {e.latency_s, e.latency_s};
-    e.throughput_interval = {e.throughput_per_s, e.throughput_per_s};
-    e.energy_interval = {e.energy_per_inference_j, e.energy_per_inference_j};
-    if (!machine.uncertainty)
-        return;
-    const std::string_view regime = e.overhead_bound >= std::max(e.compute_bound, e.memory_bound) ? "overhead"
-                                    : e.compute_bound >= e.memory_bound                           ? "compute"
-                                                                                                  : "memory";
-    const Spread time =
-        machine.uncertainty->spread(Metric::latency, *machine.device, *machine.runtime, regime);
-    const Spread energy =
-        machine.uncertainty->spread(Metric::energy, *machine.device, *machine.runtime, regime);
-    e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
-    e.throughput_interval = {e.throughput_per_s / time.high, e.throughput_per_s / time.low};
-    e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};
-    e.interval_basis = time.basis;
-}
-
 } // namespace
 
 Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
@@ -282,7 +264,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
         e.peak_power_w =
             std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
     add_up_chips(work.chips, e);
-    add_intervals(machine, e);
+    add_intervals(machine, Metric::latency, e);
     return e;
 }
 

@@ -143,6 +143,18 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
     return {};
 }
 
+Expectation expect_elsewhere(const Session& session, Family family, Parameter parameter) {
+    std::vector<double> values;
+    for (const Family& other : families()) {
+        if (other == family)
+            continue;
+        const Statements statements(session.hardware(), other, parameter);
+        for (const Statement& statement : statements.all())
+            values.push_back(statement.fact->value);
+    }
+    return summarize_statements(std::move(values), parameter);
+}
+
 std::vector<TunedParameter>
 stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                   const std::function<bool(const ParameterSite&, const Fact&)>& take) {
@@ -184,8 +196,13 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
 std::vector<TunedParameter> fitted_parameters(const RowEstimator& estimator,
                                               const std::vector<MeasuredRow>& rows) {
     return stated_parameters(estimator, rows, [](const ParameterSite&, const Fact& fact) {
-        return fact.source != nullptr && fact.source->kind == SourceKind::fitted;
+        return fact.source != nullptr && rests_on_measurements(fact.source->kind);
     });
+}
+
+std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site) {
+    return site.device.empty() ? hardware.runtime(site.runtime)->file
+                               : hardware.device(site.device).device->file;
 }
 
 std::vector<MeasuredRow> known_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows) {

@@ -1,5 +1,7 @@
 #include "run/generation_step.hpp"
 
+#include "estimate/intervals.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -43,6 +45,7 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
     Estimate e = price(*work(*prompt_pass(batch, tokens, compiled)), keep_subgraphs);
     if (e.status != Status::ok)
         return e;
+    add_intervals(*machine_, Metric::prefill, e);
     const std::int64_t chunk = prompt_chunk(tokens, compiled);
     repeat_pass(e, std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
     add_fixed_time(e, machine_->param(Parameter::first_token_time, 0), *machine_);
@@ -55,7 +58,10 @@ std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) 
 
 Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
                             bool keep_subgraphs) const {
-    return price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+    Estimate e = price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+    if (e.status == Status::ok)
+        add_intervals(*machine_, Metric::decode, e);
+    return e;
 }
 
 void repeat_pass(Estimate& e, double times) {

@@ -133,8 +133,7 @@ void ParameterFit::residuals(std::span<const double> values, std::span<double> o
         std::rethrow_exception(failure);
 }
 
-FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vector<double>& start,
-                            const FitOptions& options) {
+std::vector<FitVariable> ParameterFit::variables(const std::vector<double>& start) const {
     std::vector<FitVariable> variables;
     for (std::size_t j = 0; j < parameters_.size(); ++j) {
         const TunedParameter& parameter = parameters_[j];
@@ -149,9 +148,32 @@ FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vecto
             variable.prior_spread = parameter.prior_spread;
         variables.push_back(std::move(variable));
     }
+    return variables;
+}
+
+FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vector<double>& start,
+                            const FitOptions& options) {
     return fit_bounded(
-        variables, [this](std::span<const double> x, std::span<double> r) { residuals(x, r); }, weights,
-        options);
+        variables(start), [this](std::span<const double> x, std::span<double> r) { residuals(x, r); },
+        weights, options);
+}
+
+FitResult ParameterFit::refit(const std::vector<double>& weights, const FitResult& full,
+                              const FitOptions& options) const {
+    const std::size_t n = parameters_.size();
+    const auto linear = [&](std::span<const double> x, std::span<double> r) {
+        std::vector<double> moved(n);
+        for (std::size_t j = 0; j < n; ++j)
+            moved[j] = std::log(x[j] / full.values[j]);
+        for (std::size_t i = 0; i < r.size(); ++i) {
+            r[i] = full.residuals[i];
+            for (const std::size_t j : used_[i])
+                r[i] += full.jacobian[i * n + j] * moved[j];
+        }
+    };
+    FitOptions own = options;
+    own.jacobian = full.jacobian;
+    return fit_bounded(variables(full.values), linear, weights, own);
 }
 
 std::vector<double> ParameterFit::sensitivity(std::span<const double> values) {

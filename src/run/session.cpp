@@ -36,7 +36,8 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
 
 Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
     const auto root = options.data.empty() ? data_dir() : options.data;
-    hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
+    hardware_ =
+        std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays, options.tuned);
     catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
     energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
     uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");

@@ -2,6 +2,7 @@
 
 #include "archsim/core/data_dir.hpp"
 #include "archsim/import/import.hpp"
+#include "archsim/machine/this_machine.hpp"
 #include "run/find_catalogue.hpp"
 
 #include <fmt/format.h>
@@ -37,6 +38,7 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
 Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
     const auto root = options.data.empty() ? data_dir() : options.data;
     hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
+    name_this_machine();
     catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
     energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
     uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");

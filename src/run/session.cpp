@@ -1,8 +1,8 @@
 #include "archsim/run/session.hpp"
 
 #include "archsim/core/data_dir.hpp"
-#include "archsim/import/import.hpp"
 #include "run/find_catalogue.hpp"
+#include "run/load_graph.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,17 +51,17 @@ Model Session::load(std::string_view name_or_path) const {
             throw InputError(fmt::format("{}: has no graph of its own; name one of its parts: {}",
                                          entry->name, fmt::join(parts, ", ")));
         }
-        Graph graph = import_onnx(entry->file);
-        mark_buffers(graph, entry->buffers);
-        return {*entry, std::make_shared<const Graph>(std::move(graph))};
+        Model model = load_file(entry->file, *entry);
+        if (!entry->buffers.empty()) {
+            Graph graph = *model.graph;
+            mark_buffers(graph, entry->buffers);
+            model.graph = std::make_shared<const Graph>(std::move(graph));
+        }
+        return model;
     }
     const std::filesystem::path path(name_or_path);
     if (looks_like_path(name_or_path) || std::filesystem::exists(path)) {
-        CatalogueEntry own;
-        own.name = own.title = path.stem().string();
-        own.file = path;
-        own.source = path.string();
-        return {own, std::make_shared<const Graph>(import_onnx(path))};
+        return load_file(path);
     }
     throw unknown_model(*catalogue_, name_or_path);
 }

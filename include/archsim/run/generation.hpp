@@ -60,6 +60,8 @@ class ARCHSIM_API GenerationModel {
     mutable std::vector<Entry> entries_;
     mutable std::vector<std::pair<std::int64_t, std::vector<std::shared_ptr<const BoundModel>>>>
         before_bound_;
+    std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
+    std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
 };
 
 /// The software stack for language models: the device's default where it is made for them or none of the

@@ -63,8 +63,11 @@ class FamilyBlock {
     FamilyBlock() = default;
     /// Takes facts over.
     explicit FamilyBlock(std::unique_ptr<FamilyFacts> facts) : facts_(std::move(facts)) {}
+    /// A copy of the facts of its own.
     FamilyBlock(const FamilyBlock& other) : facts_(other.facts_ ? other.facts_->clone() : nullptr) {}
+    /// Takes the facts over.
     FamilyBlock(FamilyBlock&&) noexcept = default;
+    /// Replaces the facts.
     FamilyBlock& operator=(FamilyBlock other) noexcept {
         facts_ = std::move(other.facts_);
         return *this;

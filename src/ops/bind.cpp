@@ -1,4 +1,5 @@
 #include "ops/engine.hpp"
+#include "ops/families.hpp"
 #include "ops/passes.hpp"
 
 #include <algorithm>
@@ -224,6 +225,19 @@ void add_tensors(const Graph& graph, BindState& state) {
     }
 }
 
+/// Nodes of archsim.Stored say how constants and states lie in memory: bits per element of each input.
+void apply_stored(const Graph& graph, ShapedGraph& bound) {
+    for (const Node& node : graph.nodes) {
+        if (node.op_type != "Stored" || node.domain != kArchsimDomain)
+            continue;
+        const AttributeValue* bits = node.attribute("bits");
+        const auto* list = bits ? std::get_if<std::vector<double>>(bits) : nullptr;
+        for (std::size_t i = 0; list && i < std::min(list->size(), node.inputs.size()); ++i)
+            if (node.inputs[i] != kNoTensor && (*list)[i] > 0)
+                bound.tensors[node.inputs[i]].storage_bits = (*list)[i];
+    }
+}
+
 void check_opset(const Graph& graph, BindState& state) {
     for (const auto& [domain, version] : graph.opset_imports) {
         if ((!domain.empty() && domain != "ai.onnx") || version <= kNewestOpset)
@@ -251,6 +265,7 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
     state.graph.findings = graph.findings;
     check_opset(graph, state);
     add_tensors(graph, state);
+    apply_stored(graph, state.graph);
     state.graph.operators.reserve(graph.nodes.size());
     BindEngine engine(state);
     BindScope top;

@@ -52,6 +52,8 @@ struct BindState {
     }
     /// Size that the user or the defaults give a symbol.
     std::optional<std::int64_t> symbol(const std::string& name);
+    /// Size of a symbol that is a sum or a minimum of others.
+    std::optional<std::int64_t> computed_symbol(const std::string& name);
     /// Size that the user gives by this name, a symbol or the name of a node; it counts as used from then on.
     std::optional<std::int64_t> given_dim(const std::string& name);
     /// Adds a finding once per place and kind.

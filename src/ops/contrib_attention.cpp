@@ -265,12 +265,15 @@ Grouped grouped(const NodeContext& c, const GroupedInputs& at) {
     a.kv_heads = positive_heads(c, "kv_num_heads");
     a.batch = c.dim(0, 0);
     a.query = c.dim(0, 1);
-    // Without separate keys the query packs all three.
-    a.head = c.has_input(1) ? c.dim(0, 2) / a.heads : c.dim(0, 2) / (a.heads + 2 * a.kv_heads);
+    // Without separate keys the query packs all three, unless an earlier layer appended them to the cache.
+    const bool appended = c.integer("shared_cache", 0) != 0;
+    a.head = c.has_input(1) || appended ? c.dim(0, 2) / a.heads : c.dim(0, 2) / (a.heads + 2 * a.kv_heads);
     a.value = c.has_input(2) ? c.dim(2, 2) / a.kv_heads : a.head;
     const std::int64_t past = c.has_input(3) ? c.dim(3, 2) : 0;
     const bool known = c.value(at.total_length) != nullptr;
-    const std::int64_t total = known ? c.scalar_int(at.total_length) : past + a.query;
+    const std::int64_t total = known      ? c.scalar_int(at.total_length)
+                               : appended ? std::max(past, a.query)
+                                          : past + a.query;
     a.total = total;
     a.cache = std::max(past, total);
     return a;

@@ -8,6 +8,9 @@
 
 namespace archsim {
 
+/// Operators that no standard has and configurations of language models need.
+inline constexpr std::string_view kArchsimDomain = "archsim";
+
 std::span<const OperatorRow> unary_rows();
 std::span<const OperatorRow> binary_rows();
 std::span<const OperatorRow> generator_rows();
@@ -27,6 +30,8 @@ std::span<const OperatorRow> contrib_attention_rows();
 std::span<const OperatorRow> contrib_norm_rows();
 std::span<const OperatorRow> contrib_quantized_rows();
 std::span<const OperatorRow> moe_rows();
+std::span<const OperatorRow> latent_attention_rows();
+std::span<const OperatorRow> linear_attention_rows();
 std::span<const OperatorRow> vision_rows();
 std::span<const OperatorRow> sequence_rows();
 std::span<const OperatorRow> recurrent_rows();
@@ -37,20 +42,35 @@ std::span<const OperatorRow> training_rows();
 std::span<const OperatorRow> contrib_misc_rows();
 
 inline constexpr std::array kOperatorFamilies = {
-    &unary_rows,        &binary_rows,
-    &generator_rows,    &convolution_rows,
-    &pooling_rows,      &matmul_rows,
-    &einsum_rows,       &normalization_rows,
-    &reduction_rows,    &shape_rows,
-    &movement_rows,     &indexing_rows,
-    &control_flow_rows, &quantization_rows,
-    &attention_rows,    &contrib_attention_rows,
-    &contrib_norm_rows, &contrib_quantized_rows,
-    &moe_rows,          &vision_rows,
-    &sequence_rows,     &recurrent_rows,
-    &signal_rows,       &text_rows,
-    &ml_rows,           &training_rows,
+    &unary_rows,
+    &binary_rows,
+    &generator_rows,
+    &convolution_rows,
+    &pooling_rows,
+    &matmul_rows,
+    &einsum_rows,
+    &normalization_rows,
+    &reduction_rows,
+    &shape_rows,
+    &movement_rows,
+    &indexing_rows,
+    &control_flow_rows,
+    &quantization_rows,
+    &attention_rows,
+    &contrib_attention_rows,
+    &contrib_norm_rows,
+    &contrib_quantized_rows,
+    &moe_rows,
+    &vision_rows,
+    &sequence_rows,
+    &recurrent_rows,
+    &signal_rows,
+    &text_rows,
+    &ml_rows,
+    &training_rows,
     &contrib_misc_rows,
+    &latent_attention_rows,
+    &linear_attention_rows,
 };
 
 } // namespace archsim

@@ -9,6 +9,11 @@ void mark_kv_caches(ShapedGraph& graph) {
     for (const TensorId id : graph.outputs)
         if (id != kNoTensor)
             is_output[id] = true;
+    // Results of a branch reach the graph's outputs through copies that cost nothing.
+    for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op)
+        if (op->work.kind == OpKind::free && op->inputs.size() == 1 && !op->outputs.empty() &&
+            op->inputs[0] != kNoTensor && op->outputs[0] != kNoTensor && is_output[op->outputs[0]])
+            is_output[op->inputs[0]] = true;
     for (const Operator& op : graph.operators) {
         const bool extends = op.type == "Concat" || op.type == "ScatterND" || op.type == "ScatterElements";
         if (!extends || op.outputs.empty() || op.outputs[0] == kNoTensor || !is_output[op.outputs[0]])

@@ -1,5 +1,5 @@
 #pragma once
-// Looks at many models at once: the catalogue, or every ONNX file below a folder.
+// Looks at many models at once: the catalogue, or every model file below a folder.
 
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
@@ -56,8 +56,8 @@ struct DiscoverOptions {
 /// no entry has.
 ARCHSIM_API ModelList discover_catalogue(const Session& session, const DiscoverOptions& options);
 
-/// Every *.onnx file below `folder`, by path. A file that cannot be read becomes an entry that says why.
-/// Throws InputError when the folder cannot be read.
+/// Every *.onnx, *.gguf and config.json file below `folder`, by path. A file that cannot be read becomes an
+/// entry that says why. Throws InputError when the folder cannot be read.
 ARCHSIM_API ModelList discover_folder(const Session& session, const std::filesystem::path& folder,
                                       const DiscoverOptions& options);
 

@@ -14,6 +14,8 @@ namespace {
 /// integer input [batch, tokens].
 struct Symbols {
     std::string sequence, past;
+    std::string total;  ///< of a mask over cached and new tokens, where it has a name of its own
+    std::string branch; ///< input that tells a merged decoder (Optimum) to read the cache
 };
 
 Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
@@ -25,9 +27,16 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
         const auto& shape = *tensor.shape;
         if (symbols.past.empty() && shape.size() >= 3 && bound.tensors[in].kv_cache)
             symbols.past = shape[shape.size() - 2].symbol;
-        if (symbols.sequence.empty() && shape.size() == 2 && !is_floating(tensor.type))
+        if (shape.size() == 2 && !is_floating(tensor.type) &&
+            (symbols.sequence.empty() || tensor.name == "input_ids"))
             symbols.sequence = shape[1].symbol;
+        if (shape.size() == 2 && tensor.name == "attention_mask")
+            symbols.total = shape[1].symbol;
+        if (tensor.name == "use_cache_branch")
+            symbols.branch = tensor.name;
     }
+    if (symbols.total == symbols.sequence || symbols.total == symbols.past)
+        symbols.total.clear();
     return symbols;
 }
 
@@ -58,10 +67,13 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     };
     if (!language_.graph)
         refuse();
-    const Symbols symbols =
-        find_symbols(*language_.graph, BoundModel(language_, bindings_, operators_).graph());
+    Bindings any = bindings_;
+    any.input_values.try_emplace("use_cache_branch", std::vector<std::int64_t>{1});
+    const Symbols symbols = find_symbols(*language_.graph, BoundModel(language_, any, operators_).graph());
     sequence_symbol_ = symbols.sequence;
     past_symbol_ = symbols.past;
+    total_symbol_ = symbols.total;
+    branch_input_ = symbols.branch;
     if (sequence_symbol_.empty() || past_symbol_.empty())
         refuse();
 }
@@ -75,6 +87,10 @@ std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std
     Bindings all = bindings_;
     all.dims[sequence_symbol_] = sequence;
     all.dims[past_symbol_] = past;
+    if (!total_symbol_.empty())
+        all.dims[total_symbol_] = past + sequence;
+    if (!branch_input_.empty())
+        all.input_values[branch_input_] = {past > 0 ? 1 : 0};
     auto model = bind_graph(language_, batch, all, operators_);
     if (entries_.size() >= kMost)
         entries_.erase(entries_.begin());

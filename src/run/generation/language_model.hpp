@@ -44,6 +44,8 @@ class GenerationModel {
     Bindings bindings_;
     const OperatorRegistry& operators_;
     std::string sequence_symbol_, past_symbol_;
+    std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
+    std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
     std::vector<ModelPart> before_;
     std::vector<ImportedGraph> before_graphs_; ///< one per part before
     std::int64_t inserted_ = 0;

@@ -72,6 +72,11 @@ double size_of(const std::filesystem::path& file) {
     return ignored ? 0 : static_cast<double>(size);
 }
 
+/// Of a checkpoint the configuration stands for all its files.
+bool describes_model(const std::filesystem::path& file) {
+    return file.extension() == ".onnx" || file.extension() == ".gguf" || file.filename() == "config.json";
+}
+
 void check_known(const std::string& wanted, const char* flag, const std::vector<CatalogueEntry>& entries,
                  std::string CatalogueEntry::*field) {
     if (wanted.empty())
@@ -137,7 +142,7 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
     auto at = std::filesystem::recursive_directory_iterator(
         folder, std::filesystem::directory_options::skip_permission_denied, problem);
     for (; !problem && at != std::filesystem::recursive_directory_iterator(); at.increment(problem))
-        if (at->path().extension() == ".onnx" && at->is_regular_file())
+        if (at->is_regular_file() && describes_model(at->path()))
             files.push_back(at->path());
     if (problem)
         throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), problem.message()));

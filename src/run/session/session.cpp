@@ -1,9 +1,9 @@
 #include "archsim/run/session.hpp"
 
 #include "archsim/core/data_dir.hpp"
-#include "archsim/import/import.hpp"
 #include "run/session/find_catalogue.hpp"
 #include "run/session/graph_run.hpp"
+#include "run/session/load_graph.hpp"
 #include "run/session/prepared.hpp"
 
 #include <cmath>
@@ -15,7 +15,8 @@ namespace archsim {
 namespace {
 
 bool looks_like_path(std::string_view name) {
-    return name.find('/') != std::string_view::npos || name.ends_with(".onnx");
+    return name.find('/') != std::string_view::npos || name.ends_with(".onnx") || name.ends_with(".gguf") ||
+           name.ends_with(".json");
 }
 
 /// The catalogue knows which initialisers training does not learn; the file does not say.
@@ -53,18 +54,18 @@ Model Session::load(std::string_view name_or_path) const {
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
         if (!entry->file.empty()) {
-            Graph graph = import_onnx(entry->file);
-            mark_buffers(graph, entry->buffers);
-            model.graph = std::make_shared<const Graph>(std::move(graph));
+            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry);
+            if (!entry->buffers.empty()) {
+                Graph graph = *model.graph;
+                mark_buffers(graph, entry->buffers);
+                model.graph = std::make_shared<const Graph>(std::move(graph));
+            }
         }
         return model;
     }
     const std::filesystem::path path(name_or_path);
     if (looks_like_path(name_or_path) || std::filesystem::exists(path)) {
-        model.info.name = model.info.title = path.stem().string();
-        model.info.file = path;
-        model.info.source = path.string();
-        model.graph = std::make_shared<const Graph>(import_onnx(path));
+        static_cast<ImportedGraph&>(model) = load_file(path);
         return model;
     }
     throw unknown_model(*catalogue_, name_or_path);

@@ -1,0 +1,146 @@
+// Attention with grouped keys and values, as ONNX Runtime's model builder writes it, and latent attention.
+
+#include "checkpoint/graph_maker.hpp"
+
+namespace archsim::checkpoint {
+
+namespace {
+
+/// Norms every head, or all heads side by side.
+TensorId norm_heads(GraphMaker& g, const std::string& path, TensorId x, const TokenMixer& m,
+                    std::int64_t heads) {
+    if (m.norm == HeadNorm::none)
+        return x;
+    const std::int64_t width = heads * m.head_size;
+    if (m.norm == HeadNorm::whole)
+        return g.rms_norm(path, x, width);
+    x = g.node("Reshape", path, {x, g.ints({0, 0, heads, m.head_size})});
+    x = g.rms_norm(path, x, m.head_size);
+    return g.node("Reshape", path, {x, g.ints({0, 0, width})});
+}
+
+TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                       TensorId x) {
+    const std::int64_t d = g.hidden(), q_width = m.heads * m.head_size, kv_width = m.kv_heads * m.head_size;
+    const bool shared = m.shares_cache_of >= 0;
+    TensorId q = g.linear(path + "/q_proj", x, d, q_width, m.bias), gate = kNoTensor;
+    if (m.output_gate)
+        gate = g.linear(path + "/q_gate", x, d, q_width, m.bias);
+    TensorId k = kNoTensor, v = kNoTensor;
+    if (!shared) {
+        k = g.linear(path + "/k_proj", x, d, kv_width, m.bias);
+        v = m.values_are_keys ? k : g.linear(path + "/v_proj", x, d, kv_width, m.bias);
+        k = norm_heads(g, path + "/k_norm", k, m, m.kv_heads);
+    }
+    q = norm_heads(g, path + "/q_norm", q, m, m.heads);
+    const std::string past = past_symbol(m.window), own = std::to_string(layer);
+    std::vector<TensorId> inputs{q, k, v};
+    for (const char* kind : {"key", "value"})
+        inputs.push_back(shared ? g.present(m.shares_cache_of, kind)
+                                : g.input("past_key_values." + own + "." + kind, g.type(),
+                                          {"batch", m.kv_heads, past, m.head_size}));
+    Attributes attributes{
+        {"num_heads", m.heads}, {"kv_num_heads", m.kv_heads}, {"do_rotary", std::int64_t{1}}};
+    if (shared)
+        attributes.emplace_back("shared_cache", std::int64_t{1});
+    if (m.window > 0)
+        attributes.emplace_back("local_window_size", m.window);
+    if (m.sinks) {
+        inputs.resize(11, kNoTensor);
+        inputs.push_back(g.weight(path, "sinks", {m.heads}));
+    }
+    const std::string out = "/" + path + "/GroupQueryAttention";
+    std::vector<std::string> names{out + "_output_0"};
+    if (!shared)
+        names.insert(names.end(), {"present." + own + ".key", "present." + own + ".value"});
+    const auto results =
+        g.nodes("GroupQueryAttention", path, std::move(inputs), names, std::move(attributes), kMicrosoft);
+    for (std::size_t i = 1; i < results.size(); ++i)
+        g.output(results[i], {"batch", m.kv_heads, past + " + sequence", m.head_size});
+    TensorId y = results.front();
+    if (m.output_gate)
+        y = g.node("Mul", path, {y, g.node("Sigmoid", path, {gate})});
+    return g.linear(path + "/o_proj", y, q_width, d, m.output_bias);
+}
+
+} // namespace
+
+TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
+    const TokenMixer& m = g.decoder().layers[layer].mixer;
+    switch (m.kind) {
+    case MixerKind::none:
+        return kNoTensor;
+    case MixerKind::attention:
+        return add_attention(g, path + "/self_attn", layer, m, x);
+    case MixerKind::latent:
+        return add_latent_attention(g, path + "/self_attn", layer, x);
+    case MixerKind::linear:
+        return g.linear(path + "/self_attn/linear_attn", x, g.hidden(), g.hidden(), false);
+    case MixerKind::gated_delta:
+    case MixerKind::mamba:
+        return add_recurrence(g, path, layer, x);
+    }
+    return kNoTensor;
+}
+
+TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
+    const TokenMixer& m = g.decoder().layers[layer].mixer;
+    const std::int64_t d = g.hidden(), head = m.plain_size + m.rotary_size;
+    TensorId q = x;
+    if (m.query_rank > 0) {
+        q = g.linear(path + "/q_a_proj", x, d, m.query_rank, m.bias);
+        q = g.rms_norm(path + "/q_a_layernorm", q, m.query_rank);
+    }
+    const TensorId compressed_query = q;
+    q = g.linear(path + (m.query_rank > 0 ? "/q_b_proj" : "/q_proj"), q, m.query_rank > 0 ? m.query_rank : d,
+                 m.heads * head, false);
+    TensorId kv = g.linear(path + "/kv_a_proj_with_mqa", x, d, m.kv_rank + m.rotary_size, m.bias);
+    const auto parts =
+        g.nodes("Split", path + "/kv_a_proj_with_mqa", {kv, g.ints({m.kv_rank, m.rotary_size})},
+                {"/" + path + "/latent", "/" + path + "/rotary"}, {{"axis", std::int64_t{-1}}});
+    const TensorId latent = g.rms_norm(path + "/kv_a_layernorm", parts[0], m.kv_rank);
+    const TensorId rotary = g.node("RotaryEmbedding", path + "/k_rot", {parts[1]}, {}, kMicrosoft);
+    kv = g.node("Concat", path, {latent, rotary}, {{"axis", std::int64_t{-1}}});
+    const std::string index = std::to_string(layer);
+    const TensorId past = g.input("past_key_values." + index + ".latent", g.type(),
+                                  {"batch", 1, "past_sequence", m.kv_rank + m.rotary_size});
+    const Attributes sizes{{"num_heads", m.heads},       {"kv_rank", m.kv_rank},
+                           {"plain_size", m.plain_size}, {"rotary_size", m.rotary_size},
+                           {"value_size", m.value_size}, {"keeps", m.index_keeps}};
+    // Half of the published kv_b_proj belongs to the keys, half to the values.
+    const TensorId keys =
+        g.node("LatentKeys", path + "/k_b_proj",
+               {q, kv, past,
+                g.weight(path + "/kv_b_proj.keys", "weight", {m.kv_rank, m.heads * m.plain_size}, true)},
+               sizes, kOwnDomain);
+    std::vector<TensorId> inputs{keys, kv, past};
+    if (m.index_heads > 0) {
+        // The lightning indexer scores every cached position with a few narrow heads (DeepSeek-V3.2,
+        // section 2.1).
+        const std::string ix = path + "/indexer";
+        const TensorId iq = g.linear(ix + "/wq_b", compressed_query, m.query_rank > 0 ? m.query_rank : d,
+                                     m.index_heads * m.index_size, false);
+        const TensorId ik =
+            g.rms_norm(ix + "/k_norm", g.linear(ix + "/wk", x, d, m.index_size, false), m.index_size);
+        const TensorId iw = g.linear(ix + "/weights_proj", x, d, m.index_heads, false);
+        const TensorId cached = g.input("past_key_values." + index + ".index", g.type(),
+                                        {"batch", 1, "past_sequence", m.index_size});
+        const auto chosen = g.nodes("SparseIndex", ix, {iq, ik, iw, cached},
+                                    {"/" + ix + "/chosen", "present." + index + ".index"},
+                                    {{"num_heads", m.index_heads}, {"keeps", m.index_keeps}}, kOwnDomain);
+        g.output(chosen[1], {"batch", 1, "past_sequence + sequence", m.index_size});
+        inputs.push_back(chosen[0]);
+    }
+    const auto attended = g.nodes("LatentAttention", path, std::move(inputs),
+                                  {"/" + path + "/LatentAttention_output_0", "present." + index + ".latent"},
+                                  sizes, kOwnDomain);
+    g.output(attended[1], {"batch", 1, "past_sequence + sequence", m.kv_rank + m.rotary_size});
+    const TensorId y =
+        g.node("LatentValues", path + "/v_b_proj",
+               {attended[0], kv, past,
+                g.weight(path + "/kv_b_proj.values", "weight", {m.kv_rank, m.heads * m.value_size}, true)},
+               sizes, kOwnDomain);
+    return g.linear(path + "/o_proj", y, m.heads * m.value_size, d, m.output_bias);
+}
+
+} // namespace archsim::checkpoint

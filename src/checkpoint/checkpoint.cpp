@@ -1,0 +1,83 @@
+#include "archsim/checkpoint/checkpoint.hpp"
+
+#include "checkpoint/config_parts.hpp"
+#include "checkpoint/gguf.hpp"
+#include "checkpoint/safetensors.hpp"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <iterator>
+
+namespace archsim {
+
+namespace {
+
+using checkpoint::Decoder;
+
+// No configuration is larger; what is, is another file.
+constexpr std::uintmax_t kLargestConfig = 64u << 20;
+// What a model runs with when nothing is asked: as the models of the catalogue.
+constexpr std::int64_t kDefaultSequence = 512;
+
+std::string read_file(const std::filesystem::path& file) {
+    std::error_code problem;
+    const auto size = std::filesystem::file_size(file, problem);
+    if (!problem && size > kLargestConfig)
+        throw InputError(fmt::format("{}: {} bytes are no configuration of a model", file.string(), size));
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        throw InputError(fmt::format("{}: cannot be read", file.string()));
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+Checkpoint finish(Decoder decoder) {
+    Checkpoint out;
+    out.graph = checkpoint::build_graph(decoder);
+    out.facts = std::move(decoder.facts);
+    out.dims = {{"batch", 1}, {"sequence", kDefaultSequence}, {"past_sequence", 0}};
+    return out;
+}
+
+Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::path& config) {
+    Decoder d = checkpoint::read_config(checkpoint::parse_python_json(read_file(config), config.string()),
+                                        config.string());
+    checkpoint::apply_headers(checkpoint::read_safetensors_folder(folder), folder.string(), d);
+    return d;
+}
+
+} // namespace
+
+bool is_checkpoint(const std::filesystem::path& path) {
+    const std::string ending = path.extension().string();
+    std::error_code ignored;
+    return ending == ".gguf" || ending == ".safetensors" || ending == ".json" ||
+           (std::filesystem::is_directory(path, ignored) &&
+            std::filesystem::exists(path / "config.json", ignored));
+}
+
+Checkpoint read_checkpoint_config(std::string_view text, const std::string& file) {
+    return finish(checkpoint::read_config(checkpoint::parse_python_json(text, file), file));
+}
+
+Checkpoint read_checkpoint(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (path.extension() == ".gguf")
+        return finish(checkpoint::read_gguf(path));
+    if (std::filesystem::is_directory(path, ignored))
+        return finish(read_folder(path, path / "config.json"));
+    const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+    if (path.extension() == ".safetensors") {
+        if (!std::filesystem::exists(folder / "config.json", ignored))
+            throw InputError(
+                fmt::format("{}: states tensors, not how they are joined; put the model's config.json "
+                            "beside it",
+                            path.string()));
+        return finish(read_folder(folder, folder / "config.json"));
+    }
+    if (path.filename() == "config.json")
+        return finish(read_folder(folder, path));
+    return read_checkpoint_config(read_file(path), path.string());
+}
+
+} // namespace archsim

@@ -1,0 +1,32 @@
+#pragma once
+// The parts of a configuration, each read by one function.
+
+#include "checkpoint/decoder.hpp"
+#include "checkpoint/fields.hpp"
+#include "checkpoint/implied.hpp"
+
+namespace archsim::checkpoint {
+
+/// The mixer that most layers have; layer patterns change single fields of it.
+TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden);
+/// A layer's feed-forward halves: with experts where the model has them, and without.
+struct FeedForwards {
+    FeedForward dense, experts;
+};
+FeedForwards read_feed_forwards(Fields& f, const Implied& implied);
+/// Whether each layer takes its experts.
+std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
+/// The layers from whichever pattern the configuration states.
+std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
+                                      const TokenMixer& mixer, const FeedForwards& feed_forwards);
+/// quantization_config, of any of the methods in use.
+void read_quantization(Fields& config, Decoder& decoder);
+/// Weights of a vision tower and of its projector.
+void read_vision(Fields& config, Decoder& decoder);
+/// Multi-token heads.
+void read_prediction(Fields& f, Decoder& decoder);
+
+/// config.json as a decoder.
+Decoder read_config(const nlohmann::json& document, const std::string& file);
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,159 @@
+// config.json as a decoder.
+
+#include "checkpoint/config_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+using nlohmann::json;
+
+// A decoder with more layers or wider ones is a mistake of the file, and costs time and memory to build.
+constexpr std::int64_t kMostLayers = 2000;
+
+DataType type_of(const std::string& name) {
+    return name == "float16" ? DataType::float16 : name == "float32" ? DataType::float32 : DataType::bfloat16;
+}
+
+/// The object that describes the decoder, and its place.
+const json& text_part(const json& document, std::string& prefix) {
+    for (const char* key : {"text_config", "llm_config", "language_config", "thinker_config"})
+        if (const auto it = document.find(key); it != document.end() && it->is_object()) {
+            prefix += std::string(key) + ".";
+            return text_part(*it, prefix);
+        }
+    return document;
+}
+
+void fill_facts(Decoder& d, std::int64_t experts, std::int64_t active) {
+    for (const DecoderLayer& layer : d.layers)
+        if (layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent) {
+            d.facts.heads = layer.mixer.heads;
+            d.facts.kv_heads = layer.mixer.kind == MixerKind::latent ? 1 : layer.mixer.kv_heads;
+            d.facts.head_size = layer.mixer.kind == MixerKind::latent
+                                    ? layer.mixer.kv_rank + layer.mixer.rotary_size
+                                    : layer.mixer.head_size;
+            break;
+        }
+    d.facts.experts = experts;
+    d.facts.active_experts = experts > 0 ? active : 0;
+    if (d.facts.weight_format.empty())
+        d.facts.weight_format = d.type == DataType::float32   ? "fp32"
+                                : d.type == DataType::float16 ? "fp16"
+                                                              : "bf16";
+}
+
+void note_unknown_type(const std::string& type, const std::string& file, std::vector<Finding>& findings) {
+    Finding finding;
+    finding.kind = FindingKind::unknown_name;
+    finding.severity = Severity::warning;
+    finding.file = file;
+    finding.where = "model_type";
+    finding.message =
+        fmt::format("\"{}\" is not known; read by its fields as a decoder with a norm before each half, "
+                    "a gated MLP and no biases",
+                    type);
+    finding.mend = "hold the parameters against the published count";
+    findings.push_back(std::move(finding));
+}
+
+/// A table per layer and token (Gemma 3n): in memory whole, a row of it is read per token.
+void read_layer_embeddings(Fields& f, Decoder& d) {
+    const std::int64_t width = f.count({"hidden_size_per_layer_input"}, 0);
+    if (width == 0)
+        return;
+    const auto layers = static_cast<std::int64_t>(d.layers.size());
+    d.resident.push_back({"embed_tokens_per_layer",
+                          {f.count({"vocab_size_per_layer_input"}, d.facts.vocabulary, 1), layers * width}});
+    d.resident.push_back({"per_layer_model_projection", {d.facts.hidden, layers * width}});
+    d.resident.push_back({"per_layer_gates", {layers, 2, d.facts.hidden, width}});
+}
+
+} // namespace
+
+void read_prediction(Fields& f, Decoder& d) {
+    const bool used = f.flag({"use_mtp"}, true);
+    const std::int64_t heads = f.count(
+        {"num_nextn_predict_layers", "mtp_num_hidden_layers", "num_mtp_modules", "num_mtp_layers"}, 0);
+    const std::int64_t each = f.count({"mtp_transformer_layers"}, 1);
+    f.skip({"mtp_use_dedicated_embeddings"});
+    if (!used || heads == 0)
+        return;
+    // Each head joins the hidden state and the next token's embedding in one matrix, then runs a layer like
+    // the last one with attention (DeepSeek-V3, arXiv:2412.19437, section 2.2).
+    const auto last = std::find_if(d.layers.rbegin(), d.layers.rend(), [](const DecoderLayer& layer) {
+        return layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent;
+    });
+    if (last == d.layers.rend())
+        return;
+    const auto width = static_cast<double>(d.facts.hidden);
+    d.facts.prediction_parameters =
+        static_cast<double>(heads) *
+        (static_cast<double>(each) * count_parameters(d, *last) + 2 * width * width);
+}
+
+double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
+    Decoder one;
+    one.facts = decoder.facts;
+    one.facts.vocabulary = 1;
+    one.tied = true;
+    one.layers = {layer};
+    one.layers.front().mixer.shares_cache_of = -1;
+    const Graph graph = build_graph(one);
+    double sum = -2 * static_cast<double>(decoder.facts.hidden); // the table's one row and the last norm
+    for (const Tensor& t : graph.tensors) {
+        if (t.role != TensorRole::initializer || !is_floating(t.type))
+            continue;
+        double elements = 1;
+        for (const Dimension& axis : *t.shape)
+            elements *= static_cast<double>(axis.value);
+        sum += elements;
+    }
+    return sum;
+}
+
+Decoder read_config(const json& document, const std::string& file) {
+    std::string prefix;
+    const json& inner = text_part(document, prefix);
+    Fields f(inner, file, prefix), outer(document, file);
+    Fields& top = prefix.empty() ? f : outer;
+    Decoder d;
+    const std::string type = f.text({"model_type"}, top.text({"model_type"}));
+    if (f.flag({"is_encoder_decoder"}))
+        f.refuse("is_encoder_decoder", "encoders with decoders are read from ONNX files, one part at a time");
+    if (const auto names = top.texts({"architectures"}); !names.empty())
+        d.facts.architecture = names.front();
+    bool known = false;
+    const Implied& implied = implied_by(type, known);
+    if (!known)
+        note_unknown_type(type, file, d.findings);
+    d.facts.hidden = f.count({"hidden_size", "n_embd", "d_model"});
+    d.facts.vocabulary = f.count({"vocab_size", "padded_vocab_size"});
+    d.facts.max_context =
+        f.count({"max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx"}, 0);
+    d.facts.layers = f.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+    if (d.facts.layers > kMostLayers)
+        f.refuse("num_hidden_layers", fmt::format("{} is more than any decoder has", d.facts.layers));
+    d.type = type_of(f.text({"dtype", "torch_dtype"}, top.text({"dtype", "torch_dtype"}, "bfloat16")));
+    d.tied = top.flag({"tie_word_embeddings"}, f.flag({"tie_word_embeddings"}, implied.tied));
+    const TokenMixer mixer = read_mixer(f, implied, d.facts.hidden);
+    const FeedForwards ff = read_feed_forwards(f, implied);
+    d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff);
+    read_layer_embeddings(f, d);
+    read_prediction(f, d);
+    read_quantization(prefix.empty() || !inner.contains("quantization_config") ? top : f, d);
+    read_vision(top, d);
+    fill_facts(d, ff.experts.experts, ff.experts.active);
+    f.report_unread(d.findings);
+    if (&top != &f) {
+        top.skip({"text_config", "llm_config", "language_config", "thinker_config"});
+        top.report_unread(d.findings);
+    }
+    return d;
+}
+
+} // namespace archsim::checkpoint

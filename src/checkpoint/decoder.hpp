@@ -1,0 +1,93 @@
+#pragma once
+// A decoder as the reader understood it: layer by layer what mixes tokens and what follows. Every reader
+// (config.json, GGUF) fills this in; one builder makes the graph of it.
+
+#include "archsim/checkpoint/checkpoint.hpp"
+#include "checkpoint/weight_formats.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace archsim::checkpoint {
+
+enum class MixerKind : std::uint8_t {
+    none,
+    attention,   ///< queries share keys and values in groups
+    latent,      ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1)
+    gated_delta, ///< linear attention with a gated delta rule (Yang et al., arXiv:2412.06464)
+    mamba,       ///< Mamba-2 (Dao and Gu, arXiv:2405.21060)
+    linear,      ///< one matrix instead of attention
+};
+
+enum class HeadNorm : std::uint8_t { none, per_head, whole };
+
+/// What mixes the tokens of a layer; sizes that the kind does not have stay 0.
+struct TokenMixer {
+    MixerKind kind = MixerKind::none;
+    std::int64_t heads = 0, kv_heads = 0, head_size = 0;
+    std::int64_t window = 0;           ///< positions that a query sees and the cache keeps; 0: all
+    bool bias = false;                 ///< of the query, key and value projections
+    bool output_bias = false;          ///< of the output projection
+    bool sinks = false;                ///< one learned score per head that takes part in the softmax
+    bool output_gate = false;          ///< the query projection has a second half that gates the result
+    bool values_are_keys = false;      ///< one projection gives both
+    std::int64_t shares_cache_of = -1; ///< earlier layer whose keys and values this one reads; -1: own
+    HeadNorm norm = HeadNorm::none;    ///< of queries and keys
+    bool norm_weights = true;
+    // latent: ranks of the compressed queries (0: not compressed) and of keys with values, head parts without
+    // and with rotation
+    std::int64_t query_rank = 0, kv_rank = 0, plain_size = 0, rotary_size = 0, value_size = 0;
+    // a sparse index in front of latent attention: heads, their size, positions that attention then reads
+    std::int64_t index_heads = 0, index_size = 0, index_keeps = 0;
+    // gated_delta: `heads` value heads of `value_size`, `kv_heads` key heads of `head_size`;
+    // mamba: `heads` of `head_size`, `kv_heads` groups that share B and C of `state_size`
+    std::int64_t state_size = 0, kernel = 0;
+    bool kernel_bias = false;
+    double state_bits = 0; ///< of the recurrent state; 0: as activations
+};
+
+/// What follows the mixer in a layer.
+struct FeedForward {
+    std::int64_t inner = 0; ///< of a dense MLP (beside the experts where there are some); 0: none
+    bool gated = true;
+    bool bias = false;
+    std::string activation = "silu";
+    std::int64_t experts = 0, active = 0, expert_inner = 0;
+    std::int64_t shared_inner = 0; ///< experts that every token takes, side by side
+    bool shared_gate = false, expert_bias = false, router_bias = false;
+    bool linear = false;     ///< one matrix instead of an MLP
+    std::int64_t latent = 0; ///< width that experts work in, between two projections; 0: the hidden size
+};
+
+struct DecoderLayer {
+    TokenMixer mixer;
+    FeedForward feed_forward;
+    bool norms_after = false; ///< the result of each half is normalised before it joins the residual stream
+};
+
+/// Weights that lie in memory and take no part in generating text.
+struct ResidentWeight {
+    std::string name;
+    std::vector<std::int64_t> shape;
+};
+
+struct Decoder {
+    std::string name;
+    CheckpointFacts facts;
+    std::vector<DecoderLayer> layers;
+    bool tied = false;
+    bool head_bias = false;
+    DataType type = DataType::float16; ///< of activations and of weights that no scheme narrows
+    WeightFormats formats;
+    std::vector<ResidentWeight> resident;
+    std::vector<Finding> findings;
+};
+
+/// The graph of a decoder.
+Graph build_graph(const Decoder& decoder);
+
+/// Elements of one layer's weights; what multi-token heads repeat.
+double count_parameters(const Decoder& decoder, const DecoderLayer& layer);
+
+} // namespace archsim::checkpoint

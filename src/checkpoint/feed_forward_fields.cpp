@@ -1,0 +1,94 @@
+// MLPs, experts, and which layers have which.
+
+#include "checkpoint/config_parts.hpp"
+
+namespace archsim::checkpoint {
+
+namespace {
+
+/// Activations whose MLPs have no gate in any family.
+bool ungated(const std::string& activation) {
+    return activation == "relu2" || activation == "relu" || activation == "gelu_new" ||
+           activation == "gelu_fast";
+}
+
+void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
+    e.experts = f.count(
+        {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_routed_experts"}, 0);
+    if (e.experts <= 1) {
+        e.experts = 0;
+        return;
+    }
+    e.active = f.count({"num_experts_per_tok", "experts_per_token", "top_k_experts", "num_experts_per_token",
+                        "moe_topk", "moe_k", "num_selected_experts"});
+    if (e.active > e.experts)
+        f.refuse("num_experts_per_tok", "must not exceed the number of experts");
+    e.expert_inner = f.count({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_intermediate_size",
+                              "moe_ffn_hidden_size"},
+                             e.inner, 1);
+    e.latent = f.count({"moe_latent_size"}, 0);
+    const std::int64_t shared =
+        f.count({"n_shared_experts", "num_shared_experts", "moe_num_shared_experts", "num_shared_expert"},
+                implied.one_shared_expert ? 1 : 0);
+    const std::int64_t stated = f.count({"shared_expert_intermediate_size",
+                                         "moe_shared_expert_intermediate_size", "shared_intermediate_size"},
+                                        0);
+    e.shared_inner = stated > 0 ? stated * std::max<std::int64_t>(shared, 1) : shared * e.expert_inner;
+    e.shared_gate = implied.shared_gate && e.shared_inner > 0;
+    e.expert_bias = implied.expert_bias;
+    e.router_bias = implied.expert_bias;
+}
+
+} // namespace
+
+FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
+    FeedForward plain;
+    plain.activation = f.text(
+        {"hidden_act", "hidden_activation", "mlp_hidden_act", "activation_function", "ffn_act_fn"}, "silu");
+    plain.gated = implied.gated && !ungated(plain.activation);
+    plain.bias = f.flag({"mlp_bias", "add_ffn_bias"}, implied.mlp_bias);
+    const bool beside = f.flag({"enable_moe_block"});
+    const bool has_blocks = f.has({"block_configs"});
+    plain.inner = has_blocks ? 0
+                             : f.count({"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim"},
+                                       4 * f.count({"hidden_size", "n_embd", "d_model"}), 0);
+    FeedForwards both{plain, plain};
+    read_experts(f, implied, both.experts);
+    if (!beside && both.experts.experts > 0)
+        both.experts.inner = 0;
+    // Llama 4 states the width of its dense layers apart from that of its experts.
+    both.dense.inner = f.count({"intermediate_size_mlp", "dense_intermediate_size"}, both.dense.inner);
+    return both;
+}
+
+std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
+    std::vector<bool> sparse(layers, true);
+    const auto first = static_cast<std::size_t>(
+        f.count({"first_k_dense_replace", "num_dense_layers", "moe_layer_start_index"}, 0));
+    const std::int64_t step = f.count(
+        {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval", "moe_every_n_layers"}, 1,
+        0);
+    const auto frequency = f.find({"moe_layer_freq"});
+    for (std::size_t i = 0; i < layers; ++i) {
+        sparse[i] = i >= first && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0);
+        if (frequency && frequency->is_array() && i < frequency->size())
+            sparse[i] = (*frequency)[i].is_number() && (*frequency)[i].get<double>() != 0;
+        else if (frequency && frequency->is_number_integer() && frequency->get<std::int64_t>() > 1)
+            sparse[i] = i >= first && i % frequency->get<std::size_t>() == 0;
+    }
+    for (const std::int64_t dense : f.counts({"mlp_only_layers"}))
+        if (dense >= 0 && static_cast<std::size_t>(dense) < layers)
+            sparse[static_cast<std::size_t>(dense)] = false;
+    const auto types = f.texts({"mlp_layer_types"});
+    for (std::size_t i = 0; i < std::min(types.size(), layers); ++i)
+        sparse[i] = types[i] != "dense";
+    if (const auto listed = f.counts({"moe_layers"}); !listed.empty()) {
+        sparse.assign(layers, false);
+        for (const std::int64_t i : listed)
+            if (i >= 0 && static_cast<std::size_t>(i) < layers)
+                sparse[static_cast<std::size_t>(i)] = true;
+    }
+    return sparse;
+}
+
+} // namespace archsim::checkpoint

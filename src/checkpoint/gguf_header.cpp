@@ -1,0 +1,170 @@
+#include "checkpoint/gguf_header.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <fstream>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+// Types of metadata values (ggml/docs/gguf.md).
+enum class Value : std::uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, text, array, u64, i64, f64 };
+
+// More than any model has; they keep a damaged file from asking for memory.
+constexpr std::uint64_t kMostEntries = 1'000'000, kLongestText = 16u << 20, kMostItems = 16u << 20;
+constexpr std::uint32_t kMostAxes = 8;
+constexpr std::uint64_t kLargestAxis = 1ull << 40;
+
+class HeaderReader {
+  public:
+    explicit HeaderReader(const std::filesystem::path& file)
+        : file_(file.string()), in_(file, std::ios::binary) {
+        std::error_code ignored;
+        size_ = std::filesystem::file_size(file, ignored);
+        if (!in_)
+            refuse("cannot be read");
+    }
+
+    GgufHeader read() {
+        std::array<char, 4> magic{};
+        in_.read(magic.data(), magic.size());
+        if (!in_ || std::memcmp(magic.data(), "GGUF", magic.size()) != 0)
+            refuse("does not begin with GGUF");
+        if (const auto version = get<std::uint32_t>(); version < 2 || version > 3)
+            refuse(fmt::format("is of version {}; versions 2 and 3 are read", version));
+        const auto tensors = get<std::uint64_t>(), entries = get<std::uint64_t>();
+        if (tensors > kMostEntries || entries > kMostEntries)
+            refuse("states more entries than any model has");
+        GgufHeader header;
+        for (std::uint64_t i = 0; i < entries; ++i)
+            read_entry(header);
+        for (std::uint64_t i = 0; i < tensors; ++i)
+            read_tensor(header);
+        return header;
+    }
+
+  private:
+    [[noreturn]] void refuse(const std::string& why) const {
+        Finding finding;
+        finding.file = file_;
+        finding.message = why;
+        finding.mend = "download the file again";
+        throw InputError(finding);
+    }
+
+    template <class T>
+    T get() {
+        T value{};
+        in_.read(reinterpret_cast<char*>(&value), sizeof value);
+        if (!in_)
+            refuse("ends inside its header");
+        return value;
+    }
+
+    std::string get_text() {
+        const auto length = get<std::uint64_t>();
+        if (length > kLongestText || length > size_)
+            refuse("states a text longer than the file");
+        std::string text(length, '\0');
+        in_.read(text.data(), static_cast<std::streamsize>(length));
+        if (!in_)
+            refuse("ends inside its header");
+        return text;
+    }
+
+    double get_number(Value type) {
+        switch (type) {
+        case Value::u8:
+        case Value::boolean:
+            return get<std::uint8_t>();
+        case Value::i8:
+            return get<std::int8_t>();
+        case Value::u16:
+            return get<std::uint16_t>();
+        case Value::i16:
+            return get<std::int16_t>();
+        case Value::u32:
+            return get<std::uint32_t>();
+        case Value::i32:
+            return get<std::int32_t>();
+        case Value::f32:
+            return static_cast<double>(get<float>());
+        case Value::u64:
+            return static_cast<double>(get<std::uint64_t>());
+        case Value::i64:
+            return static_cast<double>(get<std::int64_t>());
+        case Value::f64:
+            return get<double>();
+        default:
+            refuse(fmt::format("has a value of type {}, which the format does not define",
+                               static_cast<std::uint32_t>(type)));
+        }
+    }
+
+    void skip_text() {
+        const auto length = get<std::uint64_t>();
+        if (length > size_)
+            refuse("states a text longer than the file");
+        in_.seekg(static_cast<std::streamoff>(length), std::ios::cur);
+    }
+
+    void read_entry(GgufHeader& header) {
+        const std::string key = get_text();
+        const auto type = static_cast<Value>(get<std::uint32_t>());
+        if (type == Value::text) {
+            header.texts[key] = get_text();
+            return;
+        }
+        if (type != Value::array) {
+            header.numbers[key] = {get_number(type)};
+            return;
+        }
+        const auto items = static_cast<Value>(get<std::uint32_t>());
+        const auto count = get<std::uint64_t>();
+        if (count > kMostItems || items == Value::array)
+            refuse(fmt::format("has the list \"{}\" of {} items, which cannot be", key, count));
+        const bool wanted = !key.starts_with("tokenizer."); // vocabularies are long and decide nothing here
+        std::vector<double> numbers;
+        for (std::uint64_t i = 0; i < count; ++i)
+            if (items == Value::text)
+                skip_text();
+            else if (const double number = get_number(items); wanted)
+                numbers.push_back(number);
+        if (items == Value::text)
+            numbers = {static_cast<double>(count)};
+        if (wanted || items == Value::text)
+            header.numbers[key] = std::move(numbers);
+    }
+
+    void read_tensor(GgufHeader& header) {
+        GgufTensor& tensor = header.tensors[get_text()];
+        const auto axes = get<std::uint32_t>();
+        if (axes > kMostAxes)
+            refuse(fmt::format("has a tensor of {} axes", axes));
+        for (std::uint32_t i = 0; i < axes; ++i) {
+            const auto size = get<std::uint64_t>();
+            if (size > kLargestAxis)
+                refuse("has a tensor larger than any memory");
+            tensor.shape.push_back(static_cast<std::int64_t>(size));
+        }
+        tensor.type = get<std::uint32_t>();
+        get<std::uint64_t>(); // offset of the payload
+    }
+
+    std::string file_;
+    std::ifstream in_;
+    std::uint64_t size_ = 0;
+};
+
+} // namespace
+
+GgufHeader read_gguf_header(const std::filesystem::path& file) {
+    return HeaderReader(file).read();
+}
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,81 @@
+// A decoder as a graph: embedding, layers, norm, and the head over the last token of each sequence, as
+// serving stacks compute it.
+
+#include "checkpoint/graph_maker.hpp"
+
+#include <limits>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+/// The residual stream: what is added to it waits for the next norm, which adds and normalises at once.
+class Residual {
+  public:
+    Residual(GraphMaker& g, TensorId start) : g_(g), sum_(start) {}
+
+    TensorId normed(const std::string& path, bool last = false) {
+        if (pending_ == kNoTensor)
+            return g_.rms_norm(path, sum_, g_.hidden());
+        const auto [normed, sum] = g_.add_and_norm(path, pending_, sum_, g_.hidden(), !last);
+        sum_ = sum;
+        pending_ = kNoTensor;
+        return normed;
+    }
+    /// `after`: the name of a norm on the way into the stream; empty: none.
+    void add(TensorId x, const std::string& after) {
+        if (x == kNoTensor)
+            return;
+        if (!after.empty())
+            x = g_.rms_norm(after, x, g_.hidden());
+        pending_ = x; // every half of a layer starts with a norm, which took what was pending
+    }
+
+  private:
+    GraphMaker& g_;
+    TensorId sum_, pending_ = kNoTensor;
+};
+
+void add_head(GraphMaker& g, TensorId x, TensorId table) {
+    const Decoder& d = g.decoder();
+    const std::string path = "lm_head";
+    x = g.node(
+        "Slice", path,
+        {x, g.ints({-1}), g.ints({std::numeric_limits<std::int64_t>::max()}), g.ints({1}), g.ints({1})});
+    TensorId logits = kNoTensor;
+    if (d.tied) {
+        const TensorId rows = g.node("Reshape", path, {x, g.ints({-1, g.hidden()})});
+        logits = g.node("Unsqueeze", path,
+                        {g.node("Gemm", path, {rows, table}, {{"transB", std::int64_t{1}}}), g.ints({1})});
+    } else {
+        logits = g.linear(path, x, g.hidden(), d.facts.vocabulary, d.head_bias);
+    }
+    g.output(logits, {"batch", 1, d.facts.vocabulary});
+}
+
+} // namespace
+
+Graph build_graph(const Decoder& decoder) {
+    GraphMaker g(decoder);
+    const TensorId ids = g.input("input_ids", DataType::int64, {"batch", "sequence"});
+    const TensorId table =
+        g.weight("model/embed_tokens", "weight", {decoder.facts.vocabulary, decoder.facts.hidden}, true);
+    Residual residual(g, g.node("Gather", "model/embed_tokens", {table, ids}, {{"axis", std::int64_t{0}}}));
+    for (std::size_t i = 0; i < decoder.layers.size(); ++i) {
+        const DecoderLayer& layer = decoder.layers[i];
+        const std::string path = "model/layers." + std::to_string(i);
+        if (layer.mixer.kind != MixerKind::none)
+            residual.add(add_mixer(g, path, i, residual.normed(path + "/input_layernorm")),
+                         layer.norms_after ? path + "/post_attention_norm" : "");
+        const FeedForward& f = layer.feed_forward;
+        if (f.inner > 0 || f.experts > 0 || f.linear)
+            residual.add(add_feed_forward(g, path, f, residual.normed(path + "/post_attention_layernorm")),
+                         layer.norms_after ? path + "/post_feedforward_layernorm" : "");
+    }
+    add_head(g, residual.normed("model/norm", true), table);
+    for (const ResidentWeight& w : decoder.resident)
+        g.keep(w);
+    return g.take();
+}
+
+} // namespace archsim::checkpoint

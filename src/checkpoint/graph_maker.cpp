@@ -1,0 +1,178 @@
+#include "checkpoint/graph_maker.hpp"
+
+#include <algorithm>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+// SimplifiedLayerNormalization and RotaryEmbedding belong to ONNX Runtime's opsets; 21 is the newest of
+// ai.onnx that its model builder writes.
+constexpr int kOpset = 21;
+constexpr double kEpsilon = 1e-5; // no cost depends on it
+
+std::string dotted(std::string path) {
+    std::replace(path.begin(), path.end(), '/', '.');
+    return path;
+}
+
+} // namespace
+
+GraphMaker::GraphMaker(const Decoder& decoder) : decoder_(decoder) {
+    graph_.name = decoder.name;
+    graph_.opset_imports = {{"", kOpset}, {std::string(kMicrosoft), 1}, {std::string(kOwnDomain), 1}};
+    graph_.findings = decoder.findings;
+}
+
+TensorId GraphMaker::tensor(std::string name, TensorRole role, DataType type) {
+    Tensor& t = graph_.tensors.emplace_back();
+    t.name = std::move(name);
+    t.role = role;
+    t.type = type;
+    return static_cast<TensorId>(graph_.tensors.size() - 1);
+}
+
+std::string GraphMaker::unique(std::string name) {
+    if (const int count = used_[name]++; count > 0)
+        name += "_" + std::to_string(count);
+    return name;
+}
+
+std::vector<TensorId> GraphMaker::nodes(std::string_view op, const std::string& path,
+                                        std::vector<TensorId> inputs, const std::vector<std::string>& outputs,
+                                        Attributes attributes, std::string_view domain) {
+    Node n;
+    n.name = unique("/" + path + "/" + std::string(op));
+    n.op_type = op;
+    n.domain = domain;
+    n.opset = domain.empty() ? kOpset : 1;
+    n.inputs = std::move(inputs);
+    n.attributes = std::move(attributes);
+    std::vector<TensorId> ids;
+    for (const std::string& name : outputs)
+        ids.push_back(name.empty() ? kNoTensor : tensor(name, TensorRole::intermediate, DataType::undefined));
+    n.outputs = ids;
+    graph_.nodes.push_back(std::move(n));
+    return ids;
+}
+
+TensorId GraphMaker::node(std::string_view op, const std::string& path, std::vector<TensorId> inputs,
+                          Attributes attributes, std::string_view domain) {
+    const std::string name = "/" + path + "/" + std::string(op);
+    const auto known = used_.find(name);
+    const int count = known == used_.end() ? 0 : known->second;
+    return nodes(op, path, std::move(inputs),
+                 {name + (count > 0 ? "_" + std::to_string(count) : "") + "_output_0"}, std::move(attributes),
+                 domain)
+        .front();
+}
+
+TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix) {
+    const std::string module = dotted(path);
+    const TensorId id = tensor(leaf.empty() ? module : module + "." + std::string(leaf),
+                               TensorRole::initializer, decoder_.type);
+    Tensor& t = graph_.tensors[id];
+    t.shape.emplace(shape.size());
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+        (*t.shape)[axis].value = shape[axis];
+    if (matrix)
+        store(id, decoder_.formats.bits(module));
+    return id;
+}
+
+void GraphMaker::store(TensorId id, double bits) {
+    if (bits <= 0)
+        return;
+    stored_.push_back(id);
+    stored_bits_.push_back(bits);
+}
+
+void GraphMaker::keep(const ResidentWeight& w) {
+    stored_.push_back(weight(w.name, "", w.shape));
+    stored_bits_.push_back(0);
+}
+
+Graph GraphMaker::take() {
+    if (!stored_.empty())
+        nodes("Stored", "storage", std::move(stored_), {}, {{"bits", std::move(stored_bits_)}}, kOwnDomain);
+    return std::move(graph_);
+}
+
+TensorId GraphMaker::input(const std::string& name, DataType type, std::vector<Axis> shape,
+                           double storage_bits) {
+    const TensorId id = tensor(name, TensorRole::input, type);
+    graph_.tensors[id].shape.emplace(shape.begin(), shape.end());
+    store(id, storage_bits);
+    graph_.inputs.push_back(id);
+    return id;
+}
+
+void GraphMaker::output(TensorId tensor, std::vector<Axis> shape) {
+    graph_.tensors[tensor].shape.emplace(shape.begin(), shape.end());
+    graph_.outputs.push_back(tensor);
+}
+
+TensorId GraphMaker::ints(std::vector<std::int64_t> values) {
+    if (const auto known = constants_.find(values); known != constants_.end())
+        return known->second;
+    Constant c;
+    c.type = DataType::int64;
+    c.shape = {static_cast<std::int64_t>(values.size())};
+    c.ints = values;
+    const TensorId id =
+        tensor("constant_" + std::to_string(constants_.size()), TensorRole::initializer, DataType::int64);
+    graph_.tensors[id].shape.emplace(1);
+    graph_.tensors[id].shape->front().value = c.shape.front();
+    graph_.tensors[id].value = std::make_shared<const Constant>(std::move(c));
+    constants_.emplace(std::move(values), id);
+    return id;
+}
+
+TensorId GraphMaker::linear(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out,
+                            bool bias) {
+    const TensorId w = weight(path, "weight", {n_in, n_out}, true);
+    const TensorId y = node("MatMul", path, {x, w});
+    return bias ? node("Add", path, {weight(path, "bias", {n_out}), y}) : y;
+}
+
+TensorId GraphMaker::rms_norm(const std::string& path, TensorId x, std::int64_t width) {
+    return node("SimplifiedLayerNormalization", path, {x, weight(path, "weight", {width})},
+                {{"axis", std::int64_t{-1}}, {"epsilon", kEpsilon}, {"stash_type", std::int64_t{1}}});
+}
+
+TensorId GraphMaker::activate(const std::string& path, std::string_view activation, TensorId x) {
+    if (activation == "silu" || activation == "swish" || activation == "swiglu")
+        return node("Mul", path, {x, node("Sigmoid", path, {x})});
+    if (activation == "relu2") {
+        const TensorId y = node("Relu", path, {x});
+        return node("Mul", path, {y, y});
+    }
+    if (activation == "relu")
+        return node("Relu", path, {x});
+    return node("Gelu", path, {x}, {}, kMicrosoft);
+}
+
+std::pair<TensorId, TensorId> GraphMaker::add_and_norm(const std::string& path, TensorId x, TensorId residual,
+                                                       std::int64_t width, bool keep_sum) {
+    const std::string out = "/" + path + "/SkipSimplifiedLayerNormalization_output_";
+    const auto ids =
+        nodes("SkipSimplifiedLayerNormalization", path, {x, residual, weight(path, "weight", {width})},
+              keep_sum ? std::vector<std::string>{out + "0", "", "", out + "3"}
+                       : std::vector<std::string>{out + "0"},
+              {{"epsilon", kEpsilon}}, kMicrosoft);
+    return {ids.front(), keep_sum ? ids.back() : kNoTensor};
+}
+
+TensorId GraphMaker::present(std::int64_t layer, std::string_view kind) const {
+    const std::string name = "present." + std::to_string(layer) + "." + std::string(kind);
+    for (const TensorId id : graph_.outputs)
+        if (graph_.tensors[id].name == name)
+            return id;
+    return kNoTensor;
+}
+
+std::string past_symbol(std::int64_t window) {
+    return window > 0 ? "min(past_sequence, " + std::to_string(window) + ")" : "past_sequence";
+}
+
+} // namespace archsim::checkpoint

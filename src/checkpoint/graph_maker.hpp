@@ -1,0 +1,84 @@
+#pragma once
+// Writes a graph node by node, with the names that exporters give.
+
+#include "checkpoint/decoder.hpp"
+
+#include <initializer_list>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim::checkpoint {
+
+inline constexpr std::string_view kMicrosoft = "com.microsoft";
+inline constexpr std::string_view kOwnDomain = "archsim";
+
+using Attributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+/// Fixed size or symbol of a declared axis.
+struct Axis : Dimension {
+    Axis(std::int64_t size) { value = size; }
+    Axis(std::string name) { symbol = std::move(name); }
+    Axis(const char* name) { symbol = name; }
+};
+
+class GraphMaker {
+  public:
+    explicit GraphMaker(const Decoder& decoder);
+
+    /// A node at `path` ("model/layers.0/mlp"); its name is "/path/Op". Returns its first output.
+    TensorId node(std::string_view op, const std::string& path, std::vector<TensorId> inputs,
+                  Attributes attributes = {}, std::string_view domain = "");
+    /// The same with several outputs, those with an empty name unasked for.
+    std::vector<TensorId> nodes(std::string_view op, const std::string& path, std::vector<TensorId> inputs,
+                                const std::vector<std::string>& outputs, Attributes attributes = {},
+                                std::string_view domain = "");
+    /// The learned tensor "path.leaf"; a matrix takes the bits that its module has in the checkpoint.
+    TensorId weight(const std::string& path, std::string_view leaf, Shape shape, bool matrix = false);
+    TensorId input(const std::string& name, DataType type, std::vector<Axis> shape, double storage_bits = 0);
+    void output(TensorId tensor, std::vector<Axis> shape);
+    TensorId ints(std::vector<std::int64_t> values);
+
+    /// y = x W (+ b) for any rank of x.
+    TensorId linear(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out, bool bias);
+    TensorId rms_norm(const std::string& path, TensorId x, std::int64_t width);
+    /// x f(x) or f(x) for the activation of a configuration.
+    TensorId activate(const std::string& path, std::string_view activation, TensorId x);
+    /// The norm of x + residual, and that sum.
+    std::pair<TensorId, TensorId> add_and_norm(const std::string& path, TensorId x, TensorId residual,
+                                               std::int64_t width, bool keep_sum);
+    /// Keys or values ("key", "value") that an earlier layer left for later ones.
+    TensorId present(std::int64_t layer, std::string_view kind) const;
+
+    const Decoder& decoder() const { return decoder_; }
+    std::int64_t hidden() const { return decoder_.facts.hidden; }
+    DataType type() const { return decoder_.type; }
+    /// A weight that lies in memory and takes no part in the graph.
+    void keep(const ResidentWeight& weight);
+    Graph take();
+
+  private:
+    /// Bits per element of a tensor where its type does not say them; 0: it does.
+    void store(TensorId id, double bits);
+    TensorId tensor(std::string name, TensorRole role, DataType type);
+    std::string unique(std::string name);
+
+    const Decoder& decoder_;
+    Graph graph_;
+    std::map<std::string, int> used_;
+    std::map<std::vector<std::int64_t>, TensorId> constants_;
+    std::vector<TensorId> stored_;
+    std::vector<double> stored_bits_;
+};
+
+/// Token mixers and what follows them; each returns the result before it joins the residual stream.
+TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
+TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
+TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
+TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x);
+
+/// Symbol of a cache that keeps `window` positions at most.
+std::string past_symbol(std::int64_t window);
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,29 @@
+#pragma once
+// What an architecture has although its configuration has no field for it.
+
+#include "checkpoint/decoder.hpp"
+
+#include <string_view>
+
+namespace archsim::checkpoint {
+
+struct Implied {
+    const char* model_type; ///< a prefix of the configuration's model_type
+    HeadNorm norm = HeadNorm::none;
+    bool qkv_bias = false, output_bias = false; ///< unless attention_bias says otherwise
+    bool gated = true;                          ///< the MLP multiplies by a gate
+    bool mlp_bias = false;
+    bool tied = false;        ///< where tie_word_embeddings is absent
+    bool norms_after = false; ///< both halves are normalised before they join the residual stream
+    bool sinks = false;
+    bool expert_bias = false; ///< of experts and router
+    bool shared_gate = false; ///< the shared expert is weighted by a learned gate
+    bool output_gate = false; ///< where attn_output_gate is absent
+    int window_period = 0;    ///< every n-th layer sees everything, the others a window; 0: as stated
+    bool one_shared_expert = false;
+};
+
+/// The row for a model_type; the plain pre-norm decoder when none begins so. `known` tells which.
+const Implied& implied_by(std::string_view model_type, bool& known);
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,212 @@
+// Which layer is of which kind: lists of types, patterns of letters, intervals, blocks one by one.
+
+#include "checkpoint/config_parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim::checkpoint {
+
+TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);
+
+namespace {
+
+using nlohmann::json;
+
+class LayerReader {
+  public:
+    LayerReader(Fields& f, const Implied& implied, std::size_t count, const TokenMixer& mixer,
+                const FeedForwards& ff)
+        : f_(f), implied_(implied), mixer_(mixer), ff_(ff),
+          hidden_(f.count({"hidden_size", "n_embd", "d_model"})),
+          window_(f.count({"sliding_window", "sliding_window_size", "attention_window"}, 0)),
+          chunk_(f.count({"attention_chunk_size"}, 0)), sparse_(read_expert_layers(f, count)) {
+        if (!f.flag({"use_sliding_window"}, true))
+            window_ = 0;
+        layers_.resize(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            layers_[i].mixer = mixer;
+            layers_[i].feed_forward = ff.experts.experts > 0 && sparse_[i] ? ff.experts : ff.dense;
+            layers_[i].norms_after = implied.norms_after;
+        }
+    }
+
+    std::vector<DecoderLayer> read() {
+        if (f_.has({"hybrid_override_pattern"}))
+            read_letters(f_.text({"hybrid_override_pattern"}));
+        else if (f_.has({"block_configs"}))
+            read_blocks(*f_.find({"block_configs"}));
+        else if (f_.has({"layer_types", "layers_block_type"}))
+            read_types(f_.texts({"layer_types", "layers_block_type"}));
+        else
+            read_intervals();
+        read_global_layers();
+        share_caches();
+        return std::move(layers_);
+    }
+
+  private:
+    void read_letters(const std::string& pattern) {
+        if (pattern.size() != layers_.size())
+            f_.refuse("hybrid_override_pattern",
+                      fmt::format("has {} letters for {} layers", pattern.size(), layers_.size()));
+        for (std::size_t i = 0; i < pattern.size(); ++i) {
+            DecoderLayer& layer = layers_[i];
+            layer.feed_forward = {};
+            layer.mixer = {};
+            switch (pattern[i]) {
+            case 'M':
+                layer.mixer = read_recurrent_mixer(f_, hidden_);
+                break;
+            case '*':
+                layer.mixer = mixer_;
+                break;
+            case '-':
+                layer.feed_forward = ff_.dense;
+                break;
+            case 'E':
+                layer.feed_forward = ff_.experts;
+                break;
+            default:
+                f_.refuse("hybrid_override_pattern", fmt::format("'{}' is no kind of layer", pattern[i]));
+            }
+        }
+    }
+
+    void read_types(const std::vector<std::string>& types) {
+        if (types.size() < layers_.size())
+            f_.refuse("layer_types", fmt::format("lists {} layers of {}", types.size(), layers_.size()));
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            const std::string& type = types[i];
+            if (type == "sliding_attention")
+                layers_[i].mixer.window = window_;
+            else if (type == "chunked_attention")
+                layers_[i].mixer.window = chunk_;
+            else if (type == "linear_attention" || type == "mamba" || type == "mamba2")
+                layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+            else if (type != "full_attention" && type != "attention")
+                f_.refuse("layer_types", fmt::format("\"{}\" is a kind of layer that is not known", type));
+        }
+        f_.skip({"full_attention_interval", "sliding_window_pattern"});
+    }
+
+    void read_intervals() {
+        const auto full = f_.count({"full_attention_interval"}, 0);
+        const auto period = static_cast<std::size_t>(pattern_period());
+        const auto no_rope = static_cast<std::size_t>(f_.count({"no_rope_layer_interval"}, 4, 1));
+        const auto first_windowed = static_cast<std::size_t>(f_.count({"max_window_layers"}, 0));
+        f_.skip({"no_rope_layers"});
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            TokenMixer& m = layers_[i].mixer;
+            if (full > 0 && (i + 1) % static_cast<std::size_t>(full) != 0)
+                m = read_recurrent_mixer(f_, hidden_);
+            else if (chunk_ > 0)
+                m.window = (i + 1) % no_rope != 0 ? chunk_ : 0;
+            else if (window_ > 0 && period > 1)
+                m.window = (i + 1) % period != 0 ? window_ : 0;
+            else if (window_ > 0)
+                m.window = i >= first_windowed ? window_ : 0;
+        }
+    }
+
+    std::int64_t pattern_period() {
+        const json* pattern = f_.find({"sliding_window_pattern", "_sliding_window_pattern"});
+        if (!pattern)
+            return implied_.window_period;
+        if (pattern->is_string()) // "LLLG": three local layers, then a global one
+            return static_cast<std::int64_t>(pattern->get<std::string>().size());
+        return f_.count({"sliding_window_pattern", "_sliding_window_pattern"}, 0);
+    }
+
+    /// One object per layer, as neural architecture search leaves them (Puzzle, arXiv:2411.19146).
+    void read_blocks(const json& blocks) {
+        if (!blocks.is_array() || blocks.size() != layers_.size())
+            f_.refuse("block_configs", fmt::format("must list {} blocks", layers_.size()));
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            const std::string place = fmt::format("block_configs[{}].", i);
+            static const json kNothing = json::object();
+            const auto part = [&](const char* key) -> const json& {
+                const auto it = blocks[i].is_object() ? blocks[i].find(key) : blocks[i].end();
+                return blocks[i].is_object() && it != blocks[i].end() && it->is_object() ? *it : kNothing;
+            };
+            Fields attention(part("attention"), f_.file(), place + "attention.");
+            Fields ffn(part("ffn"), f_.file(), place + "ffn.");
+            TokenMixer& m = layers_[i].mixer;
+            if (attention.flag({"no_op"}))
+                m = {};
+            else if (attention.flag({"replace_with_linear"}))
+                m.kind = MixerKind::linear;
+            else {
+                m.kv_heads = m.heads / std::min(m.heads, attention.count({"n_heads_in_group"}, 1, 1));
+                m.window = attention.count({"window_length"}, 0);
+            }
+            FeedForward& block = layers_[i].feed_forward;
+            block = ff_.dense;
+            if (ffn.flag({"no_op"}))
+                block.inner = 0;
+            else if (ffn.flag({"replace_with_linear"}))
+                block.linear = true;
+            else
+                block.inner = ffn.count({"intermediate_size"}, inner_of(ffn.number({"ffn_mult"}, 0)));
+        }
+    }
+
+    /// Two thirds of the multiple, rounded up to 256, as Llama sizes its MLPs.
+    std::int64_t inner_of(double multiple) const {
+        constexpr std::int64_t kStep = 256;
+        const auto wanted = static_cast<std::int64_t>(2 * multiple * static_cast<double>(hidden_) / 3);
+        return (wanted + kStep - 1) / kStep * kStep;
+    }
+
+    /// Layers without a window may have heads of their own size (Gemma 4).
+    void read_global_layers() {
+        const std::int64_t size = f_.count({"global_head_dim"}, 0);
+        const std::int64_t heads = f_.count({"num_global_key_value_heads"}, 0);
+        const bool one_projection = f_.flag({"attention_k_eq_v"});
+        if (window_ == 0)
+            return;
+        for (DecoderLayer& layer : layers_) {
+            TokenMixer& m = layer.mixer;
+            if (m.kind != MixerKind::attention || m.window > 0)
+                continue;
+            m.head_size = size > 0 ? size : m.head_size;
+            m.kv_heads = heads > 0 ? heads : m.kv_heads;
+            m.values_are_keys = one_projection;
+        }
+    }
+
+    /// The last layers read the keys and values of the last earlier layer of their kind.
+    void share_caches() {
+        const auto shared = static_cast<std::size_t>(f_.count({"num_kv_shared_layers"}, 0));
+        const bool wide = f_.flag({"use_double_wide_mlp"});
+        if (shared == 0 || shared >= layers_.size())
+            return;
+        const std::size_t first = layers_.size() - shared;
+        for (std::size_t i = first; i < layers_.size(); ++i) {
+            for (std::size_t j = 0; j < first; ++j)
+                if (layers_[j].mixer.kind == MixerKind::attention &&
+                    (layers_[j].mixer.window > 0) == (layers_[i].mixer.window > 0))
+                    layers_[i].mixer.shares_cache_of = static_cast<std::int64_t>(j);
+            if (wide)
+                layers_[i].feed_forward.inner *= 2;
+        }
+    }
+
+    Fields& f_;
+    const Implied& implied_;
+    const TokenMixer& mixer_;
+    const FeedForwards& ff_;
+    std::int64_t hidden_, window_, chunk_;
+    std::vector<bool> sparse_;
+    std::vector<DecoderLayer> layers_;
+};
+
+} // namespace
+
+std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
+                                      const TokenMixer& mixer, const FeedForwards& feed_forwards) {
+    return LayerReader(f, implied, count, mixer, feed_forwards).read();
+}
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,78 @@
+// Attention, latent attention, linear attention and Mamba: the fields that state their sizes.
+
+#include "checkpoint/config_parts.hpp"
+
+namespace archsim::checkpoint {
+
+namespace {
+
+void read_latent(Fields& f, TokenMixer& m) {
+    m.kind = MixerKind::latent;
+    m.query_rank = f.count({"q_lora_rank"}, 0);
+    m.kv_rank = f.count({"kv_lora_rank"});
+    m.plain_size = f.count({"qk_nope_head_dim"});
+    m.rotary_size = f.count({"qk_rope_head_dim"}, 0);
+    m.value_size = f.count({"v_head_dim"});
+    m.index_heads = f.count({"index_n_heads"}, 0);
+    m.index_size = f.count({"index_head_dim"}, 0);
+    m.index_keeps = f.count({"index_topk"}, 0);
+    f.skip({"qk_head_dim", "head_dim"});
+    m.norm = HeadNorm::none;
+}
+
+} // namespace
+
+TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
+    TokenMixer m;
+    m.kind = MixerKind::attention;
+    m.heads = f.count({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+    const bool one = f.flag({"multi_query"}) && !f.has({"num_kv_heads", "num_key_value_heads"});
+    m.kv_heads = f.count(
+        {"num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_query_groups"},
+        one ? 1 : m.heads, 1);
+    if (m.heads % m.kv_heads != 0)
+        f.refuse("num_key_value_heads", "must divide num_attention_heads");
+    m.head_size = f.count({"head_dim", "attention_head_dim", "kv_channels"},
+                          std::max<std::int64_t>(1, hidden / m.heads), 1);
+    m.bias = f.flag({"attention_bias", "qkv_bias", "add_qkv_bias", "use_qkv_bias"}, implied.qkv_bias);
+    // attention_bias speaks of all four projections in Llama's configuration and those derived from it.
+    m.output_bias = f.flag({"attention_out_bias"},
+                           implied.output_bias || (f.flag({"attention_bias"}) && !implied.qkv_bias));
+    m.sinks = implied.sinks || f.flag({"attention_sink", "add_full_attention_sink_bias"});
+    m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
+    m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm"}, implied.norm != HeadNorm::none)
+                 ? (implied.norm == HeadNorm::none ? HeadNorm::per_head : implied.norm)
+                 : HeadNorm::none;
+    if (f.has({"kv_lora_rank"}))
+        read_latent(f, m);
+    return m;
+}
+
+/// A mixer with a state instead of a cache, from the fields of its family.
+TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
+    TokenMixer m;
+    constexpr double kFloat = 32, kHalf = 16;
+    m.state_bits = f.text({"mamba_ssm_dtype"}) == "float32" ? kFloat : kHalf;
+    if (f.has({"linear_num_value_heads"})) {
+        m.kind = MixerKind::gated_delta;
+        m.heads = f.count({"linear_num_value_heads"});
+        m.kv_heads = f.count({"linear_num_key_heads"});
+        m.head_size = f.count({"linear_key_head_dim"});
+        m.value_size = f.count({"linear_value_head_dim"});
+        m.kernel = f.count({"linear_conv_kernel_dim"}, 4, 2);
+        return m;
+    }
+    m.kind = MixerKind::mamba;
+    const std::int64_t inner = f.count({"mamba_expand", "expand"}, 2, 1) * hidden;
+    m.heads = f.count({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads"});
+    m.head_size = f.count({"mamba_head_dim", "mamba_d_head", "mamba_headdim"},
+                          std::max<std::int64_t>(1, inner / m.heads), 1);
+    m.kv_heads = f.count({"n_groups", "mamba_n_groups", "mamba_ngroups"}, 1, 1);
+    m.state_size = f.count({"ssm_state_size", "mamba_d_state"});
+    m.kernel = f.count({"conv_kernel", "mamba_d_conv"}, 4, 2);
+    m.kernel_bias = f.flag({"use_conv_bias", "mamba_conv_bias"}, true);
+    m.bias = f.flag({"mamba_proj_bias", "use_bias"});
+    return m;
+}
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,111 @@
+// Layers with a state of fixed size: a causal convolution, then a linear recurrence. Both are operators of
+// ONNX Runtime (com.microsoft.CausalConvWithState and LinearAttention).
+
+#include "checkpoint/graph_maker.hpp"
+
+namespace archsim::checkpoint {
+
+namespace {
+
+/// Convolves `channels` along the tokens; [batch, tokens, channels] in and out.
+TensorId add_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                         TensorId x, std::int64_t channels) {
+    const std::string index = std::to_string(layer);
+    const TensorId past = g.input("past_conv." + index, g.type(), {"batch", channels, m.kernel - 1});
+    std::vector<TensorId> inputs{x, g.weight(path + "/conv1d", "weight", {channels, 1, m.kernel}),
+                                 m.kernel_bias ? g.weight(path + "/conv1d", "bias", {channels}) : kNoTensor,
+                                 past};
+    const auto out =
+        g.nodes("CausalConvWithState", path + "/conv1d", std::move(inputs),
+                {"/" + path + "/conv1d_output_0", "present_conv." + index},
+                {{"activation", std::string("silu")}, {"channels_last", std::int64_t{1}}}, kMicrosoft);
+    g.output(out[1], {"batch", channels, m.kernel - 1});
+    return out[0];
+}
+
+struct RecurrentSizes {
+    std::int64_t key_heads = 0, value_heads = 0, key_size = 0, value_size = 0;
+};
+
+TensorId add_linear_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                              const RecurrentSizes& s, std::vector<TensorId> inputs, const char* rule) {
+    const std::string index = std::to_string(layer);
+    const std::vector<Axis> state{"batch", s.value_heads, s.key_size, s.value_size};
+    inputs.insert(inputs.begin() + 3, g.input("past_state." + index, g.type(), state, m.state_bits));
+    const auto out = g.nodes(
+        "LinearAttention", path, std::move(inputs),
+        {"/" + path + "/LinearAttention_output_0", "present_state." + index},
+        {{"update_rule", std::string(rule)}, {"q_num_heads", s.key_heads}, {"kv_num_heads", s.value_heads}},
+        kMicrosoft);
+    g.output(out[1], state);
+    return out[0];
+}
+
+/// Norm of every head, times the activated gate.
+TensorId gated_norm(GraphMaker& g, const std::string& path, TensorId y, TensorId gate, std::int64_t width) {
+    y = g.rms_norm(path + "/norm", y, width);
+    return g.node("Mul", path + "/norm", {y, g.activate(path + "/norm", "silu", gate)});
+}
+
+TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                         TensorId x) {
+    const std::int64_t d = g.hidden(), keys = m.kv_heads * m.head_size, values = m.heads * m.value_size;
+    TensorId qkv = g.linear(path + "/in_proj_qkv", x, d, 2 * keys + values, false);
+    const TensorId z = g.linear(path + "/in_proj_z", x, d, values, false);
+    const TensorId b = g.linear(path + "/in_proj_b", x, d, m.heads, false);
+    const TensorId a = g.linear(path + "/in_proj_a", x, d, m.heads, false);
+    qkv = add_convolution(g, path, layer, m, qkv, 2 * keys + values);
+    const auto parts = g.nodes("Split", path, {qkv, g.ints({keys, keys, values})},
+                               {"/" + path + "/query", "/" + path + "/key", "/" + path + "/value"},
+                               {{"axis", std::int64_t{-1}}});
+    const TensorId decay =
+        g.node("Mul", path + "/decay",
+               {g.node("Exp", path + "/decay", {g.weight(path, "A_log", {m.heads})}),
+                g.node("Softplus", path + "/decay",
+                       {g.node("Add", path + "/decay", {a, g.weight(path, "dt_bias", {m.heads})})})});
+    TensorId y = add_linear_attention(
+        g, path, layer, m, {m.kv_heads, m.heads, m.head_size, m.value_size},
+        {parts[0], parts[1], parts[2], decay, g.node("Sigmoid", path + "/beta", {b})}, "gated_delta");
+    y = g.node("Reshape", path, {y, g.ints({0, 0, m.heads, m.value_size})});
+    const TensorId gate = g.node("Reshape", path, {z, g.ints({0, 0, m.heads, m.value_size})});
+    y = gated_norm(g, path, y, gate, m.value_size);
+    y = g.node("Reshape", path, {y, g.ints({0, 0, values})});
+    return g.linear(path + "/out_proj", y, values, d, false);
+}
+
+TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                   TensorId x) {
+    const std::int64_t d = g.hidden(), inner = m.heads * m.head_size, shared = m.kv_heads * m.state_size;
+    const std::int64_t channels = inner + 2 * shared;
+    const TensorId all = g.linear(path + "/in_proj", x, d, inner + channels + m.heads, m.bias);
+    const auto parts = g.nodes("Split", path, {all, g.ints({inner, channels, m.heads})},
+                               {"/" + path + "/gate", "/" + path + "/xBC", "/" + path + "/dt"},
+                               {{"axis", std::int64_t{-1}}});
+    const TensorId xbc = add_convolution(g, path, layer, m, parts[1], channels);
+    const auto xs =
+        g.nodes("Split", path, {xbc, g.ints({inner, shared, shared})},
+                {"/" + path + "/x", "/" + path + "/B", "/" + path + "/C"}, {{"axis", std::int64_t{-1}}});
+    const TensorId dt =
+        g.node("Softplus", path + "/dt",
+               {g.node("Add", path + "/dt", {parts[2], g.weight(path, "dt_bias", {m.heads})})});
+    const TensorId decay = g.node("Mul", path + "/decay", {dt, g.weight(path, "A_log", {m.heads})});
+    // C is the query, B the key, x the value: a state of state_size x head_size per head.
+    TensorId y = add_linear_attention(g, path, layer, m, {m.kv_heads, m.heads, m.state_size, m.head_size},
+                                      {xs[2], xs[1], xs[0], decay}, "gated");
+    const TensorId skip = g.node("Reshape", path + "/skip", {xs[0], g.ints({0, 0, m.heads, m.head_size})});
+    const TensorId weighted = g.node("Mul", path + "/skip", {skip, g.weight(path, "D", {m.heads, 1})});
+    y = g.node("Add", path + "/skip",
+               {y, g.node("Reshape", path + "/skip", {weighted, g.ints({0, 0, inner})})});
+    y = gated_norm(g, path, y, parts[0], inner);
+    return g.linear(path + "/out_proj", y, inner, d, m.bias);
+}
+
+} // namespace
+
+TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
+    const TokenMixer& m = g.decoder().layers[layer].mixer;
+    return m.kind == MixerKind::mamba ? add_mamba(g, path + "/mixer", layer, m, x)
+                                      : add_gated_delta(g, path + "/linear_attn", layer, m, x);
+}
+
+} // namespace archsim::checkpoint

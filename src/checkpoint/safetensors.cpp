@@ -1,0 +1,191 @@
+#include "checkpoint/safetensors.hpp"
+
+#include "checkpoint/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <fstream>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+using nlohmann::json;
+
+// The format's own limit for a header (safetensors README).
+constexpr std::uint64_t kLargestHeader = 100'000'000;
+constexpr std::size_t kLengthBytes = 8;
+constexpr int kByteBits = 8;
+// Counts further apart than this are reported.
+constexpr double kAgreement = 0.005;
+
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& why) {
+    Finding finding;
+    finding.file = file.string();
+    finding.message = why;
+    finding.mend = "download the file again";
+    throw InputError(finding);
+}
+
+/// Bits of an element; 0: a type that is not known.
+int bits_of_type(const std::string& type) {
+    constexpr std::array<std::pair<const char*, int>, 16> kTypes{{{"F64", 64},
+                                                                  {"I64", 64},
+                                                                  {"U64", 64},
+                                                                  {"F32", 32},
+                                                                  {"I32", 32},
+                                                                  {"U32", 32},
+                                                                  {"F16", 16},
+                                                                  {"BF16", 16},
+                                                                  {"I16", 16},
+                                                                  {"U16", 16},
+                                                                  {"F8_E4M3", 8},
+                                                                  {"F8_E5M2", 8},
+                                                                  {"F8_E8M0", 8},
+                                                                  {"I8", 8},
+                                                                  {"U8", 8},
+                                                                  {"BOOL", 8}}};
+    for (const auto& [name, bits] : kTypes)
+        if (type == name)
+            return bits;
+    return 0;
+}
+
+bool any_named(const StoredTensors& tensors, std::string_view ending) {
+    return std::any_of(tensors.begin(), tensors.end(),
+                       [&](const auto& t) { return std::string_view(t.first).ends_with(ending); });
+}
+
+/// Name as the graph has it: without the wrappers of models with several parts.
+std::string own_name(std::string name) {
+    for (const std::string_view wrapper :
+         {"model.language_model.", "language_model.model.", "model.text_model."})
+        if (name.starts_with(wrapper))
+            return "model." + name.substr(wrapper.size());
+    return name;
+}
+
+double floats(const StoredTensors& tensors) {
+    double count = 0;
+    for (const auto& [name, tensor] : tensors) {
+        if (!tensor.type.starts_with("F") && tensor.type != "BF16")
+            continue;
+        const bool scale = name.find("scale") != std::string::npos;
+        double elements = scale ? 0 : 1;
+        for (const std::int64_t size : tensor.shape)
+            elements *= static_cast<double>(size);
+        count += elements;
+    }
+    return count;
+}
+
+double parameters_of(const Decoder& d) {
+    const Graph graph = build_graph(d);
+    double count = d.facts.prediction_parameters;
+    for (const Tensor& t : graph.tensors) {
+        if (t.role != TensorRole::initializer || !is_floating(t.type))
+            continue;
+        double elements = 1;
+        for (const Dimension& axis : *t.shape)
+            elements *= static_cast<double>(axis.value);
+        count += elements;
+    }
+    return count;
+}
+
+} // namespace
+
+void read_safetensors_header(const std::filesystem::path& file, StoredTensors& tensors) {
+    std::ifstream in(file, std::ios::binary);
+    std::array<unsigned char, kLengthBytes> raw{};
+    if (!in.read(reinterpret_cast<char*>(raw.data()), kLengthBytes))
+        refuse(file, "too short for the header of a safetensors file");
+    std::uint64_t length = 0;
+    for (std::size_t i = kLengthBytes; i-- > 0;)
+        length = length << kByteBits | raw[i];
+    std::error_code ignored;
+    if (length < 2 || length > kLargestHeader || length > std::filesystem::file_size(file, ignored))
+        refuse(file, fmt::format("states a header of {} bytes, which no safetensors file has", length));
+    std::string text(length, '\0');
+    if (!in.read(text.data(), static_cast<std::streamsize>(length)))
+        refuse(file, "ends inside its header");
+    const json header = parse_python_json(text, file.string());
+    for (const auto& [name, value] : header.items()) {
+        if (name == "__metadata__")
+            continue;
+        Fields f(value.is_object() ? value : header, file.string(), name + ".");
+        StoredTensor& tensor = tensors[name];
+        tensor.type = f.text({"dtype"});
+        tensor.shape = f.counts({"shape"});
+        double elements = 1;
+        for (const std::int64_t size : tensor.shape) {
+            if (size < 0)
+                f.refuse("shape", "has a negative size");
+            elements *= static_cast<double>(size);
+        }
+        tensor.bytes = elements * bits_of_type(tensor.type) / kByteBits;
+    }
+}
+
+StoredTensors read_safetensors_folder(const std::filesystem::path& folder) {
+    StoredTensors tensors;
+    std::vector<std::filesystem::path> files;
+    std::error_code ignored;
+    for (const auto& entry : std::filesystem::directory_iterator(folder, ignored))
+        if (entry.path().extension() == ".safetensors")
+            files.push_back(entry.path());
+    std::sort(files.begin(), files.end());
+    for (const auto& file : files)
+        read_safetensors_header(file, tensors);
+    return tensors;
+}
+
+void apply_headers(const StoredTensors& tensors, const std::string& folder, Decoder& d) {
+    if (tensors.empty())
+        return;
+    const bool own_head = any_named(tensors, "lm_head.weight");
+    d.tied = !own_head;
+    const bool norms = any_named(tensors, "self_attn.q_norm.weight"),
+               sinks = any_named(tensors, "self_attn.sinks"),
+               bias = any_named(tensors, "self_attn.q_proj.bias"),
+               out_bias = any_named(tensors, "self_attn.o_proj.bias");
+    for (DecoderLayer& layer : d.layers)
+        if (TokenMixer& m = layer.mixer; m.kind == MixerKind::attention) {
+            m.sinks = sinks;
+            m.bias = bias;
+            m.output_bias = out_bias;
+            if (norms != (m.norm != HeadNorm::none))
+                m.norm = norms ? HeadNorm::per_head : HeadNorm::none;
+        }
+    // A matrix that the scheme would narrow and the file holds wide stays wide.
+    for (const auto& [name, tensor] : tensors) {
+        const std::string own = own_name(name);
+        if (!own.ends_with(".weight") || tensor.shape.size() < 2)
+            continue;
+        const std::string module = own.substr(0, own.size() - std::string_view(".weight").size());
+        if (tensor.type == "BF16" || tensor.type == "F16" || tensor.type == "F32")
+            d.formats.set(module, 0);
+        else if (tensor.type.starts_with("F8"))
+            d.formats.set(module, std::max(d.formats.scheme_bits(), 8.0));
+    }
+    const double stated = floats(tensors), counted = parameters_of(d);
+    if (d.formats.scheme_bits() > 0 && d.formats.scheme_bits() < 8)
+        return; // packed formats hold several weights in an element
+    if (std::abs(counted - stated) <= kAgreement * stated)
+        return;
+    Finding finding;
+    finding.kind = FindingKind::inconsistent;
+    finding.severity = Severity::warning;
+    finding.file = folder;
+    finding.where = "config.json";
+    finding.message =
+        fmt::format("the configuration gives {:.4g} B parameters, the safetensors headers {:.4g} B",
+                    counted / 1e9, stated / 1e9);
+    finding.mend = "check that all files of the checkpoint are there, and what in it is not a decoder";
+    d.findings.push_back(std::move(finding));
+}
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,99 @@
+// Vision towers: what they add to the weights in memory. Text is generated without them.
+
+#include "checkpoint/config_parts.hpp"
+
+#include <algorithm>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+using nlohmann::json;
+
+struct Tower {
+    std::int64_t hidden = 0, inner = 0, layers = 0, patch = 0, channels = 0, frames = 0, positions = 0;
+    bool gated = false;
+};
+
+Tower read_tower(Fields& v) {
+    Tower t;
+    t.hidden = v.count({"embed_dim", "hidden_size", "vt_hidden_size", "width"});
+    t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"});
+    const double ratio = v.number({"mlp_ratio"}, 4);
+    t.inner = v.count({"intermediate_size", "vt_intermediate_size"},
+                      static_cast<std::int64_t>(ratio * static_cast<double>(t.hidden)), 1);
+    t.patch = v.count({"patch_size", "spatial_patch_size"}, 14, 1);
+    t.channels = v.count({"in_channels", "num_channels", "in_chans"}, 3, 1);
+    t.frames = v.count({"temporal_patch_size"}, 1, 1);
+    // Gemma 4 has a table for each of two axes; others one of all positions, or as many as patches in an
+    // image.
+    const std::int64_t side = v.count({"image_size"}, 0) / t.patch;
+    t.positions = v.has({"position_embedding_size"}) ? 2 * v.count({"position_embedding_size"})
+                                                     : v.count({"num_position_embeddings"}, side * side);
+    const std::string type = v.text({"model_type"}), activation = v.text({"hidden_act", "hidden_activation"});
+    t.gated = type.starts_with("gemma4") || activation == "silu";
+    v.skip({"num_heads", "num_attention_heads", "num_key_value_heads", "vt_num_attention_heads", "head_dim",
+            "global_head_dim", "default_output_length", "pooling_kernel_size", "standardize"});
+    return t;
+}
+
+} // namespace
+
+void read_vision(Fields& config, Decoder& decoder) {
+    const std::string architecture = decoder.facts.architecture;
+    const json* object = config.find({"vision_config", "vision_tower_config"});
+    if (!object || !object->is_object()) {
+        if (architecture.find("ForConditionalGeneration") == std::string::npos)
+            return;
+        Finding finding;
+        finding.kind = FindingKind::missing_field;
+        finding.severity = Severity::warning;
+        finding.file = config.file();
+        finding.where = "vision_config";
+        finding.message =
+            "the architecture takes more than text and the file states no tower for it; only the "
+            "language model is counted";
+        finding.mend = "take the whole config.json of the model";
+        decoder.findings.push_back(std::move(finding));
+        return;
+    }
+    Fields v(*object, config.file(), "vision_config.");
+    const Tower t = read_tower(v);
+    const std::int64_t h = t.hidden, text = decoder.facts.hidden;
+    std::vector<ResidentWeight>& out = decoder.resident;
+    const auto add = [&](const char* name, std::vector<std::int64_t> shape) {
+        out.push_back({std::string("visual.") + name, std::move(shape)});
+    };
+    add("patch_embed", {h, t.channels * t.frames * t.patch * t.patch});
+    if (t.positions > 0)
+        add("pos_embed", {t.positions, h});
+    add("blocks.attention", {t.layers, 4, h, h});
+    add("blocks.mlp", {t.layers, t.gated ? 3 : 2, h, t.inner});
+    if (!t.gated)
+        add("blocks.bias", {t.layers, 5 * h + t.inner});
+    add("blocks.norms", {t.layers, t.gated ? 2 : 4, h});
+    const std::int64_t merge = v.count({"spatial_merge_size"}, 0);
+    if (merge > 0 && v.has({"out_hidden_size"})) {
+        // Patches of a square become one token; further mergers feed early layers of the language model.
+        const std::int64_t wide = merge * merge * h;
+        const auto mergers = 1 + static_cast<std::int64_t>(v.counts({"deepstack_visual_indexes"}).size());
+        add("merger.fc1", {mergers, wide, wide});
+        add("merger.fc2", {mergers, wide, v.count({"out_hidden_size"})});
+    } else if (v.has({"projector_input_dim"})) {
+        const std::int64_t in = v.count({"projector_input_dim"}), result = v.count({"projector_output_dim"});
+        add("adapter.fc1", {t.inner, in});
+        add("adapter.fc2", {in, result});
+        add("projector", {v.count({"vision_output_dim"}, result, 1), text});
+    } else {
+        add("projector", {h, text});
+    }
+    for (const ResidentWeight& w : out) {
+        double elements = 1;
+        for (const std::int64_t size : w.shape)
+            elements *= static_cast<double>(size);
+        decoder.facts.vision_parameters += elements;
+    }
+    v.report_unread(decoder.findings);
+}
+
+} // namespace archsim::checkpoint

@@ -1,0 +1,220 @@
+// Multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1): keys and values of all heads are
+// products of one narrow latent vector per position, and only that vector is cached. It is computed in
+// whichever of two equal forms takes fewer multiplications:
+//
+//   expanded: keys and values of every position and head, then attention of `heads` heads (prompts)
+//   absorbed: queries are taken to the latent space, results back, and all heads share the latent vectors as
+//   keys
+//             and values (decoding; section 2.1.2)
+//
+// Worked: 128 heads of 128 + 64 and 128, rank 512. One token over 1000 positions: absorbed 128 x (128 + 128)
+// x 512 + 1000 x 128 x (576 + 512) = 0.16 G, expanded 1000 x 512 x 128 x 256 + 1000 x 128 x 320 = 16.8 G.
+//
+// LatentKeys and LatentValues hold the two halves of the matrix; LatentAttention lies between them.
+
+#include "ops/attention.hpp"
+#include "ops/families.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+struct Latent {
+    double batch = 1, fresh = 1, total = 1, heads = 1, rank = 1, plain = 1, rotary = 0, value = 1, keeps = 0;
+    AttentionSizes absorbed, expanded;
+    bool absorbs = true;
+
+    double pairs() const { return attended_pairs(absorbed); }
+};
+
+/// `latent` and `past` are the places of the new and the cached latent vectors among the inputs.
+Latent latent_of(const NodeContext& c, std::size_t latent, std::size_t past) {
+    Latent l;
+    const auto attribute = [&](std::string_view key) {
+        return static_cast<double>(std::max<std::int64_t>(0, c.integer(key, 0)));
+    };
+    l.heads = attribute("num_heads");
+    l.rank = attribute("kv_rank");
+    l.plain = attribute("plain_size");
+    l.rotary = attribute("rotary_size");
+    l.value = attribute("value_size");
+    l.keeps = attribute("keeps");
+    if (l.heads < 1 || l.rank < 1 || l.plain < 1 || l.value < 1)
+        malformed("num_heads, kv_rank, plain_size and value_size must be positive");
+    l.batch = static_cast<double>(c.dim(latent, 0));
+    l.fresh = static_cast<double>(c.dim(latent, 1));
+    l.total = static_cast<double>(c.dim(past, 2)) + l.fresh;
+    AttentionSizes s;
+    s.batch = l.batch;
+    s.heads = l.heads;
+    s.query_length = l.fresh;
+    s.kv_length = l.total;
+    s.causal = true;
+    s.causal_offset = l.total - l.fresh;
+    s.window = l.keeps; // a sparse index leaves that many positions to each query
+    l.absorbed = l.expanded = s;
+    l.absorbed.kv_heads = 1;
+    l.absorbed.head_size = l.rank + l.rotary;
+    l.absorbed.value_size = l.rank;
+    l.expanded.kv_heads = l.heads;
+    l.expanded.head_size = l.plain + l.rotary;
+    l.expanded.value_size = l.value;
+    const double matrix = l.heads * (l.plain + l.value) * l.rank, scores = l.heads * l.pairs();
+    l.absorbs = l.fresh * matrix + scores * (2 * l.rank + l.rotary) <=
+                l.total * matrix + scores * (l.plain + l.rotary + l.value);
+    return l;
+}
+
+constexpr std::size_t kLatentInput = 1, kPastInput = 2, kWeights = 3;
+
+/// One half of the matrix, on queries or results when absorbed and on every position when expanded.
+void half_work(NodeContext& c, const Latent& l, double size, bool keys) {
+    Contraction product;
+    if (l.absorbs) {
+        product.groups = l.heads;
+        product.m = l.batch * l.fresh;
+        product.n = keys ? l.rank : size;
+        product.k = keys ? size : l.rank;
+    } else {
+        product.m = l.batch * l.total;
+        product.n = l.heads * size;
+        product.k = l.rank;
+    }
+    product.weights_constant = c.is_constant(kWeights);
+    c.work().contractions.push_back(product);
+    c.work().macs += product.macs();
+    c.mark_learned(kWeights);
+    if (l.absorbs) { // nothing of the latent vectors is read
+        c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kLatentInput), 0.0);
+        c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kPastInput), 0.0);
+    } else {
+        c.work().partial_reads.emplace_back(std::uint16_t{0}, 0.0);
+    }
+}
+
+std::int64_t whole(double size) {
+    return static_cast<std::int64_t>(size);
+}
+
+/// query, latent, past, weights: queries in the latent space, or keys and values of all positions.
+void infer_keys(NodeContext& c) {
+    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    if (l.absorbs)
+        c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * (l.rank + l.rotary))});
+    else
+        c.set_output(0, c.type(0), {whole(l.batch), whole(l.total), whole(l.heads * (l.plain + l.value))});
+}
+
+void work_keys(NodeContext& c) {
+    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    half_work(c, l, l.plain, true);
+    c.mark_kv_cache_input(kPastInput);
+}
+
+/// attended, latent, past, weights: results of all heads; expanded, the values of all positions were made
+/// from them.
+void infer_values(NodeContext& c) {
+    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * l.value)});
+}
+
+void work_values(NodeContext& c) {
+    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    half_work(c, l, l.value, false);
+    c.mark_kv_cache_input(kPastInput);
+}
+
+/// query or keys, latent, past, chosen positions: the attended rows, and the cache with the new latent
+/// vectors.
+void infer_latent(NodeContext& c) {
+    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    const double size = l.absorbs ? l.rank : l.value;
+    c.set_output(0, c.type(0), {whole(l.batch), whole(l.fresh), whole(l.heads * size)});
+    c.set_output(1, c.type(kPastInput), {whole(l.batch), 1, whole(l.total), c.dim(kPastInput, 3)});
+}
+
+void work_latent(NodeContext& c) {
+    const Latent l = latent_of(c, kLatentInput, kPastInput);
+    attention_work(c, l.absorbs ? l.absorbed : l.expanded);
+    add_rotation(c, l.batch * l.fresh * l.heads * l.rotary);
+    c.mark_kv_cache_input(kPastInput);
+    c.mark_kv_cache_output(1);
+    const double past = l.total - l.fresh, width = l.rank + l.rotary;
+    const double seen = l.keeps > 0 ? std::min(past, l.keeps * l.fresh) : past;
+    c.work().partial_reads.emplace_back(static_cast<std::uint16_t>(kPastInput), l.batch * seen * width);
+    c.work().partial_writes.emplace_back(std::uint16_t{1}, l.batch * l.fresh * width);
+}
+
+/// query, key, weights, cached keys: narrow scores of every position, of which the best are chosen
+/// (DeepSeek-V3.2).
+void infer_index(NodeContext& c) {
+    const std::int64_t fresh = c.dim(0, 1), total = c.dim(3, 2) + fresh;
+    const std::int64_t keeps = std::min(total, std::max<std::int64_t>(1, c.integer("keeps", 1)));
+    c.set_output(0, DataType::int32, {c.dim(0, 0), fresh, keeps});
+    c.set_output(1, c.type(3), {c.dim(0, 0), 1, total, c.dim(3, 3)});
+}
+
+void work_index(NodeContext& c) {
+    const auto heads = static_cast<double>(std::max<std::int64_t>(1, c.integer("num_heads", 1)));
+    AttentionSizes s;
+    s.batch = static_cast<double>(c.dim(0, 0));
+    s.query_length = static_cast<double>(c.dim(0, 1));
+    s.kv_length = static_cast<double>(c.dim(3, 2)) + s.query_length;
+    s.causal = true;
+    s.causal_offset = s.kv_length - s.query_length;
+    const double pairs = s.batch * attended_pairs(s), size = static_cast<double>(c.dim(3, 3));
+    Contraction scores;
+    scores.groups = s.batch;
+    scores.m = s.query_length * heads;
+    scores.n = s.query_length > 0 ? pairs / (s.batch * s.query_length) : 0;
+    scores.k = size;
+    scores.weights_constant = false;
+    c.work().contractions.push_back(scores);
+    c.work().macs += scores.macs();
+    // Per score a rectifier and the weighted sum over heads; then the selection walks them once.
+    c.work().vector_ops += pairs * (2 * heads + 1);
+    c.mark_kv_cache_input(3);
+    c.mark_kv_cache_output(1);
+    c.work().partial_writes.emplace_back(std::uint16_t{1}, s.batch * s.query_length * size);
+}
+
+/// Binding reads the attribute; there is nothing to infer.
+void infer_stored(NodeContext&) {}
+
+constexpr OperatorRow latent(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
+                             std::string_view doc) {
+    return {name, kArchsimDomain, 1, infer, work, nullptr, kind, FusionClass::contraction, {}, doc};
+}
+
+constexpr OperatorRow kLatentRows[] = {
+    latent(
+        "LatentKeys", infer_keys, work_keys, OpKind::matmul,
+        "latent attention: queries to the latent space, or keys of all positions, whichever multiplies less"),
+    latent("LatentAttention", infer_latent, work_latent, OpKind::attention,
+           "latent attention over a cache of one narrow vector per position"),
+    latent("LatentValues", infer_values, work_values, OpKind::matmul,
+           "latent attention: results back from the latent space, or values of all positions"),
+    latent("SparseIndex", infer_index, work_index, OpKind::matmul,
+           "scores every cached position with a few narrow heads and keeps the best"),
+    {"Stored",
+     kArchsimDomain,
+     1,
+     infer_stored,
+     work_free,
+     nullptr,
+     OpKind::free,
+     FusionClass::transparent,
+     {},
+     "says how many bits the elements of its inputs take in memory; nothing runs",
+     true},
+};
+
+} // namespace
+
+std::span<const OperatorRow> latent_attention_rows() {
+    return kLatentRows;
+}
+
+} // namespace archsim

@@ -1,0 +1,16 @@
+#pragma once
+// A file of any format that describes a model.
+
+#include "archsim/run/model.hpp"
+
+#include <filesystem>
+
+namespace archsim {
+
+/// An ONNX file, a config.json, the folder of a checkpoint or a .gguf file; `info` as far as it is known
+/// before. Throws InputError.
+ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info);
+/// The same without anything known: named after the file, or the folder of a config.json.
+ImportedGraph load_file(const std::filesystem::path& path);
+
+} // namespace archsim

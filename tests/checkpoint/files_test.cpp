@@ -1,0 +1,222 @@
+// Headers of safetensors and GGUF files, whole and damaged. No payload is ever written or read.
+
+#include "archsim/checkpoint/checkpoint.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/gguf.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+using namespace archsim;
+namespace fs = std::filesystem;
+
+namespace {
+
+class Folder {
+  public:
+    explicit Folder(const std::string& name) : path_(fs::temp_directory_path() / name) {
+        fs::remove_all(path_);
+        fs::create_directories(path_);
+    }
+    ~Folder() { fs::remove_all(path_); }
+    fs::path write(const std::string& name, const std::string& content) const {
+        std::ofstream(path_ / name, std::ios::binary) << content;
+        return path_ / name;
+    }
+    const fs::path& path() const { return path_; }
+
+  private:
+    fs::path path_;
+};
+
+template <class T>
+std::string raw(T value) {
+    std::string bytes(sizeof value, '\0');
+    std::memcpy(bytes.data(), &value, sizeof value);
+    return bytes;
+}
+
+std::string text(const std::string& s) {
+    return raw<std::uint64_t>(s.size()) + s;
+}
+
+/// A llama of two layers: 64 wide, 4 heads, 2 of keys, MLP of 128, 1000 tokens.
+class GgufFile {
+  public:
+    GgufFile() {
+        string("general.architecture", "llama");
+        number("llama.block_count", 2);
+        number("llama.embedding_length", 64);
+        number("llama.attention.head_count", 4);
+        number("llama.attention.head_count_kv", 2);
+        number("llama.context_length", 2048);
+        tensor("token_embd.weight", {64, 1000}, 12);
+        for (const std::string block : {"blk.0.", "blk.1."}) {
+            tensor(block + "attn_q.weight", {64, 64}, 12);
+            tensor(block + "attn_k.weight", {64, 32}, 12);
+            tensor(block + "attn_v.weight", {64, 32}, 14);
+            tensor(block + "attn_output.weight", {64, 64}, 12);
+            tensor(block + "ffn_gate.weight", {64, 128}, 12);
+            tensor(block + "ffn_up.weight", {64, 128}, 12);
+            tensor(block + "ffn_down.weight", {128, 64}, 14);
+        }
+    }
+    std::string bytes() const {
+        return "GGUF" + raw<std::uint32_t>(3) + raw(tensors_) + raw(entries_) + metadata_ + infos_;
+    }
+    void string(const std::string& key, const std::string& value) {
+        metadata_ += text(key) + raw<std::uint32_t>(8) + text(value);
+        ++entries_;
+    }
+    void number(const std::string& key, std::uint32_t value) {
+        metadata_ += text(key) + raw<std::uint32_t>(4) + raw(value);
+        ++entries_;
+    }
+    void tensor(const std::string& name, const std::vector<std::uint64_t>& shape, std::uint32_t type) {
+        infos_ += text(name) + raw(static_cast<std::uint32_t>(shape.size()));
+        for (const std::uint64_t size : shape)
+            infos_ += raw(size);
+        infos_ += raw(type) + raw<std::uint64_t>(0);
+        ++tensors_;
+    }
+
+  private:
+    std::string metadata_, infos_;
+    std::uint64_t tensors_ = 0, entries_ = 0;
+};
+
+double weight_bytes(const ShapedGraph& graph) {
+    double bytes = 0;
+    for (const ShapedTensor& t : graph.tensors)
+        if (t.role == TensorRole::initializer && t.shape.size() > 1)
+            bytes += t.elements() * t.stored_bits() / 8;
+    return bytes;
+}
+
+std::string message_of(const fs::path& file) {
+    try {
+        (void)read_checkpoint(file);
+    } catch (const InputError& problem) {
+        return problem.what();
+    }
+    return "accepted";
+}
+
+} // namespace
+
+TEST_CASE("a GGUF file gives the model and the exact bytes of every tensor", "[checkpoint]") {
+    const Folder folder("archsim_gguf");
+    const Checkpoint c = read_checkpoint(folder.write("small.gguf", GgufFile().bytes()));
+    CHECK(c.facts.layers == 2);
+    CHECK(c.facts.kv_heads == 2);
+    CHECK(c.facts.vocabulary == 1000);
+    CHECK(c.facts.max_context == 2048);
+    CHECK(c.facts.weight_format == "q4_k");
+    const ShapedGraph graph = archsim::bind(c.graph, Bindings{}, c.dims);
+    CHECK(graph.complete());
+    CHECK(graph.parameters() == 2 * (2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128 + 2 * 64) + 1000 * 64 + 64);
+    // q4_K is 4.5 bits, q6_K 6.5625: attn_v and ffn_down.
+    const double q4 = 1000 * 64 + 2 * (2 * 64 * 64 + 64 * 32 + 2 * 64 * 128), q6 = 2 * (64 * 32 + 128 * 64);
+    CHECK(weight_bytes(graph) == (4.5 * q4 + 6.5625 * q6) / 8);
+}
+
+TEST_CASE("bits of ggml's types", "[checkpoint]") {
+    CHECK(checkpoint::ggml_bits(2) == 4.5);     // q4_0: 32 weights in 18 bytes
+    CHECK(checkpoint::ggml_bits(8) == 8.5);     // q8_0: 34 bytes
+    CHECK(checkpoint::ggml_bits(14) == 6.5625); // q6_K: 256 in 210
+    CHECK(checkpoint::ggml_bits(39) == 4.25);   // mxfp4: 32 in 17
+    CHECK(checkpoint::ggml_bits(77) == 0);
+}
+
+TEST_CASE("a GGUF file cut anywhere is refused with its name", "[checkpoint]") {
+    const Folder folder("archsim_gguf_cut");
+    const std::string whole = GgufFile().bytes();
+    for (std::size_t length = 0; length < whole.size(); length += 7)
+        CHECK_THAT(message_of(folder.write("cut.gguf", whole.substr(0, length))),
+                   Catch::Contains("cut.gguf"));
+    for (std::size_t at = 4; at < whole.size();
+         at += 3) { // any byte may be wrong: an answer or a sentence, no crash
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(damaged[at] ^ 0x5a);
+        CHECK_FALSE(message_of(folder.write("damaged.gguf", damaged)).empty());
+    }
+}
+
+namespace {
+
+constexpr const char* kConfig = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 1,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000})";
+
+std::string safetensors(const std::string& header) {
+    return raw<std::uint64_t>(header.size()) + header;
+}
+
+std::string entry(const std::string& name, const std::string& shape, const std::string& type = "BF16") {
+    return "\"" + name + "\": {\"dtype\": \"" + type + "\", \"shape\": [" + shape +
+           "], \"data_offsets\": [0, 0]}";
+}
+
+std::string layer(const std::string& more) {
+    const std::string p = "model.layers.0.";
+    return "{" + entry("model.embed_tokens.weight", "1000, 64") + ", " +
+           entry(p + "self_attn.q_proj.weight", "64, 64") + ", " +
+           entry(p + "self_attn.k_proj.weight", "32, 64") + ", " +
+           entry(p + "self_attn.v_proj.weight", "32, 64") + ", " +
+           entry(p + "self_attn.o_proj.weight", "64, 64") + ", " +
+           entry(p + "mlp.gate_proj.weight", "128, 64") + ", " + entry(p + "mlp.up_proj.weight", "128, 64") +
+           ", " + entry(p + "mlp.down_proj.weight", "64, 128") + ", " +
+           entry(p + "input_layernorm.weight", "64") + ", " +
+           entry(p + "post_attention_layernorm.weight", "64") + ", " + entry("model.norm.weight", "64") +
+           more + "}";
+}
+
+double parameters(const Checkpoint& c) {
+    return archsim::bind(c.graph, Bindings{}, c.dims).parameters();
+}
+
+} // namespace
+
+TEST_CASE("safetensors headers say what a configuration does not", "[checkpoint]") {
+    const double body = 2 * 64 * 64 + 2 * 64 * 32 + 3 * 64 * 128 + 3 * 64 + 1000 * 64;
+    const Folder folder("archsim_safetensors");
+    folder.write("config.json", kConfig);
+    CHECK(parameters(read_checkpoint(folder.path())) == body + 1000 * 64); // nothing but the configuration
+    folder.write("model.safetensors", safetensors(layer("")));
+    const Checkpoint tied = read_checkpoint(folder.path());
+    CHECK(parameters(tied) == body); // no head of its own
+    CHECK(tied.graph.findings.empty());
+    folder.write("model.safetensors",
+                 safetensors(layer(", " + entry("lm_head.weight", "1000, 64") + ", " +
+                                   entry("model.layers.0.self_attn.q_norm.weight", "16") + ", " +
+                                   entry("model.layers.0.self_attn.k_norm.weight", "16"))));
+    CHECK(parameters(read_checkpoint(folder.path() / "config.json")) == body + 1000 * 64 + 2 * 16);
+    folder.write("model.safetensors",
+                 safetensors(layer(", " + entry("model.layers.0.extra.weight", "4000, 64"))));
+    const Checkpoint other = read_checkpoint(folder.path());
+    REQUIRE(other.graph.findings.size() == 1);
+    CHECK_THAT(to_string(other.graph.findings[0]), Catch::Contains("safetensors headers"));
+}
+
+TEST_CASE("a damaged safetensors file is refused with its name", "[checkpoint]") {
+    const Folder folder("archsim_safetensors_damaged");
+    folder.write("config.json", kConfig);
+    const std::string whole = safetensors(layer(""));
+    for (const std::string& content :
+         {std::string(), std::string("1234"), raw<std::uint64_t>(~0ull) + "{}",
+          whole.substr(0, whole.size() - 1), safetensors("[]"), safetensors("{\"a\": 1}"),
+          safetensors("{\"a\": {\"dtype\": \"F32\", \"shape\": [-1]}}")}) {
+        const std::string message = message_of(folder.write("model.safetensors", content));
+        INFO(message);
+        if (content.find("\"a\": 1") == std::string::npos)
+            CHECK_THAT(message, Catch::Contains("model.safetensors"));
+    }
+    fs::remove(folder.path() / "config.json");
+    CHECK_THAT(message_of(folder.write("model.safetensors", whole)), Catch::Contains("config.json"));
+}

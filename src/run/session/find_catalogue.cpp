@@ -26,7 +26,7 @@ InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
     if (!catalogue.entries().empty())
         return InputError(
             fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the "
-                        "path of an .onnx file",
+                        "path of an .onnx file, a config.json, the folder of a checkpoint or a .gguf file",
                         name, fmt::join(catalogue.nearest(name), ", ")));
     std::vector<std::string> places;
     for (const auto& folder : model_dirs())

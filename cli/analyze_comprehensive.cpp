@@ -23,7 +23,10 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("model", request.model, "catalogue name, or path of an .onnx file").required();
+        flags
+            .add_option("model", request.model,
+                        "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
+            .required();
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");

@@ -20,7 +20,8 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     GraphMappingView view;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("model", name, "catalogue name, or path of an .onnx file").required();
+        flags.add_option("model", name, "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
+            .required();
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
         flags.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")

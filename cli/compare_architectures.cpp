@@ -29,7 +29,8 @@ int main(int argc, char** argv) {
     cli::ExplainOptions explain;
     std::string sweep, positional, level, metric = "energy";
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("MODEL", positional, "catalogue name, or path of an .onnx file");
+        flags.add_option("MODEL", positional,
+                         "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option(
             "--architectures", request.architectures,

@@ -79,7 +79,8 @@ int main(int argc, char** argv) {
     CompareModelsView view;
     std::string study_file, subgraphs;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("model", request.models, "catalogue name(s), or path(s) of .onnx files");
+        flags.add_option("model", request.models,
+                         "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
         flags.add_option("--deployment", request.deployment,
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)");
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     bool names = false;
     std::size_t top = 0;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("folder", folder, "folder of .onnx files to scan, instead of the catalogue");
+        flags.add_option("folder", folder, "folder of models to scan, instead of the catalogue");
         flags.add_option("--task", options.task, "only catalogue models of this task");
         flags.add_option("--family", options.family, "only catalogue models of this family");
         flags.add_option("--batch-size", options.batch, "items per inference")

@@ -53,7 +53,7 @@ int main(int argc, char** argv) {
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));
-        flags.add_option("model", name, "catalogue name, or path of an .onnx file");
+        flags.add_option("model", name, "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(flags);
         flags.add_option("--top", view.top, "operators to list; 0: all").show_default();
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
             return 0;
         }
         if (name.empty())
-            throw UsageError("no model given: name one of the catalogue, or the path of an .onnx file");
+            throw UsageError("no model given: name one of the catalogue, or the path of a file");
         if (format == Format::csv) {
             view.operators_only = true;
             view.top = 0;

@@ -65,7 +65,8 @@ struct Options {
     bool resume = false, quiet = false;
 
     void add_to(cli::Flags& flags) {
-        flags.add_option("model", models, "catalogue name(s), or path(s) of .onnx files");
+        flags.add_option("model", models,
+                         "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file");
         flags.add_option(
             "--vary", vary,

@@ -74,7 +74,7 @@ class GgufReader {
         d_.facts.architecture = architecture_;
         d_.facts.layers = count("block_count");
         d_.facts.hidden = count("embedding_length");
-        d_.facts.max_context = static_cast<std::int64_t>(key("context_length", 0));
+        d_.facts.max_context = whole(key("context_length", 0));
         d_.type = DataType::float16;
         const GgufTensor* table = tensor("token_embd.weight");
         if (!table || table->shape.size() != 2)
@@ -110,11 +110,17 @@ class GgufReader {
             return fallback;
         return it->second[std::min(static_cast<std::size_t>(layer), it->second.size() - 1)];
     }
+    std::int64_t whole(double value) const {
+        constexpr double kLargestCount = 1e12; // as of a config.json
+        if (!(value >= 0 && value <= kLargestCount))
+            refuse(fmt::format("states {} where a count belongs", value));
+        return static_cast<std::int64_t>(value);
+    }
     std::int64_t count(const std::string& name) const {
         const double value = key(name, 0);
         if (value < 1)
             refuse(fmt::format("states no {}.{}", architecture_, name));
-        return static_cast<std::int64_t>(value);
+        return whole(value);
     }
     const GgufTensor* tensor(const std::string& name) const {
         const auto it = header_.tensors.find(name);
@@ -160,13 +166,14 @@ class GgufReader {
 
     void read_attention(std::int64_t i, TokenMixer& m) {
         m.kind = MixerKind::attention;
-        m.heads = static_cast<std::int64_t>(at_layer("attention.head_count", i, 0));
-        m.kv_heads =
-            static_cast<std::int64_t>(at_layer("attention.head_count_kv", i, static_cast<double>(m.heads)));
+        m.heads = whole(at_layer("attention.head_count", i, 0));
+        m.kv_heads = whole(at_layer("attention.head_count_kv", i, static_cast<double>(m.heads)));
         if (m.heads < 1 || m.kv_heads < 1)
             refuse(fmt::format("states no heads for layer {}", i));
         const std::int64_t q = size(i, "attn_q.weight", 1), all = size(i, "attn_qkv.weight", 1);
         m.head_size = q > 0 ? q / m.heads : all / (m.heads + 2 * m.kv_heads);
+        if (m.head_size < 1)
+            refuse(fmt::format("has no projections of {} heads in layer {}", m.heads, i));
         if (all > 0)
             for (const char* part : {"q_proj", "k_proj", "v_proj"})
                 set_bits(fmt::format("blk.{}.attn_qkv.weight", i),
@@ -176,11 +183,10 @@ class GgufReader {
         m.sinks = block(i, "attn_sinks.weight") || block(i, "attn_sinks");
         if (const std::int64_t norm = size(i, "attn_q_norm.weight", 0); norm > 0)
             m.norm = norm == m.head_size ? HeadNorm::per_head : HeadNorm::whole;
-        const double window = key("attention.sliding_window", 0);
-        const auto period =
-            static_cast<std::int64_t>(key("attention.sliding_window_pattern", window_period()));
+        const std::int64_t window = whole(key("attention.sliding_window", 0));
+        const auto period = whole(key("attention.sliding_window_pattern", window_period()));
         const bool local = period <= 1 || (i + 1) % period != 0;
-        m.window = window > 0 && local ? static_cast<std::int64_t>(window) : 0;
+        m.window = window > 0 && local ? window : 0;
     }
 
     /// Periods that llama.cpp knows by architecture, for files that do not state one.
@@ -193,14 +199,12 @@ class GgufReader {
     void read_latent(std::int64_t i, TokenMixer& m) {
         m.kind = MixerKind::latent;
         m.heads = count("attention.head_count");
-        m.query_rank = static_cast<std::int64_t>(key("attention.q_lora_rank", 0));
+        m.query_rank = whole(key("attention.q_lora_rank", 0));
         m.kv_rank = count("attention.kv_lora_rank");
-        m.rotary_size = static_cast<std::int64_t>(key("rope.dimension_count", 0));
-        const auto head =
-            static_cast<std::int64_t>(key("attention.key_length_mla", key("attention.key_length", 0)));
+        m.rotary_size = whole(key("rope.dimension_count", 0));
+        const auto head = whole(key("attention.key_length_mla", key("attention.key_length", 0)));
         m.plain_size = head - m.rotary_size;
-        m.value_size =
-            static_cast<std::int64_t>(key("attention.value_length_mla", key("attention.value_length", 0)));
+        m.value_size = whole(key("attention.value_length_mla", key("attention.value_length", 0)));
         if (m.plain_size < 1 || m.value_size < 1 || !block(i, "attn_output.weight"))
             refuse(fmt::format("states no sizes of the latent attention of layer {}", i));
     }

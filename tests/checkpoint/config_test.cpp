@@ -4,6 +4,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/weight_formats.hpp"
+#include "run/session/graph_run.hpp"
 #include "run/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -154,22 +155,22 @@ TEST_CASE("a configuration and the ONNX graph of the same model cost the same", 
             "max_position_embeddings": 8192})",
         "llama-3-8b");
     const Session& session = test::shipped_session();
-    Model model;
+    ImportedGraph model;
     model.info.name = "from config";
     model.info.dims = c.dims;
     model.graph = std::make_shared<const Graph>(c.graph);
-    RunOptions options;
-    options.precision = PrecisionConfig::uniform(Precision::fp16);
+    const Model catalogued = session.load("llama-3-8b");
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
     for (const std::int64_t sequence : {1, 512}) {
         Bindings sizes;
         sizes.dims = {{"sequence", sequence}, {"past_sequence", 1000}};
-        const auto ours = session.bind(model, 4, sizes),
-                   shipped = session.bind(session.load("llama-3-8b"), 4, sizes);
+        const auto ours = session.bind(model, 4, sizes), shipped = session.bind(catalogued, 4, sizes);
         CHECK(ours->graph().parameters() == shipped->graph().parameters());
         CHECK(ours->graph().macs() == Approx(shipped->graph().macs()).epsilon(1e-12));
         for (const char* device : {"H100", "Xeon-8480+"}) {
-            const double a = session.run(ours, device, options).estimate.latency_s,
-                         b = session.run(shipped, device, options).estimate.latency_s;
+            const double a = run_graph(session, ours, device, conditions).estimate.latency_s,
+                         b = run_graph(session, shipped, device, conditions).estimate.latency_s;
             INFO(device << " " << sequence);
             CHECK(a ==
                   Approx(b).epsilon(1e-4)); // the exported graph computes lengths and reads rotary tables

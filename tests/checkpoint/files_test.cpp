@@ -8,10 +8,12 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 using namespace archsim;
@@ -77,6 +79,10 @@ class GgufFile {
     }
     void number(const std::string& key, std::uint32_t value) {
         metadata_ += text(key) + raw<std::uint32_t>(4) + raw(value);
+        ++entries_;
+    }
+    void real(const std::string& key, double value) {
+        metadata_ += text(key) + raw<std::uint32_t>(12) + raw(value);
         ++entries_;
     }
     void tensor(const std::string& name, const std::vector<std::uint64_t>& shape, std::uint32_t type) {
@@ -219,4 +225,13 @@ TEST_CASE("a damaged safetensors file is refused with its name", "[checkpoint]")
     }
     fs::remove(folder.path() / "config.json");
     CHECK_THAT(message_of(folder.write("model.safetensors", whole)), Catch::Contains("config.json"));
+}
+
+TEST_CASE("counts that no model has are refused, not converted", "[checkpoint]") {
+    const Folder folder("archsim_gguf_counts");
+    for (const double count : {std::numeric_limits<double>::infinity(), std::nan(""), 1e300, -2.0}) {
+        GgufFile file;
+        file.real("llama.context_length", count);
+        CHECK_THROWS_AS(read_checkpoint(folder.write("model.gguf", file.bytes())), InputError);
+    }
 }

@@ -1,8 +1,7 @@
 // Language models as other exporters write them: symbols that are sums, masks with a size of their own,
 // merged decoders.
 
-#include "archsim/run/generation.hpp"
-#include "run/load_graph.hpp"
+#include "run/generation/language_model.hpp"
 #include "run/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -140,23 +139,22 @@ TEST_CASE("exports with a cache take prompts, whatever their masks are called", 
         INFO(total);
         const fs::path file = Decoder(total).write("archsim_exported.onnx");
         const Session& session = test::shipped_session();
-        const GenerationModel model(session, file.string());
+        const Model loaded = session.load(file.string());
+        const GenerationModel model(loaded, {});
         const auto step = model.bound(2, 1, 40);
         CHECK(step->graph().complete());
         // Three products of 64 x 64, the head, and scores and values of 4 heads over 41 positions of 16.
         CHECK(step->graph().macs() == 2 * (3 * 64 * 64 + 64 * 100 + 2 * 4 * 41 * 16));
-        GenerationRequest request;
-        request.prompt_tokens = 32;
-        request.generate_tokens = 8;
-        RunOptions options;
-        options.precision = PrecisionConfig::uniform(Precision::fp16);
-        const Result result = run_generation(session, model, "A100", options, request);
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+        const Result result = session.estimate(
+            {.model = loaded, .prompt = Prompt{.tokens = 32, .generate = 8}}, "A100", conditions);
         INFO(result.estimate.reason);
         CHECK(result.ok());
         REQUIRE(result.generation);
         CHECK(result.generation->kv_cache_bytes == 2 * 40 * 64 * 2);
         // Without sizes one prompt stands in for them, and that is said.
-        const auto alone = session.bind(session.load(file.string()), 1);
+        const auto alone = session.bind(loaded, 1);
         CHECK(alone->graph().complete());
         CHECK(alone->graph().dims.at("sequence_length") == 512);
         fs::remove(file);

@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
         request.batches = cli::parse_batches(batches, "--batch-sizes");
         request.workload = workload.workload();
         request.conditions = workload.conditions();
-        request.limits = decisions.request(Objective::throughput);
+        request.limits = decisions.request(metric::throughput);
         const Format format = output.chosen();
         const Session session = workload.open();
         const BatchAnalysis sweep = [&] {

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
             request.batches = cli::parse_batches(batches, "--batch-sizes");
         request.workload = workload.workload();
         request.conditions = workload.conditions();
-        request.limits = decisions.request(Objective::latency);
+        request.limits = decisions.request(metric::latency);
         const Format format = output.chosen();
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {

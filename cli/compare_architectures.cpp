@@ -42,8 +42,7 @@ int main(int argc, char** argv) {
         flags.add_option("--architecture", request.architecture, "show only this one at the detailed level");
         flags.add_option("--explain-difference", request.explain, "why two architectures differ: A B")
             .expects(2);
-        flags.add_option("--metric", metric, "energy, latency, throughput, memory, power or cost")
-            .one_of({"energy", "latency", "throughput", "memory", "power", "cost"}, cli::Case::ignored)
+        flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys())
             .show_default();
         flags.add_option("--baseline", request.baseline, "architecture that others are compared with");
         flags
@@ -66,11 +65,11 @@ int main(int argc, char** argv) {
         if (level.empty())
             level = request.architecture.empty() ? "summary" : "detailed";
         request.level = *parse_comparison_level(level);
-        request.metric = *parse_objective(metric);
+        request.metric = &request.metrics->at(metric, "--metric");
         request.workload = workload.workload();
         request.conditions = workload.conditions();
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
-        request.decision = decisions.request(request.metric);
+        request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;
         if (!sweep.empty())
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");

@@ -37,12 +37,6 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--generate-tokens",
                                         "--verbose",
                                         "--cold-start",
-                                        "--max-latency",
-                                        "--max-power",
-                                        "--max-energy",
-                                        "--max-memory",
-                                        "--max-cost",
-                                        "--min-throughput",
                                         "--pareto",
                                         "--explain-energy",
                                         "--show-memory",
@@ -52,6 +46,7 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--utilization",
                                         "--pue",
                                         "--grid-intensity",
+                                        "--sort",
                                         "--top",
                                         "--subgraphs"};
 
@@ -77,7 +72,7 @@ int main(int argc, char** argv) {
     cli::ExplainOptions explain;
     cli::OutputOptions output;
     CompareModelsView view;
-    std::string study_file, subgraphs;
+    std::string study_file, subgraphs, sort;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("model", request.models,
                          "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
@@ -90,6 +85,7 @@ int main(int argc, char** argv) {
         explain.add_to(flags);
         flags.add_flag("--cold-start", view.cold_start,
                        "the first inference too: building the network and loading its weights");
+        flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys());
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
         flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
         flags.add_flag("-v,--verbose", view.verbose, "details of every device, with its subgraphs");
@@ -97,6 +93,8 @@ int main(int argc, char** argv) {
                          "run every combination that a study file names (docs/studies.md)");
         for (const char* flag : kDecidedByStudy)
             flags.exclude("--study", flag);
+        for (const Metric* m : MetricTable::standard().rows())
+            flags.exclude("--study", cli::limit_flag(*m));
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -119,8 +117,10 @@ int main(int argc, char** argv) {
         text.apply(request.conditions);
         if (request.conditions.devices == 0 && !request.workload.prompt)
             throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
-        request.decision = decisions.request(
-            request.conditions.scenario == Scenario::throughput ? Objective::throughput : Objective::latency);
+        if (!sort.empty())
+            view.sort_by = &view.metrics->at(sort, "--sort");
+        request.decision = decisions.request(view.sort_by != nullptr ? *view.sort_by
+                                                                     : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
         const Session session = workload.open();

@@ -48,14 +48,6 @@ void parse_shard(const std::string& text, SweepRequest& request) {
         throw UsageError(fmt::format("--shard: \"{}\" is not of the form INDEX/COUNT, counted from 0", text));
 }
 
-Objective objective(const std::string& name, const std::string& flag) {
-    const auto parsed = parse_objective(name);
-    if (!parsed || *parsed == Objective::cost)
-        throw UsageError(fmt::format(
-            "{}: \"{}\" is not one of latency, throughput, energy, power, memory, balance", flag, name));
-    return *parsed;
-}
-
 struct Options {
     std::vector<std::string> models, hardware, precisions{"fp32"}, batches{"1"}, vary, merge, pareto;
     std::string sensitivity, file, format, shard = "0/1", runtime, scenario = "latency", scope = "kernel",
@@ -79,9 +71,9 @@ struct Options {
         flags.add_option("--scenario", scenario, "latency or throughput").one_of({"latency", "throughput"});
         flags.add_option("--scope", scope, "kernel or end_to_end").one_of({"kernel", "end_to_end"});
         flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
-        flags.add_option("--pareto", pareto, "two objectives: print the points that no other beats in both")
+        flags.add_option("--pareto", pareto, "two metrics: print the points that no other beats in both")
             .expects(2);
-        flags.add_option("--sensitivity", sensitivity, "objective: print what each part alone does to it");
+        flags.add_option("--sensitivity", sensitivity, "metric: print what each part alone does to it");
         flags
             .add_option("-o,--output", file,
                         "write the rows to FILE (.csv, .ndjson) instead of standard output")
@@ -141,11 +133,12 @@ int sweep(const Options& options) {
     const Sweep sweep(session, std::move(request));
     SweepSummary summary;
     summary.axes = sweep.request().axes;
+    const MetricTable& metrics = *sweep.request().view.metrics;
     if (!options.pareto.empty())
-        summary.front.emplace(objective(options.pareto[0], "--pareto"),
-                              objective(options.pareto[1], "--pareto"));
+        summary.front.emplace(metrics.at(options.pareto[0], "--pareto"),
+                              metrics.at(options.pareto[1], "--pareto"));
     if (!options.sensitivity.empty()) {
-        summary.sensitivity_of = objective(options.sensitivity, "--sensitivity");
+        summary.sensitivity_of = &metrics.at(options.sensitivity, "--sensitivity");
         summary.sensitivities = sweep.sensitivities(*summary.sensitivity_of);
     }
     const bool summarise = summary.front || summary.sensitivity_of;

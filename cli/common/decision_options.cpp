@@ -53,39 +53,26 @@ void continue_to(std::int64_t last, const std::string& flag, std::vector<std::in
 
 } // namespace
 
+std::string limit_flag(const Metric& metric) {
+    return (metric.better == Better::higher ? "--min-" : "--max-") + metric.key;
+}
+
 void DecisionOptions::add_to(Flags& flags) {
-    flags.add_option("--max-latency", max_latency, "of one batch, e.g. 50ms").in_group(kGroup);
-    flags.add_option("--max-power", max_power, "average, e.g. 15W").in_group(kGroup);
-    flags.add_option("--max-energy", max_energy, "per inference, e.g. 100mJ").in_group(kGroup);
-    flags.add_option("--max-memory", max_memory, "peak, e.g. 512MB").in_group(kGroup);
-    flags.add_option("--max-cost", max_cost, "USD per million inferences, e.g. 0.25").in_group(kGroup);
-    flags.add_option("--min-throughput", min_throughput, "inferences per second, e.g. 10k").in_group(kGroup);
+    for (const Metric* m : metrics->rows())
+        flags.add_option(limit_flag(*m), limits[m->key], m->limit_help.empty() ? m->noun : m->limit_help)
+            .in_group(kGroup);
     flags.add_option("--pareto", pareto, "mark the Pareto front of these metrics, e.g. energy latency")
         .in_group(kGroup);
 }
 
-DecisionRequest DecisionOptions::request(Objective preference) const {
+DecisionRequest DecisionOptions::request(const Metric& preference) const {
     DecisionRequest request;
-    request.preference = preference;
-    const auto add = [&](Objective objective, const std::string& text, const char* flag) {
-        if (!text.empty())
-            request.constraints.push_back(parse_constraint(objective, text, flag));
-    };
-    add(Objective::latency, max_latency, "--max-latency");
-    add(Objective::power, max_power, "--max-power");
-    add(Objective::energy, max_energy, "--max-energy");
-    add(Objective::memory, max_memory, "--max-memory");
-    add(Objective::cost, max_cost, "--max-cost");
-    add(Objective::throughput, min_throughput, "--min-throughput");
-    for (const std::string& name : pareto) {
-        const auto objective = parse_objective(name);
-        if (!objective)
-            throw UsageError(
-                fmt::format("--pareto: \"{}\" is not one of energy, latency, throughput, memory, "
-                            "power, cost, balance",
-                            name));
-        request.pareto.push_back(*objective);
-    }
+    request.preference = &preference;
+    for (const Metric* m : metrics->rows())
+        if (const auto given = limits.find(m->key); given != limits.end() && !given->second.empty())
+            request.constraints.push_back(parse_constraint(*m, given->second, limit_flag(*m)));
+    for (const std::string& name : pareto)
+        request.pareto.push_back(&metrics->at(name, "--pareto"));
     return request;
 }
 

@@ -8,6 +8,7 @@
 
 #include "common/flags.hpp"
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,15 +65,19 @@ struct GenerationOptions {
     std::optional<Prompt> prompt() const;
 };
 
-/// Limits and choices of tools that compare.
+/// "--max-latency", "--min-throughput": the flag of a metric's limit.
+std::string limit_flag(const Metric& metric);
+
+/// Limits and choices of tools that compare: one flag for every metric.
 struct DecisionOptions {
-    std::string max_latency, max_power, max_energy, max_memory, max_cost, min_throughput;
+    const MetricTable* metrics = &MetricTable::standard();
+    std::map<std::string, std::string> limits; ///< as given, by key of the metric
     std::vector<std::string> pareto;
 
     void add_to(Flags& flags);
     /// Throws UsageError for values without the right unit and unknown metrics. `preference` decides among
     /// devices that meet the limits.
-    DecisionRequest request(Objective preference) const;
+    DecisionRequest request(const Metric& preference) const;
 };
 
 /// "1,8,32", or a progression that continues as its first numbers: "1,2,4,...,256", "8,16,...,64".

@@ -72,33 +72,49 @@ void attribute_cost(const Result& a, const Result& b, const CostOptions& options
     sums.add(kNetwork, Factor::electricity, x.electricity - y.electricity);
 }
 
-void split(const Result& a, const Result& b, const Attribution& out, const CostOptions& cost,
-           PartSums& sums) {
-    switch (out.objective) {
-    case Objective::latency:
-        attribute_time(a, b, out.regions, false, sums);
-        break;
-    case Objective::throughput:
-        // 1 / x - 1 / y = -(x - y) / (x y): the parts of the time per item, scaled.
-        attribute_time(a, b, out.regions, true, sums);
-        sums.scale(-out.a_value * out.b_value / a.estimate.batch);
-        break;
-    case Objective::energy:
-        attribute_energy(a, b, out.regions, false, sums);
-        sums.scale(1 / a.estimate.batch);
-        break;
-    case Objective::power:
-        attribute_energy(a, b, out.regions, true, sums);
-        break;
-    case Objective::memory:
-        attribute_memory(a, b, sums);
-        break;
-    case Objective::cost:
-        attribute_cost(a, b, cost, sums);
-        break;
-    case Objective::balance:
-        break;
-    }
+using Split = void (*)(const Result& a, const Result& b, const Attribution& out, const CostOptions& cost,
+                       PartSums& sums);
+
+/// How the difference in a metric is taken apart, and whether regions of the network carry it.
+struct Splitter {
+    const Metric* metric;
+    bool by_region;
+    Split split;
+};
+
+constexpr std::array kSplitters = {
+    Splitter{&metric::latency, true,
+             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
+                PartSums& sums) { attribute_time(a, b, out.regions, false, sums); }},
+    // 1 / x - 1 / y = -(x - y) / (x y): the parts of the time per item, scaled.
+    Splitter{&metric::throughput, true,
+             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
+                PartSums& sums) {
+                 attribute_time(a, b, out.regions, true, sums);
+                 sums.scale(-out.a_value * out.b_value / a.estimate.batch);
+             }},
+    Splitter{&metric::energy, true,
+             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
+                PartSums& sums) {
+                 attribute_energy(a, b, out.regions, false, sums);
+                 sums.scale(1 / a.estimate.batch);
+             }},
+    Splitter{&metric::power, false,
+             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
+                PartSums& sums) { attribute_energy(a, b, out.regions, true, sums); }},
+    Splitter{&metric::memory, false,
+             [](const Result& a, const Result& b, const Attribution&, const CostOptions&, PartSums& sums) {
+                 attribute_memory(a, b, sums);
+             }},
+    Splitter{&metric::cost, false,
+             [](const Result& a, const Result& b, const Attribution&, const CostOptions& cost,
+                PartSums& sums) { attribute_cost(a, b, cost, sums); }},
+};
+
+const Splitter* splitter_of(const Metric& metric) {
+    const auto found = std::find_if(kSplitters.begin(), kSplitters.end(),
+                                    [&](const Splitter& s) { return *s.metric == metric; });
+    return found == kSplitters.end() ? nullptr : &*found;
 }
 
 Bound region_bound(const CommonRegion& region, std::size_t index, const Result& result) {
@@ -134,20 +150,25 @@ void add_region_contributions(const Result& a, const Result& b, const PartSums& 
 
 } // namespace
 
-std::optional<Attribution> attribute(const Result& a, const Result& b, Objective objective,
+bool can_attribute(const Metric& metric) {
+    return splitter_of(metric) != nullptr;
+}
+
+std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
                                      const CostOptions& cost) {
-    const auto x = value_of(a, objective, cost), y = value_of(b, objective, cost);
-    if (!x || !y || objective == Objective::balance)
+    const auto x = value_of(a, metric, cost), y = value_of(b, metric, cost);
+    const Splitter* splitter = splitter_of(metric);
+    if (!x || !y || splitter == nullptr)
         return std::nullopt;
     Attribution out;
-    out.objective = objective;
+    out.metric = &metric;
     out.a_value = *x;
     out.b_value = *y;
     out.difference = *x - *y;
     const std::array<const Result*, 2> both = {&a, &b};
     out.regions = common_regions(both);
     PartSums sums(out.regions.size());
-    split(a, b, out, cost, sums);
+    splitter->split(a, b, out, cost, sums);
     const double scale = std::max(std::abs(*x), std::abs(*y));
     double explained = 0;
     for (std::size_t f = 0; f < kFactorCount; ++f) {
@@ -171,8 +192,7 @@ std::optional<Attribution> attribute(const Result& a, const Result& b, Objective
         out.contributions.front().value += out.residual;
     for (Contribution& c : out.contributions)
         c.share = out.difference != 0 ? c.value / out.difference : 0;
-    if (objective == Objective::latency || objective == Objective::throughput ||
-        objective == Objective::energy)
+    if (splitter->by_region)
         add_region_contributions(a, b, sums, out);
     return out;
 }

@@ -12,22 +12,21 @@ std::vector<Result> results_of(const BatchSeries& series) {
 BestBatches best_batches(const BatchSeries& series) {
     BestBatches best;
     const auto& points = series.points;
-    const auto estimate = [&](std::size_t i) -> const Estimate& { return points[i].result.estimate; };
     const auto qualifies = [&](std::size_t i) { return series.decision.qualifies[i]; };
-    for (std::size_t i = 0; i < points.size(); ++i) {
-        if (!qualifies(i))
-            continue;
-        if (!best.throughput || estimate(i).throughput_per_s > estimate(*best.throughput).throughput_per_s)
-            best.throughput = i;
-        if (!best.latency || estimate(i).latency_s < estimate(*best.latency).latency_s)
-            best.latency = i;
-        if (!best.energy ||
-            estimate(i).energy_per_inference_j < estimate(*best.energy).energy_per_inference_j)
-            best.energy = i;
-    }
+    const auto value = [&](std::size_t i, const Metric& metric) { return *value_of(points[i].result, metric); };
+    const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric, std::size_t i) {
+        if (!at || better(metric, value(i, metric), value(*at, metric)))
+            at = i;
+    };
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (qualifies(i)) {
+            improve(best.throughput, metric::throughput, i);
+            improve(best.latency, metric::latency, i);
+            improve(best.energy, metric::energy, i);
+        }
     for (std::size_t i = 0; best.throughput && i < points.size() && !best.knee; ++i)
         if (qualifies(i) &&
-            estimate(i).throughput_per_s >= kNearlyBest * estimate(*best.throughput).throughput_per_s)
+            value(i, metric::throughput) >= kNearlyBest * value(*best.throughput, metric::throughput))
             best.knee = i;
     return best;
 }

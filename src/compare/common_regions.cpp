@@ -122,4 +122,12 @@ RegionCost cost_of(const CommonRegion& region, std::size_t index, const Result& 
     return cost;
 }
 
+const Metric& regional(const Metric& metric) {
+    return metric == metric::latency || metric == metric::throughput ? metric::latency : metric::energy;
+}
+
+double value_of(const RegionCost& cost, const Metric& metric) {
+    return regional(metric) == metric::latency ? cost.latency_s : cost.energy_j;
+}
+
 } // namespace archsim

@@ -1,5 +1,7 @@
 #include "archsim/compare/cost.hpp"
 
+#include "archsim/compare/metric.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -10,14 +12,13 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kHoursPerYear = 8766; // 365.25 days
-constexpr double kJoulesPerKwh = 3.6e6;
 
 /// Joules per inference at the facility's meter: the inference, and its share of the time in between.
 double facility_joules(const Result& result, double rate, const CostOptions& o) {
     const Device& device = *result.device;
     const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->chips;
     const double idle_s = (1 - o.utilization) / (o.utilization * rate);
-    return (result.estimate.energy_per_inference_j + idle_w * idle_s) * o.pue;
+    return (*value_of(result, metric::energy) + idle_w * idle_s) * o.pue;
 }
 
 double purchase_price(const Result& result) {

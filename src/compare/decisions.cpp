@@ -17,65 +17,57 @@ struct Unit {
     double factor;
 };
 
-std::span<const Unit> units_of(Objective objective) {
-    static constexpr Unit kTime[] = {{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}};
-    static constexpr Unit kEnergy[] = {{"J", 1}, {"mJ", 1e-3}, {"uJ", 1e-6}, {"µJ", 1e-6}, {"kJ", 1e3}};
-    static constexpr Unit kPower[] = {{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}};
-    static constexpr Unit kBytes[] = {{"B", 1},     {"kB", 1e3},     {"MB", 1e6},     {"GB", 1e9},
-                                      {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}};
-    static constexpr Unit kRate[] = {{"", 1}, {"/s", 1}, {"fps", 1}, {"k", 1e3}, {"k/s", 1e3}, {"M", 1e6}};
-    static constexpr Unit kCost[] = {{"", 1e-6}, {"USD", 1e-6}};
-    switch (objective) {
-    case Objective::latency:
-        return kTime;
-    case Objective::energy:
-        return kEnergy;
-    case Objective::power:
-        return kPower;
-    case Objective::memory:
-        return kBytes;
-    case Objective::throughput:
-        return kRate;
-    default:
-        return kCost;
-    }
-}
+/// What a limit may be given in, and how such a limit looks.
+struct LimitForm {
+    std::vector<Unit> units;
+    std::string example;
+};
 
-std::string_view example_of(Objective objective) {
-    switch (objective) {
-    case Objective::latency:
-        return "a time like 50ms";
-    case Objective::energy:
-        return "an energy like 100mJ";
-    case Objective::power:
-        return "a power like 15W";
-    case Objective::memory:
-        return "a size like 512MB";
-    case Objective::throughput:
-        return "inferences per second like 10000 or 10k";
-    default:
-        return "USD per million inferences like 0.25";
+LimitForm form_of(const Metric& metric) {
+    switch (metric.quantity) {
+    case QuantityKind::time:
+        return {{{"s", 1}, {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}}, "a time like 50ms"};
+    case QuantityKind::energy:
+        return {{{"J", 1}, {"mJ", 1e-3}, {"uJ", 1e-6}, {"µJ", 1e-6}, {"kJ", 1e3}}, "an energy like 100mJ"};
+    case QuantityKind::power:
+        return {{{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}}, "a power like 15W"};
+    case QuantityKind::bytes:
+        return {{{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}},
+                "a size like 512MB"};
+    case QuantityKind::rate:
+        return {{{"", 1}, {"/s", 1}, {"fps", 1}, {"k", 1e3}, {"k/s", 1e3}, {"M", 1e6}},
+                "inferences per second like 10000 or 10k"};
+    case QuantityKind::ratio:
+        return {{{"", 1}, {"%", 1e-2}}, "a share like 30% or 0.3"};
+    case QuantityKind::money:
+        return {{{"", 1e-6}, {"USD", 1e-6}}, "USD per million inferences like 0.25"};
+    case QuantityKind::carbon:
+        return {{{"", 1e-3}, {"g", 1e-3}, {"mg", 1e-6}, {"kg", 1}}, "g CO2e per 1000 inferences like 0.5"};
+    case QuantityKind::number:
+        break;
     }
+    return {{{"", 1}, {metric.unit, 1}},
+            metric.unit.empty() ? std::string("a number") : fmt::format("a number of {}", metric.unit)};
 }
 
 Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
     Verdict verdict;
     verdict.constraint = constraint;
-    verdict.value = value_of(result, constraint.objective, cost);
-    if (!verdict.value) {
+    const auto measure = measure_of(result, *constraint.metric, cost);
+    if (!measure) {
         verdict.margin = -std::numeric_limits<double>::infinity();
         return verdict;
     }
-    const bool least = info_of(constraint.objective).higher_is_better;
-    const double value = *verdict.value, limit = constraint.limit;
+    verdict.value = measure->value;
+    const bool least = constraint.metric->better == Better::higher;
+    const double value = measure->value, limit = constraint.limit;
     verdict.margin = least ? (value - limit) / limit : (limit - value) / limit;
     verdict.met = verdict.margin >= 0;
-    const Interval interval = interval_of(result, constraint.objective, cost);
-    verdict.certain = limit < interval.low || limit > interval.high;
+    verdict.certain = limit < measure->interval.low || limit > measure->interval.high;
     return verdict;
 }
 
-/// Better in one objective and worse in none.
+/// Better in one metric and worse in none.
 bool dominates(const std::vector<double>& a, const std::vector<double>& b) {
     bool better_somewhere = false;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -90,9 +82,9 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     std::vector<std::optional<std::vector<double>>> points;
     for (const Result& result : results) {
         std::vector<double> point;
-        for (Objective objective : request.pareto)
-            if (const auto value = value_of(result, objective, request.cost))
-                point.push_back(info_of(objective).higher_is_better ? -*value : *value);
+        for (const Metric* metric : request.pareto)
+            if (const auto value = value_of(result, *metric, request.cost))
+                point.push_back(metric->better == Better::higher ? -*value : *value);
         points.push_back(point.size() == request.pareto.size() ? std::optional(point) : std::nullopt);
     }
     std::vector<bool> front(results.size(), false);
@@ -111,7 +103,7 @@ std::optional<Winner> best_of_qualified(std::span<const Result> results, const D
             left.push_back(results[i]);
             index.push_back(i);
         }
-    auto winner = find_winner(left, decision.request.preference, decision.request.cost);
+    auto winner = find_winner(left, *decision.request.preference, decision.request.cost);
     if (winner) {
         winner->best = index[winner->best];
         for (std::size_t& tied : winner->tied)
@@ -137,17 +129,18 @@ std::optional<Decision::Nearest> nearest_of(const Decision& decision) {
 
 } // namespace
 
-Constraint parse_constraint(Objective objective, std::string_view text, std::string_view flag) {
+Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag) {
     double number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
     while (rest.starts_with(' '))
         rest.remove_prefix(1);
+    const LimitForm form = form_of(metric);
     if (error == std::errc{} && std::isfinite(number) && number > 0)
-        for (const Unit& unit : units_of(objective))
+        for (const Unit& unit : form.units)
             if (unit.name == rest)
-                return {objective, number * unit.factor};
-    throw UsageError(fmt::format("{}: \"{}\" is not {}", flag, text, example_of(objective)));
+                return {&metric, number * unit.factor};
+    throw UsageError(fmt::format("{}: \"{}\" is not {}", flag, text, form.example));
 }
 
 Decision decide(std::span<const Result> results, DecisionRequest request) {

@@ -53,11 +53,11 @@ std::vector<double> live_bytes(const Result& a, const Result& b, const std::vect
     return bytes;
 }
 
-/// Costs of the path in the objective's unit.
+/// Costs of the path in the metric's unit.
 class Costs {
   public:
-    Costs(const Result& a, const Result& b, Objective objective)
-        : results_{&a, &b}, energy_(objective == Objective::energy) {}
+    Costs(const Result& a, const Result& b, const Metric& metric)
+        : results_{&a, &b}, energy_(metric == metric::energy) {}
 
     double region(const CommonRegion& region, std::size_t side) const {
         const RegionCost cost = cost_of(region, side, *results_[side]);
@@ -92,21 +92,21 @@ class Costs {
     const bool energy_;
 };
 
-bool can_split(const Result& a, const Result& b, Objective objective) {
+bool can_split(const Result& a, const Result& b, const Metric& metric) {
     return a.ok() && b.ok() && a.parts.empty() && b.parts.empty() &&
-           (objective == Objective::latency || objective == Objective::energy) && link_rate(*a.machine) > 0 &&
+           (metric == metric::latency || metric == metric::energy) && link_rate(*a.machine) > 0 &&
            link_rate(*b.machine) > 0;
 }
 
 } // namespace
 
-std::optional<double> split_value(const Result& a, const Result& b, Objective objective,
+std::optional<double> split_value(const Result& a, const Result& b, const Metric& metric,
                                   std::span<const std::uint8_t> on_b) {
-    if (!can_split(a, b, objective))
+    if (!can_split(a, b, metric))
         return std::nullopt;
     const std::array<const Result*, 2> both = {&a, &b};
     const auto regions = common_regions(both);
-    const Costs costs(a, b, objective);
+    const Costs costs(a, b, metric);
     const std::vector<double> bytes = live_bytes(a, b, regions);
     double value = costs.fixed(0) + costs.fixed(1);
     for (std::size_t r = 0; r < regions.size(); ++r) {
@@ -117,8 +117,8 @@ std::optional<double> split_value(const Result& a, const Result& b, Objective ob
     return value;
 }
 
-std::optional<HybridSplit> best_split(const Result& a, const Result& b, Objective objective) {
-    if (!can_split(a, b, objective))
+std::optional<HybridSplit> best_split(const Result& a, const Result& b, const Metric& metric) {
+    if (!can_split(a, b, metric))
         return std::nullopt;
     HybridSplit split;
     const std::array<const Result*, 2> both = {&a, &b};
@@ -126,7 +126,7 @@ std::optional<HybridSplit> best_split(const Result& a, const Result& b, Objectiv
     const std::size_t n = split.regions.size();
     if (n < 2)
         return std::nullopt;
-    const Costs costs(a, b, objective);
+    const Costs costs(a, b, metric);
     const std::vector<double> bytes = live_bytes(a, b, split.regions);
     // State: device of the region, and whether both have been used; the best path must use both.
     using State = std::array<std::array<double, 2>, 2>; // [used both][device]

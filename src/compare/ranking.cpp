@@ -4,61 +4,28 @@
 
 namespace archsim {
 
-namespace {
-
-Interval interval_of(const Estimate& e, RankBy by) {
-    switch (by) {
-    case RankBy::latency:
-        return e.latency_interval;
-    case RankBy::throughput:
-        return {-e.throughput_interval.high, -e.throughput_interval.low};
-    case RankBy::energy:
-        return e.energy_interval;
-    case RankBy::power:
-        return {e.power_w, e.power_w};
-    case RankBy::memory:
-        return {e.memory.peak_bytes, e.memory.peak_bytes};
-    }
-    return {};
-}
-
-} // namespace
-
-double ranking_value(const Estimate& e, RankBy by) {
-    switch (by) {
-    case RankBy::latency:
-        return e.latency_s;
-    case RankBy::throughput:
-        return -e.throughput_per_s;
-    case RankBy::energy:
-        return e.energy_per_inference_j;
-    case RankBy::power:
-        return e.power_w;
-    case RankBy::memory:
-        return e.memory.peak_bytes;
-    }
-    return 0;
-}
-
-std::vector<Rank> rank_results(std::span<const Result> results, RankBy by) {
+std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
+                               const CostOptions& conditions) {
     std::vector<Rank> ranks(results.size());
-    for (std::size_t i = 0; i < results.size(); ++i)
+    std::vector<std::optional<Measure>> measures(results.size());
+    for (std::size_t i = 0; i < results.size(); ++i) {
         ranks[i].result = i;
+        measures[i] = measure_of(results[i], by, conditions);
+    }
     std::stable_sort(ranks.begin(), ranks.end(), [&](const Rank& a, const Rank& b) {
-        const Result &x = results[a.result], &y = results[b.result];
-        if (!x.ok() || !y.ok())
-            return x.ok() && !y.ok();
-        return ranking_value(x.estimate, by) < ranking_value(y.estimate, by);
+        const auto &x = measures[a.result], &y = measures[b.result];
+        if (!x || !y)
+            return x && !y;
+        return better(by, x->value, y->value);
     });
-    const Rank* leader = nullptr;
-    for (std::size_t i = 0; i < ranks.size() && results[ranks[i].result].ok(); ++i) {
-        const Interval own = interval_of(results[ranks[i].result].estimate, by);
-        if (leader && own.overlaps(interval_of(results[leader->result].estimate, by))) {
-            ranks[i].place = leader->place;
-            ranks[i].tied = ranks[static_cast<std::size_t>(leader - ranks.data())].tied = true;
+    std::size_t leader = 0;
+    for (std::size_t i = 0; i < ranks.size() && measures[ranks[i].result]; ++i) {
+        if (i > 0 && measures[ranks[i].result]->interval.overlaps(measures[ranks[leader].result]->interval)) {
+            ranks[i].place = ranks[leader].place;
+            ranks[i].tied = ranks[leader].tied = true;
         } else {
             ranks[i].place = static_cast<int>(i) + 1;
-            leader = &ranks[i];
+            leader = i;
         }
     }
     return ranks;

@@ -218,9 +218,9 @@ void add_intervals(const Machine& machine, Estimate& e) {
                                     : e.compute_bound >= e.memory_bound                           ? "compute"
                                                                                                   : "memory";
     const Spread time =
-        machine.uncertainty->spread(Metric::latency, *machine.device, *machine.runtime, regime);
+        machine.uncertainty->spread(SpreadOf::latency, *machine.device, *machine.runtime, regime);
     const Spread energy =
-        machine.uncertainty->spread(Metric::energy, *machine.device, *machine.runtime, regime);
+        machine.uncertainty->spread(SpreadOf::energy, *machine.device, *machine.runtime, regime);
     e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
     e.throughput_interval = {e.throughput_per_s / time.high, e.throughput_per_s / time.low};
     e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};

@@ -30,7 +30,7 @@ namespace {
 
 /// Selectors are alternatives of one class of residuals; an empty one covers everything.
 struct ResidualClass {
-    Metric metric = Metric::latency;
+    SpreadOf metric = SpreadOf::latency;
     std::optional<Family> family;
     std::optional<Evidence> evidence;
     std::string generation, device, runtime, regime;
@@ -38,7 +38,7 @@ struct ResidualClass {
     int rows = 0;
     std::string basis;
 
-    bool covers(Metric m, const Device& d, const Runtime& r, std::string_view g, Evidence e) const {
+    bool covers(SpreadOf m, const Device& d, const Runtime& r, std::string_view g, Evidence e) const {
         return metric == m && (!family || *family == d.family) && (!evidence || *evidence == e) &&
                (generation.empty() || generation == d.generation) && (device.empty() || device == d.id) &&
                (runtime.empty() || runtime == r.id) && (regime.empty() || regime == g);
@@ -64,8 +64,8 @@ std::optional<Value> read_choice(ObjectReader& entry, std::string_view key,
     return std::nullopt;
 }
 
-constexpr std::array kMetrics = {std::pair{std::string_view("latency"), Metric::latency},
-                                 std::pair{std::string_view("energy"), Metric::energy}};
+constexpr std::array kMetrics = {std::pair{std::string_view("latency"), SpreadOf::latency},
+                                 std::pair{std::string_view("energy"), SpreadOf::energy}};
 constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence::device},
                                   std::pair{std::string_view("stack"), Evidence::stack},
                                   std::pair{std::string_view("none"), Evidence::none}};
@@ -73,7 +73,7 @@ constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence
 ResidualClass read_class(ObjectReader& entry) {
     ResidualClass c;
     entry.member("metric", Need::required);
-    c.metric = read_choice(entry, "metric", kMetrics).value_or(Metric::latency);
+    c.metric = read_choice(entry, "metric", kMetrics).value_or(SpreadOf::latency);
     if (const std::string family = entry.text("family"); !family.empty()) {
         c.family = parse_family(family);
         if (!c.family)
@@ -126,7 +126,7 @@ UncertaintyTable::~UncertaintyTable() = default;
 UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
 UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
 
-Spread UncertaintyTable::spread(Metric metric, const Device& device, const Runtime& runtime,
+Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime,
                                 std::string_view regime) const {
     const Evidence evidence = evidence_for(device, runtime);
     for (const ResidualClass& c : state_->classes)

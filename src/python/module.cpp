@@ -6,11 +6,13 @@
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/session.hpp"
 
+#include <pybind11/functional.h>
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -76,39 +78,44 @@ ModelComparison compare(const Session& session, const std::vector<std::string>& 
     return archsim::compare_models(session, std::move(request));
 }
 
-/// Totals over hardware x batch sizes as arrays of that shape; NaN where a device cannot run the model.
-std::map<std::string, py::array_t<double>> sweep(const Session& session,
-                                                 const std::variant<Model, std::string>& model,
-                                                 const std::vector<std::string>& hardware,
-                                                 const std::vector<std::int64_t>& batches, const Dims& dims,
-                                                 const std::string& precision, const std::string& scenario) {
+const MetricTable& table_or_standard(const MetricTable* metrics) {
+    return metrics != nullptr ? *metrics : MetricTable::standard();
+}
+
+/// Every number of the table's metrics by its key; None where the result has none.
+std::map<std::string, std::optional<double>> numbers_of(const Result& result, const MetricTable* metrics) {
+    std::map<std::string, std::optional<double>> numbers;
+    for (const MetricField& field : fields_of(table_or_standard(metrics))) {
+        const auto measure = measure_of(result, *field.metric);
+        numbers[field.key()] = measure ? std::optional(field.of(*measure)) : std::nullopt;
+    }
+    return numbers;
+}
+
+/// The numbers of every metric over hardware x batch sizes as arrays of that shape; NaN where a device cannot
+/// run the model.
+std::map<std::string, py::array_t<double>>
+sweep(const Session& session, const std::variant<Model, std::string>& model,
+      const std::vector<std::string>& hardware, const std::vector<std::int64_t>& batches, const Dims& dims,
+      const std::string& precision, const std::string& scenario, const MetricTable* metrics) {
     Conditions how = conditions(precision, "", scenario, "kernel", 1);
     how.keep_subgraphs = false;
-    const std::vector<const char*> names = {"latency_s",        "latency_low_s",    "latency_high_s",
-                                            "throughput_per_s", "power_w",          "energy_per_inference_j",
-                                            "utilization",      "peak_memory_bytes"};
-    std::vector<std::vector<double>> values(names.size());
+    std::map<std::string, std::vector<double>> values;
     {
         const py::gil_scoped_release parallel;
         Workload at = workload(model, session, 1, dims, {}, {});
         for (const std::string& device : hardware)
             for (const std::int64_t batch : batches) {
                 at.batch = batch;
-                const Estimate e = session.estimate(at, device, how).estimate;
-                const double nan = std::numeric_limits<double>::quiet_NaN();
-                const bool ok = e.status == Status::ok;
-                const std::vector<double> row = {
-                    e.latency_s, e.latency_interval.low,   e.latency_interval.high, e.throughput_per_s,
-                    e.power_w,   e.energy_per_inference_j, e.utilization,           e.memory.peak_bytes};
-                for (std::size_t i = 0; i < row.size(); ++i)
-                    values[i].push_back(ok ? row[i] : nan);
+                for (const auto& [key, value] : numbers_of(session.estimate(at, device, how), metrics))
+                    values[key].push_back(value.value_or(std::numeric_limits<double>::quiet_NaN()));
             }
     }
     std::map<std::string, py::array_t<double>> arrays;
-    for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const auto& [key, list] : values) {
         py::array_t<double> array({hardware.size(), batches.size()});
-        std::copy(values[i].begin(), values[i].end(), array.mutable_data());
-        arrays.emplace(names[i], std::move(array));
+        std::copy(list.begin(), list.end(), array.mutable_data());
+        arrays.emplace(key, std::move(array));
     }
     return arrays;
 }
@@ -166,9 +173,43 @@ PYBIND11_MODULE(_archsim, m) {
         .def_property_readonly("allocation",
                                [](const SubgraphEstimate& s) { return s.mapping.allocation.scheme; });
 
-    py::class_<Result>(m, "Result",
-                       "One estimate with what it was made from. Times are seconds, energies joules.")
-        .def_property_readonly("model", [](const Result& r) { return r.model->name; })
+    py::class_<MetricTable>(m, "MetricTable", "What results are measured by, a row per metric.")
+        .def(py::init([] { return MetricTable::standard(); }), "The library's metrics.")
+        .def_property_readonly("keys",
+                               [](const MetricTable& table) {
+                                   std::vector<std::string> keys;
+                                   for (const Metric* metric : table.rows())
+                                       keys.push_back(metric->key);
+                                   return keys;
+                               })
+        .def(
+            "with_metric",
+            [](const MetricTable& table, const std::string& key, const std::string& title,
+               const std::string& unit, bool higher_is_better,
+               std::function<std::optional<double>(const Result&)> value) {
+                const auto measure = [value = std::move(value)](const Result& r,
+                                                                const CostOptions&) -> std::optional<Measure> {
+                    const auto number = value(r);
+                    return number ? std::optional(Measure{*number, {*number, *number}}) : std::nullopt;
+                };
+                return table.with({.key = key,
+                                   .title = title,
+                                   .unit = unit,
+                                   .better = higher_is_better ? Better::higher : Better::lower,
+                                   .measure = measure});
+            },
+            py::arg("key"), py::arg("title"), py::arg("unit"), py::kw_only(),
+            py::arg("higher_is_better") = false, py::arg("value"),
+            "This table and one row more; `value` makes a number, or None, of a Result.");
+
+    py::class_<Result> result(m, "Result",
+                       "One estimate with what it was made from. Times are seconds, energies joules.");
+    for (const MetricField& field : fields_of(MetricTable::standard()))
+        result.def_property_readonly(field.key().c_str(), [field](const Result& r) {
+            const auto measure = measure_of(r, *field.metric);
+            return measure ? field.of(*measure) : std::numeric_limits<double>::quiet_NaN();
+        });
+    result.def_property_readonly("model", [](const Result& r) { return r.model->name; })
         .def_readonly("hardware", &Result::hardware)
         .def_readonly("power_mode", &Result::power_mode)
         .def_property_readonly("stack", [](const Result& r) { return r.runtime ? r.runtime->id : ""; })
@@ -179,21 +220,11 @@ PYBIND11_MODULE(_archsim, m) {
         .def_property_readonly("precision_note", [](const Result& r) { return r.estimate.precision_note; })
         .def_property_readonly("batch", [](const Result& r) { return r.estimate.batch; })
         .def_property_readonly(
-            "latency_s", [](const Result& r) { return r.estimate.latency_s; }, "Time of the whole batch.")
-        .def_property_readonly(
             "latency_interval_s",
             [](const Result& r) {
                 return std::pair(r.estimate.latency_interval.low, r.estimate.latency_interval.high);
             },
             "Nominal 90 % interval.")
-        .def_property_readonly("throughput_per_s",
-                               [](const Result& r) { return r.estimate.throughput_per_s; })
-        .def_property_readonly("power_w", [](const Result& r) { return r.estimate.power_w; })
-        .def_property_readonly("energy_per_inference_j",
-                               [](const Result& r) { return r.estimate.energy_per_inference_j; })
-        .def_property_readonly("utilization", [](const Result& r) { return r.estimate.utilization; })
-        .def_property_readonly("peak_memory_bytes",
-                               [](const Result& r) { return r.estimate.memory.peak_bytes; })
         .def_property_readonly(
             "parts",
             [](const Result& r) {
@@ -224,7 +255,14 @@ PYBIND11_MODULE(_archsim, m) {
                      throw UsageError("a model of several parts: ask for the subgraphs of one of them");
                  return r.partition->subgraphs.at(i).name;
              })
-        .def("to_json", [](const Result& r) { return to_json(r); });
+        .def("metrics", &numbers_of, py::arg("metrics") = nullptr,
+             "Every number of the metrics by its key; None where there is none.")
+        .def(
+            "to_json",
+            [](const Result& r, const MetricTable* metrics) {
+                return to_json(r, {&table_or_standard(metrics), {}});
+            },
+            py::arg("metrics") = nullptr);
 
     py::class_<ModelComparison>(m, "Comparison", "Models x devices, ranked.")
         .def_readonly("results", &ModelComparison::results)
@@ -286,5 +324,6 @@ PYBIND11_MODULE(_archsim, m) {
              "Estimates every model on every device and stack and ranks them.")
         .def("sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
              py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",
-             "Totals over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
+             py::arg("metrics") = nullptr,
+             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
 }

@@ -2,6 +2,7 @@
 // Sections of the compare_architectures report, and the words they share.
 
 #include "archsim/report/compare_architectures.hpp"
+#include "report/blocks/metric_text.hpp"
 
 #include <string>
 #include <vector>
@@ -24,10 +25,6 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report);
 /// Best batches, crossovers and a chart.
 void add_batch_sweep(const ArchitectureComparison& c, Report& report);
 
-/// "15.4 mJ", "431 us", "2317 /s", "$0.12 per million" for a value in the objective's SI unit.
-std::string format_value(Objective objective, double value);
-/// "1.28x", of a ratio of two values.
-std::string format_ratio(double ratio);
 /// A command of this tool with the workload of the request and more flags, quoted for a shell.
 std::string tool_command(const ArchitectureComparison& c, const std::string& more);
 /// Result::estimate of label, for sentences: "GPU (H100)" where the label is a family, else the label.
@@ -39,7 +36,6 @@ struct RegionWinner {
     std::size_t best = 0; ///< index into ArchitectureComparison::compared
     double margin = 0;
 };
-double region_value(const RegionCost& cost, Objective metric);
 RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region);
 
 } // namespace archsim

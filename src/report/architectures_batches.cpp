@@ -9,9 +9,9 @@ namespace archsim {
 
 namespace {
 
-Table values_table(const ArchitectureComparison& c, const BatchSweep& s, Objective objective) {
+Table values_table(const ArchitectureComparison& c, const BatchSweep& s, const Metric& metric) {
     Table table;
-    table.title = fmt::format("{} by batch", info_of(objective).title);
+    table.title = fmt::format("{} by batch", metric.title);
     table.columns = {{"Batch", "", "batch_size", Align::right}};
     for (const std::string& label : c.labels)
         table.columns.push_back({label, "", label, Align::right});
@@ -21,10 +21,10 @@ Table values_table(const ArchitectureComparison& c, const BatchSweep& s, Objecti
         std::vector<Result> here;
         for (const auto& results : s.results)
             here.push_back(results[b]);
-        const auto winner = find_winner(here, objective, c.request.decision.cost);
+        const auto winner = find_winner(here, metric, c.request.decision.cost);
         for (std::size_t i = 0; i < here.size(); ++i) {
-            const auto value = value_of(here[i], objective, c.request.decision.cost);
-            row.push_back(value ? Cell{format_value(objective, *value), *value,
+            const auto value = value_of(here[i], metric, c.request.decision.cost);
+            row.push_back(value ? Cell{format_value(metric, *value), *value,
                                        winner && winner->best == i ? Tone::good : Tone::plain}
                                 : Cell{std::string(name_of(here[i].estimate.status))});
         }
@@ -42,13 +42,13 @@ Facts best_batches(const ArchitectureComparison& c, const BatchSweep& s) {
             facts.items.push_back({c.labels[i], "no batch qualifies"});
             continue;
         }
-        const Estimate& t = s.results[i][*best.throughput].estimate;
-        const Estimate& e = s.results[i][*best.energy].estimate;
+        const Result &t = s.results[i][*best.throughput], &e = s.results[i][*best.energy];
+        const auto text = [](const Result& r, const Metric& m) { return format_value(m, *value_of(r, m)); };
         facts.items.push_back(
             {c.labels[i],
-             fmt::format("{} for throughput ({} /s, {}), {} for energy ({}, {})", s.batches[*best.throughput],
-                         format_number(t.throughput_per_s), format_time(t.latency_s), s.batches[*best.energy],
-                         format_energy(e.energy_per_inference_j), format_time(e.latency_s))});
+             fmt::format("{} for throughput ({}, {}), {} for energy ({}, {})", s.batches[*best.throughput],
+                         text(t, metric::throughput), text(t, metric::latency), s.batches[*best.energy],
+                         text(e, metric::energy), text(e, metric::latency))});
     }
     return facts;
 }
@@ -63,9 +63,9 @@ Chart throughput_chart(const ArchitectureComparison& c, const BatchSweep& s) {
     for (std::size_t i = 0; i < c.labels.size(); ++i) {
         ChartSeries series{c.labels[i], {}};
         for (std::size_t b = 0; b < s.batches.size(); ++b)
-            if (const Result& r = s.results[i][b]; r.ok())
-                series.points.push_back({fmt::format("{}", s.batches[b]), static_cast<double>(s.batches[b]),
-                                         r.estimate.throughput_per_s});
+            if (const auto value = value_of(s.results[i][b], metric::throughput))
+                series.points.push_back(
+                    {fmt::format("{}", s.batches[b]), static_cast<double>(s.batches[b]), *value});
         chart.series.push_back(std::move(series));
     }
     return chart;
@@ -83,14 +83,14 @@ void add_batch_sweep(const ArchitectureComparison& c, Report& report) {
     Bullets bullets;
     for (const Crossover& x : s.crossovers)
         bullets.items.push_back(fmt::format("{} passes {} in {} at batch {}", c.labels[x.winner],
-                                            c.labels[x.loser], info_of(x.objective).noun, x.batch));
+                                            c.labels[x.loser], x.metric->noun, x.batch));
     if (bullets.items.empty())
         bullets.items.emplace_back("No architecture passes another one within these batches.");
     report.blocks.push_back(Heading{3, "Crossovers:"});
     report.blocks.push_back(std::move(bullets));
-    report.blocks.push_back(values_table(c, s, Objective::throughput));
-    report.blocks.push_back(values_table(c, s, Objective::energy));
-    report.blocks.push_back(values_table(c, s, Objective::latency));
+    report.blocks.push_back(values_table(c, s, metric::throughput));
+    report.blocks.push_back(values_table(c, s, metric::energy));
+    report.blocks.push_back(values_table(c, s, metric::latency));
     report.blocks.push_back(throughput_chart(c, s));
 }
 

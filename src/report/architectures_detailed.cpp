@@ -55,7 +55,7 @@ Facts bottlenecks(const Estimate& e) {
 Facts performance(const Result& r) {
     const Estimate& e = r.estimate;
     Facts facts;
-    facts.items.push_back({"Latency", with_interval(e.latency_s, e.latency_interval, 1e-3) + " ms"});
+    facts.items.push_back({"Latency", with_interval(metric::latency, r)});
     facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
     facts.items.push_back({"Power", format_power(e.power_w)});
     facts.items.push_back(

@@ -39,13 +39,8 @@ std::string transfers_text(const HybridSplit& s) {
 }
 
 /// Of a whole batch: what the values of splits compare with.
-double region_total(const Result& result, Objective shown) {
-    return shown == Objective::latency ? result.estimate.latency_s : result.estimate.energy.total();
-}
-
-std::size_t best_alone(const ArchitectureComparison& c) {
-    const bool time = c.request.metric == Objective::latency || c.request.metric == Objective::throughput;
-    return find_winner(c.results, time ? Objective::latency : Objective::energy)->best;
+double region_total(const Result& result, const Metric& shown) {
+    return shown == metric::latency ? result.estimate.latency_s : result.estimate.energy.total();
 }
 
 } // namespace
@@ -53,12 +48,11 @@ std::size_t best_alone(const ArchitectureComparison& c) {
 void add_hybrids(const ArchitectureComparison& c, Report& report) {
     if (c.hybrids.empty())
         return;
-    const bool time = c.request.metric == Objective::latency || c.request.metric == Objective::throughput;
-    const Objective shown = time ? Objective::latency : Objective::energy;
+    const Metric& shown = regional(*c.request.metric);
     const auto best =
         std::find_if(c.hybrids.begin(), c.hybrids.end(), [](const HybridPair& h) { return h.split.wins(); });
     report.blocks.push_back(Heading{3, "Split over two devices:"});
-    const std::size_t single = best_alone(c);
+    const std::size_t single = find_winner(c.results, shown)->best;
     const double least = region_total(c.results[single], shown);
     if (best == c.hybrids.end()) {
         const HybridPair& h = c.hybrids.front();

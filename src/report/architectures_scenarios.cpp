@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::size_t kMostInputs = 10; ///< rows of the sensitivity table
 
-Cell before_after(Objective objective, const std::optional<double>& before,
+Cell before_after(const Metric& metric, const std::optional<double>& before,
                   const std::optional<double>& after) {
     if (!after)
         return {"-"};
     if (!before)
-        return {format_value(objective, *after), *after};
-    return {fmt::format("{} -> {} ({})", format_value(objective, *before), format_value(objective, *after),
+        return {format_value(metric, *after), *after};
+    return {fmt::format("{} -> {} ({})", format_value(metric, *before), format_value(metric, *after),
                         format_ratio(*after / *before)),
             *after};
 }
@@ -34,31 +34,30 @@ std::string signed_percent(double share) {
 
 void add_what_if(const ArchitectureComparison& c, Report& report) {
     const WhatIf& w = *c.what_if;
-    static constexpr std::array kShown = {Objective::latency, Objective::energy, Objective::throughput,
-                                          Objective::power};
+    static constexpr std::array kShown = {&metric::latency, &metric::energy, &metric::throughput,
+                                          &metric::power};
     report.blocks.push_back(Heading{2, fmt::format("What if: {}", fmt::join(w.asked, ", "))});
     Table table;
     table.columns = {{"Architecture", "", "architecture"}};
     int priority = 0;
-    for (Objective objective : kShown)
-        table.columns.push_back({std::string(info_of(objective).title), "now -> then",
-                                 std::string(info_of(objective).name), Align::right, priority++});
+    for (const Metric* metric : kShown)
+        table.columns.push_back({metric->title, "now -> then", metric->key, Align::right, priority++});
     for (std::size_t i = 0; i < w.results.size(); ++i) {
         std::vector<Cell> row{{c.labels[i]}};
-        for (Objective objective : kShown)
-            row.push_back(before_after(objective, value_of(c.results[i], objective, c.request.decision.cost),
-                                       value_of(w.results[i], objective, c.request.decision.cost)));
+        for (const Metric* metric : kShown)
+            row.push_back(before_after(*metric, value_of(c.results[i], *metric, c.request.decision.cost),
+                                       value_of(w.results[i], *metric, c.request.decision.cost)));
         if (!w.results[i].ok())
             table.notes.push_back(fmt::format("{}: {}", c.labels[i], w.results[i].estimate.reason));
         table.rows.push_back(std::move(row));
     }
     report.blocks.push_back(std::move(table));
     Bullets bullets;
-    for (Objective objective : kObjectives) {
-        const auto before = find_winner(c.results, objective, c.request.decision.cost);
-        const auto after = find_winner(w.results, objective, c.request.decision.cost);
+    for (const Metric* metric : c.request.metrics->rows()) {
+        const auto before = find_winner(c.results, *metric, c.request.decision.cost);
+        const auto after = find_winner(w.results, *metric, c.request.decision.cost);
         if (before && after && before->best != after->best)
-            bullets.items.push_back(fmt::format("Best {}: {} instead of {}.", info_of(objective).noun,
+            bullets.items.push_back(fmt::format("Best {}: {} instead of {}.", metric->noun,
                                                 c.labels[after->best], c.labels[before->best]));
     }
     if (bullets.items.empty())
@@ -68,7 +67,7 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
 
 void add_sensitivity(const ArchitectureComparison& c, Report& report) {
     const Sensitivity& s = *c.sensitivity;
-    const std::string noun(info_of(c.request.metric).noun);
+    const std::string& noun = c.request.metric->noun;
     report.blocks.push_back(
         Heading{2, fmt::format("Assumed inputs, {} down and up ({})", format_percent(s.variation), noun)});
     Table table;
@@ -87,7 +86,7 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
                                   {signed_percent(row.effect_up), row.effect_up},
                                   {row.other_winner ? c.labels[*row.other_winner] : "the same"}});
     }
-    const auto winner = find_winner(c.results, c.request.metric, c.request.decision.cost);
+    const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
     if (!winner)
         return;
     report.blocks.push_back(Paragraph{

@@ -1,6 +1,6 @@
 #include "report/architectures_json.hpp"
 #include "report/decision_json.hpp"
-#include "report/results_json.hpp"
+#include "report/answers/result_row.hpp"
 
 namespace archsim {
 
@@ -36,7 +36,8 @@ Json what_if_json(const ArchitectureComparison& c, const WhatIf& w) {
     Json results = Json::array();
     for (std::size_t i = 0; i < w.results.size(); ++i) {
         Json row = {{"architecture", c.labels[i]}};
-        row.update(result_json(w.results[i], w.results[i].estimate.batch, 0));
+        row.update(
+            result_json({&w.results[i], w.results[i].estimate.batch, 0}, c.request.metric_view()));
         results.push_back(std::move(row));
     }
     return {{"changes", w.asked}, {"results", results}};
@@ -59,7 +60,8 @@ Json batch_sweep_json(const ArchitectureComparison& c, const BatchSweep& s) {
     for (std::size_t i = 0; i < s.results.size(); ++i) {
         Json points = Json::array();
         for (std::size_t b = 0; b < s.batches.size(); ++b)
-            points.push_back(result_json(s.results[i][b], static_cast<double>(s.batches[b]), 0));
+            points.push_back(result_json({&s.results[i][b], static_cast<double>(s.batches[b]), 0},
+                                         c.request.metric_view()));
         const auto batch = [&](const std::optional<std::size_t>& at) {
             return at ? Json(s.batches[*at]) : Json(nullptr);
         };
@@ -69,7 +71,7 @@ Json batch_sweep_json(const ArchitectureComparison& c, const BatchSweep& s) {
                                  {"results", points}});
     }
     for (const Crossover& x : s.crossovers)
-        crossovers.push_back({{"metric", info_of(x.objective).name},
+        crossovers.push_back({{"metric", x.metric->key},
                               {"batch_size", x.batch},
                               {"winner", c.labels[x.winner]},
                               {"loser", c.labels[x.loser]}});

@@ -15,14 +15,10 @@
 
 namespace archsim {
 
-double region_value(const RegionCost& cost, Objective metric) {
-    return metric == Objective::latency || metric == Objective::throughput ? cost.latency_s : cost.energy_j;
-}
-
 RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region) {
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < c.compared.size(); ++i)
-        order.emplace_back(region_value(cost_of(region, i, c.results[c.compared[i]]), c.request.metric), i);
+        order.emplace_back(value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric), i);
     std::sort(order.begin(), order.end());
     const bool ratio = order.size() > 1 && order[0].first > 0;
     return {order.front().second, ratio ? order[1].first / order[0].first : 0};
@@ -67,11 +63,11 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
 void add_subgraphs(const ArchitectureComparison& c, Report& report) {
     if (c.compared.empty())
         return;
-    const bool time = c.request.metric == Objective::latency || c.request.metric == Objective::throughput;
-    const Objective shown = time ? Objective::latency : Objective::energy;
+    const Metric& shown = regional(*c.request.metric);
+    const bool time = shown == metric::latency;
     report.blocks.push_back(Heading{2, fmt::format("Subgraph-Level Comparison: {}", c.model->title)});
     Table table;
-    table.title = fmt::format("{} of each subgraph{}", info_of(shown).title,
+    table.title = fmt::format("{} of each subgraph{}", shown.title,
                               c.request.workload.batch > 1 && !time ? " (whole batch)" : "");
     table.columns = {{"ID", "", "id", Align::right}, {"Operation", "", "subgraph"}, {"Kind", "", "kind"}};
     for (std::size_t i : c.compared)
@@ -87,7 +83,7 @@ void add_subgraphs(const ArchitectureComparison& c, Report& report) {
                               {region.name},
                               {std::string(name_of(region.kind))}};
         for (std::size_t i = 0; i < c.compared.size(); ++i) {
-            const double value = region_value(cost_of(region, i, c.results[c.compared[i]]), c.request.metric);
+            const double value = value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric);
             row.push_back({format_value(shown, value), value, i == winner.best ? Tone::good : Tone::plain});
         }
         row.push_back({c.labels[c.compared[winner.best]]});

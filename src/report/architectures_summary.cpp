@@ -6,6 +6,8 @@
 
 #include "report/architectures.hpp"
 
+#include "report/blocks/columns.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
@@ -13,15 +15,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <numeric>
 #include <set>
 
 namespace archsim {
 
 namespace {
-
-constexpr std::array kRecommended = {Objective::energy, Objective::latency, Objective::throughput,
-                                     Objective::memory, Objective::balance};
 
 std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
     std::string text;
@@ -30,12 +29,21 @@ std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
     return text;
 }
 
+/// What has a winner: the metric asked for, then those of the table that recommend, in its order.
+std::vector<const Metric*> recommended(const CompareArchitecturesRequest& q) {
+    std::vector<const Metric*> list = {q.metric};
+    for (const Metric* m : q.metrics->rows())
+        if (m->recommend && *m != *q.metric)
+            list.push_back(m);
+    return list;
+}
+
 /// The winner is no better than any other.
-bool all_equal(const ArchitectureComparison& c, Objective objective) {
+bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
     std::optional<double> first;
     int values = 0;
     for (const Result& result : c.results)
-        if (const auto value = value_of(result, objective, c.request.decision.cost)) {
+        if (const auto value = value_of(result, metric, c.request.decision.cost)) {
             if (first && *value != *first)
                 return false;
             first = value;
@@ -46,161 +54,180 @@ bool all_equal(const ArchitectureComparison& c, Objective objective) {
 
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
-    for (Objective objective : kRecommended) {
-        const auto winner = find_winner(c.results, objective, c.request.decision.cost);
+    for (const Metric* m : recommended(c.request)) {
+        const auto winner = find_winner(c.results, *m, c.request.decision.cost);
         if (!winner)
             continue;
-        const double value = *value_of(c.results[winner->best], objective, c.request.decision.cost);
+        const std::string value = format_value(*m, *value_of(c.results[winner->best], *m, c.request.decision.cost));
         const std::string tied = tied_text(c, *winner);
-        const std::string name = objective == Objective::balance
-                                     ? std::string("Best Balance")
-                                     : fmt::format("Best for {}", info_of(objective).title);
-        if (all_equal(c, objective)) {
-            facts.items.push_back({name, "all equal, " + format_value(objective, value)});
-            continue;
-        }
-        facts.items.push_back(
-            {name, fmt::format("{}, {}{}", c.labels[winner->best], format_value(objective, value),
-                               tied.empty() ? "" : " (tied with " + tied + ")")});
+        const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
+        facts.items.push_back({name, all_equal(c, *m)
+                                         ? "all equal, " + value
+                                         : fmt::format("{}, {}{}", c.labels[winner->best], value,
+                                                       tied.empty() ? "" : " (tied with " + tied + ")")});
     }
     return facts;
 }
 
 std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     std::string text;
-    for (Objective objective : kRecommended)
-        if (const auto winner = find_winner(c.results, objective, c.request.decision.cost);
-            winner && winner->best == index && !all_equal(c, objective))
-            text += (text.empty() ? "" : ", ") + std::string(info_of(objective).name);
+    for (const Metric* m : recommended(c.request))
+        if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
+            winner && winner->best == index && !all_equal(c, *m))
+            text += (text.empty() ? "" : ", ") + m->key;
     return text;
 }
 
-Table comparison_table(const ArchitectureComparison& c) {
-    Table table;
-    const std::string base = c.baseline ? c.labels[*c.baseline] : "-";
-    table.columns = {{"Architecture", "", "architecture"},
-                     {"Device", "", "hardware"},
-                     {"Energy", "", "energy_per_inference_j", Align::right},
-                     {"Latency", "", "latency_s", Align::right},
-                     {"Memory", "", "peak_memory_bytes", Align::right, 2},
-                     {"Util%", "", "utilization", Align::right, 1},
-                     {"vs " + base, "energy", "energy_vs_baseline", Align::right},
-                     {"vs " + base, "latency", "latency_vs_baseline", Align::right},
-                     {"Best for", "", "best_for"},
-                     {"Throughput", "", "throughput_per_s", Align::right, 3},
-                     {"Power", "", "power_w", Align::right, 3},
-                     {"Precision", "", "executed_precision", Align::left, 2},
-                     {"Runtime", "", "runtime", Align::left, 4}};
-    const Estimate* baseline = c.baseline ? &c.results[*c.baseline].estimate : nullptr;
-    std::set<std::string> notes;
-    for (std::size_t i = 0; i < c.results.size(); ++i) {
-        const Result& r = c.results[i];
-        const Estimate& e = r.estimate;
-        std::vector<Cell> row{{c.labels[i]}, {hardware_label(r)}};
-        if (!r.ok()) {
-            row.push_back({std::string(name_of(e.status)), {}, Tone::bad});
-            while (row.size() < table.columns.size())
-                row.push_back({"-"});
-            notes.insert(fmt::format("{}: {}", c.labels[i], e.reason));
-            table.rows.push_back(std::move(row));
-            continue;
-        }
-        const auto ratio = [&](double value, double base_value) {
+using SummaryColumns = std::vector<ColumnOf<std::size_t>>; ///< of indices into the results
+
+/// A column of what only estimates have.
+void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Column column,
+         std::function<Cell(std::size_t)> cell) {
+    columns.push_back({std::move(column), [&c, cell = std::move(cell)](const std::size_t& i) {
+                           return c.results[i].ok() ? cell(i) : Cell{"-"};
+                       }});
+}
+
+void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m, int priority) {
+    if (any_value(c.results, m, c.request.decision.cost))
+        add_estimated(c, columns, {m.title, "", m.field, Align::right, m == *c.request.metric ? 0 : priority},
+            [&](std::size_t i) {
+                const auto value = value_of(c.results[i], m, c.request.decision.cost);
+                return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
+            });
+}
+
+/// Ratio to the baseline's value.
+void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
+    const auto base = c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
+    add_estimated(c, columns,
+        {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"), m.key, m.key + "_vs_baseline", Align::right},
+        [&, base](std::size_t i) {
             if (c.baseline == i)
                 return Cell{"baseline", 1.0, Tone::muted};
-            return base_value > 0 ? Cell{format_ratio(value / base_value), value / base_value} : Cell{"-"};
-        };
-        row.push_back({format_energy(e.energy_per_inference_j), e.energy_per_inference_j});
-        row.push_back({format_time(e.latency_s), e.latency_s});
-        row.push_back({format_bytes(e.memory.peak_bytes), e.memory.peak_bytes});
-        row.push_back({format_percent(e.utilization), e.utilization});
-        row.push_back(ratio(e.energy_per_inference_j, baseline ? baseline->energy_per_inference_j : 0));
-        row.push_back(ratio(e.latency_s, baseline ? baseline->latency_s : 0));
-        row.push_back({best_at(c, i), {}, Tone::good});
-        row.push_back({format_number(e.throughput_per_s) + " /s", e.throughput_per_s});
-        row.push_back({format_power(e.power_w), e.power_w});
-        row.push_back({precision_label(r)});
-        row.push_back({r.runtime->id});
-        if (!e.precision_note.empty())
-            notes.insert(fmt::format("* {}: asked {}, {}", c.labels[i],
-                                     precision_name(r.conditions.precision), e.precision_note));
-        table.rows.push_back(std::move(row));
-    }
+            const auto value = value_of(c.results[i], m, c.request.decision.cost);
+            return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base} : Cell{"-"};
+        });
+}
+
+Table comparison_table(const ArchitectureComparison& c) {
+    struct Lead {
+        const Metric* metric;
+        int priority;
+    };
+    static constexpr std::array kFirst = {Lead{&metric::energy, 0}, Lead{&metric::latency, 0},
+                                          Lead{&metric::memory, 2}, Lead{&metric::utilization, 1}};
+    constexpr int kOther = 3;
+    SummaryColumns columns = {
+        {{"Architecture", "", "architecture"}, [&](const std::size_t& i) { return Cell{c.labels[i]}; }},
+        {{"Device", "", "hardware"}, [&](const std::size_t& i) {
+             return Cell{marked(hardware_label(c.results[i]), MarkedCell::hardware, c.results[i])};
+         }}};
+    for (const Lead& lead : kFirst)
+        add_summary_metric(c, columns, *lead.metric, lead.priority);
+    for (const Metric* m : {&metric::energy, &metric::latency})
+        add_ratio(c, columns, *m);
+    columns.push_back({{"Best for", "", "best_for"}, [&](const std::size_t& i) {
+                           const Result& r = c.results[i];
+                           return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
+                                         : Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
+                       }});
+    for (const Metric* m : c.request.metrics->rows())
+        if (std::none_of(kFirst.begin(), kFirst.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
+            add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
+    add_estimated(c, columns, {"Precision", "", "executed_precision", Align::left, 2},
+        [&](std::size_t i) { return Cell{precision_label(c.results[i])}; });
+    add_estimated(c, columns, {"Runtime", "", "runtime", Align::left, 4},
+        [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
+    std::vector<std::size_t> rows(c.results.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    Table table = table_of({}, columns, rows);
+    std::set<std::string> notes;
+    for (const std::size_t i : rows)
+        if (c.results[i].ok())
+            add_mark_notes(c.results[i], c.labels[i], notes);
+        else
+            notes.insert(fmt::format("{}: {}", c.labels[i], c.results[i].estimate.reason));
     table.notes.assign(notes.begin(), notes.end());
     return table;
 }
 
-/// The two best of an objective that both have a value, best first; fewer when there are none.
-std::vector<std::pair<double, std::size_t>> order_by(const ArchitectureComparison& c, Objective objective) {
-    std::vector<std::pair<double, std::size_t>> order;
+struct Placed {
+    double value = 0;
+    std::size_t index = 0;
+};
+/// Those that have a value, best first.
+std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
+    std::vector<Placed> order;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (const auto value = value_of(c.results[i], objective, c.request.decision.cost))
-            order.emplace_back(info_of(objective).higher_is_better ? -*value : *value, i);
-    std::sort(order.begin(), order.end());
-    for (auto& [value, index] : order)
-        value = std::abs(value);
+        if (const auto value = value_of(c.results[i], metric, c.request.decision.cost))
+            order.push_back({*value, i});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
     return order;
 }
 
-std::string unless_tied(const ArchitectureComparison& c, Objective objective, std::size_t a, std::size_t b) {
-    return interval_of(c.results[a], objective, c.request.decision.cost)
-                   .overlaps(interval_of(c.results[b], objective, c.request.decision.cost))
+std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
+    return measure_of(c.results[a], metric, c.request.decision.cost)
+                   ->interval.overlaps(measure_of(c.results[b], metric, c.request.decision.cost)->interval)
                ? "; their 90 % intervals overlap"
                : "";
 }
 
 Bullets key_insights(const ArchitectureComparison& c) {
     Bullets bullets;
-    const auto energy = order_by(c, Objective::energy), latency = order_by(c, Objective::latency);
+    const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
     if (energy.size() < 2)
         return bullets;
-    const auto compare = [&](const auto& order, Objective objective, std::string_view how) {
-        const auto& [best, first] = order[0];
-        const auto& [next, second] = order[1];
-        bullets.items.push_back(fmt::format("{} is {} {} than {} ({} against {}){}.", c.labels[first],
-                                            format_ratio(next / best), how, c.labels[second],
-                                            format_value(objective, best), format_value(objective, next),
-                                            unless_tied(c, objective, first, second)));
+    const auto against = [&](const std::vector<Placed>& order, const Metric& metric) {
+        return fmt::format("({} against {}){}", format_value(metric, order[0].value),
+                           format_value(metric, order[1].value),
+                           unless_tied(c, metric, order[0].index, order[1].index));
     };
-    compare(energy, Objective::energy, "more energy efficient");
-    compare(latency, Objective::latency, "faster");
-    const std::size_t frugal = energy.front().second, fast = latency.front().second;
-    const Estimate &f = c.results[frugal].estimate, &q = c.results[fast].estimate;
+    bullets.items.push_back(fmt::format("{} takes {} less energy than {} {}.", c.labels[energy[0].index],
+                                        format_percent(1 - energy[0].value / energy[1].value),
+                                        c.labels[energy[1].index], against(energy, metric::energy)));
+    bullets.items.push_back(fmt::format("{} is {} {} {}.", c.labels[latency[0].index],
+                                        slower_text(latency[0].value / latency[1].value),
+                                        c.labels[latency[1].index], against(latency, metric::latency)));
+    const std::size_t frugal = energy.front().index, fast = latency.front().index;
+    const auto ratio = [&](const Metric& metric) {
+        return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
+    };
     if (frugal != fast)
-        bullets.items.push_back(
-            fmt::format("Trade-off: {} saves {} of the energy of {} and takes {} as long.", c.labels[frugal],
-                        format_percent(1 - f.energy_per_inference_j / q.energy_per_inference_j),
-                        c.labels[fast], format_ratio(f.latency_s / q.latency_s)));
+        bullets.items.push_back(fmt::format("Trade-off: {} takes {} less energy than {} and is {} it.",
+                                            c.labels[frugal], format_percent(1 - ratio(metric::energy)),
+                                            c.labels[fast], slower_text(ratio(metric::latency))));
     else
         bullets.items.push_back(
             fmt::format("No trade-off: {} wins both energy and latency.", c.labels[fast]));
-    for (const auto& [value, i] : latency) {
-        const Estimate& e = c.results[i].estimate;
+    for (const Placed& placed : latency) {
+        const Estimate& e = c.results[placed.index].estimate;
         const int total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
         if (e.overhead_bound * 2 > total)
             bullets.items.push_back(
                 fmt::format("{} spends more on starting kernels and layers than on their work in {} of {} "
                             "subgraphs; a larger batch spreads that cost.",
-                            c.labels[i], e.overhead_bound, total));
+                            c.labels[placed.index], e.overhead_bound, total));
         if (e.power_limited)
             bullets.items.push_back(fmt::format("{} is at its power limit: its clock drops to {}.",
-                                                c.labels[i], format_percent(e.clock_ratio)));
+                                                c.labels[placed.index], format_percent(e.clock_ratio)));
     }
     return bullets;
 }
 
 void add_next_steps(const ArchitectureComparison& c, Report& report) {
-    const auto energy = order_by(c, Objective::energy), latency = order_by(c, Objective::latency);
+    const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
     if (latency.empty())
         return;
     report.blocks.push_back(Heading{3, "Next steps:"});
-    const std::string& fast = c.labels[latency.front().second];
+    const std::string& fast = c.labels[latency.front().index];
     report.blocks.push_back(Command{tool_command(c, "--level detailed --architecture " + fast)});
     report.blocks.push_back(Command{tool_command(c, "--level subgraph")});
     if (latency.size() < 2)
         return;
-    const std::string& frugal = c.labels[energy.front().second];
-    const std::string& other = frugal == fast ? c.labels[energy[1].second] : fast;
+    const std::string& frugal = c.labels[energy.front().index];
+    const std::string& other = frugal == fast ? c.labels[energy[1].index] : fast;
     report.blocks.push_back(
         Command{tool_command(c, fmt::format("--explain-difference {} {} --metric energy", other, frugal))});
 }

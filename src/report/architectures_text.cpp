@@ -1,6 +1,5 @@
 #include "report/architectures.hpp"
 
-#include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
 #include <fmt/format.h>
@@ -25,30 +24,6 @@ std::string quoted(const std::string& text) {
 }
 
 } // namespace
-
-std::string format_value(Objective objective, double value) {
-    switch (objective) {
-    case Objective::energy:
-        return format_energy(value);
-    case Objective::latency:
-        return format_time(value);
-    case Objective::throughput:
-        return format_number(value) + " /s";
-    case Objective::memory:
-        return format_bytes(value);
-    case Objective::power:
-        return format_power(value);
-    case Objective::cost:
-        return fmt::format("${} per million", format_number(value * 1e6));
-    case Objective::balance:
-        return fmt::format("{} mJ ms", format_number(value * 1e6));
-    }
-    return "";
-}
-
-std::string format_ratio(double ratio) {
-    return format_number(ratio) + "x";
-}
 
 std::string full_label(const ArchitectureComparison& c, std::size_t index) {
     const std::string device = hardware_label(c.results[index]);

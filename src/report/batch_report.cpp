@@ -2,12 +2,12 @@
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/decision_report.hpp"
-#include "report/architectures.hpp"
+#include "report/answers/result_row.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/decision_json.hpp"
 #include "report/number_format.hpp"
-#include "report/objective_axis.hpp"
 #include "report/result_text.hpp"
-#include "report/results_json.hpp"
 
 #include <fmt/format.h>
 
@@ -36,55 +36,87 @@ std::string marks_of(const BestBatches& best, std::size_t index) {
     return text;
 }
 
-Table batch_table(const BatchAnalysis& sweep) {
-    Table table;
-    table.title = "Batch sizes";
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Batch", "", "batch_size", Align::right},
-                     {"Latency", "ms", "latency_s", Align::right},
-                     {"90 %", "ms", "latency_interval", Align::right, 3},
-                     {"Per item", "ms", "latency_per_item_s", Align::right, 2},
-                     {"Throughput", "per s", "throughput_per_s", Align::right},
-                     {"Energy", "mJ/inf", "energy_per_inference_j", Align::right},
-                     {"Power", "W", "power_w", Align::right, 1},
-                     {"Memory", "MB", "peak_memory_bytes", Align::right},
-                     {"Util", "%", "utilization", Align::right, 2},
-                     {"Best", "", "best"}};
+/// One point of one device.
+struct BatchRow {
+    const BatchSeries* series;
+    std::size_t index;
+    BestBatches best;
+
+    const BatchPoint& point() const { return series->points[index]; }
+    const Result& result() const { return point().result; }
+};
+using BatchColumns = std::vector<ColumnOf<BatchRow>>;
+
+/// A column of what only estimates have.
+void add_estimated(BatchColumns& columns, Column column, std::function<Cell(const BatchRow&)> cell) {
+    columns.push_back({std::move(column), [cell = std::move(cell)](const BatchRow& row) {
+                           return row.result().ok() ? cell(row) : Cell{"-"};
+                       }});
+}
+
+/// The interval of the latency and its share of one item stand beside it.
+void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const Metric& m) {
+    const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
+        return measure_of(row.result(), m, conditions);
+    };
+    add_estimated(columns, column_of(m), [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); });
+    if (m != metric::latency)
+        return;
+    add_estimated(columns, {"90 %", m.column_unit, "latency_interval", Align::right, 3},
+        [&m, measure](const BatchRow& row) { return Cell{interval_text(m, measure(row)->interval)}; });
+    add_estimated(columns, {"Per item", m.column_unit, "latency_per_item_s", Align::right, 2},
+        [&m, measure](const BatchRow& row) {
+            const double each = measure(row)->value / static_cast<double>(row.point().batch);
+            return Cell{column_number(m, each), each};
+        });
+}
+
+BatchColumns batch_columns(const BatchAnalysis& sweep) {
+    BatchColumns columns = {{{"Hardware", "", "hardware"},
+                        [](const BatchRow& row) {
+                            return Cell{marked(hardware_label(row.result()), MarkedCell::hardware, row.result())};
+                        }},
+                       {{"Batch", "", "batch_size", Align::right}, [](const BatchRow& row) {
+                            return count_cell(true, static_cast<double>(row.point().batch));
+                        }}};
+    const std::vector<Result> all = [&] {
+        std::vector<Result> list;
+        for (const BatchSeries& series : sweep.series)
+            for (const BatchPoint& point : series.points)
+                list.push_back(point.result);
+        return list;
+    }();
+    for (const Metric* m : sweep.metrics->rows())
+        if (any_value(all, *m, sweep.limits.cost))
+            add_batch_metric(sweep, columns, *m);
+    columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
+                           return row.result().ok()
+                                      ? Cell{marks_of(row.best, row.index), {}, Tone::good}
+                                      : Cell{std::string(name_of(row.result().estimate.status)), {}, Tone::bad};
+                       }});
     if (!sweep.limits.constraints.empty())
-        table.columns.push_back({"Limits", "", "keeps_limits"});
+        columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
+                               const bool kept = row.series->decision.qualifies[row.index];
+                               return Cell{kept ? "kept" : "missed", kept ? 1.0 : 0.0,
+                                           kept ? Tone::good : Tone::bad, {}, CellKind::flag};
+                           }});
+    return columns;
+}
+
+Table batch_table(const BatchAnalysis& sweep) {
+    std::vector<BatchRow> rows;
     std::set<std::string> notes;
     for (const BatchSeries& series : sweep.series) {
         const BestBatches best = best_batches(series);
         for (std::size_t i = 0; i < series.points.size(); ++i) {
-            const BatchPoint& point = series.points[i];
-            const Estimate& e = point.result.estimate;
-            const auto batch = static_cast<double>(point.batch);
-            std::vector<Cell> row{{hardware_label(point.result)}, {fmt::format("{}", point.batch), batch}};
-            if (point.result.ok()) {
-                row.push_back({format_number(e.latency_s * 1e3), e.latency_s});
-                row.push_back({fmt::format("{}-{}", format_number(e.latency_interval.low * 1e3),
-                                           format_number(e.latency_interval.high * 1e3))});
-                row.push_back({format_number(e.latency_s / batch * 1e3), e.latency_s / batch});
-                row.push_back({format_number(e.throughput_per_s), e.throughput_per_s});
-                row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j});
-                row.push_back({format_number(e.power_w), e.power_w});
-                row.push_back({format_number(e.memory.peak_bytes / 1e6), e.memory.peak_bytes});
-                row.push_back({fmt::format("{:.1f}", e.utilization * 100), e.utilization});
-                row.push_back({marks_of(best, i), {}, Tone::good});
-            } else {
-                row.push_back({std::string(name_of(e.status)), {}, Tone::bad});
-                while (row.size() < 11)
-                    row.push_back({"-"});
-                notes.insert(
-                    fmt::format("{} at batch {}: {}", hardware_label(point.result), point.batch, e.reason));
-            }
-            if (!sweep.limits.constraints.empty()) {
-                const bool kept = series.decision.qualifies[i];
-                row.push_back({kept ? "kept" : "missed", kept ? 1.0 : 0.0, kept ? Tone::good : Tone::bad});
-            }
-            table.rows.push_back(std::move(row));
+            rows.push_back({&series, i, best});
+            const Result& r = rows.back().result();
+            if (!r.ok())
+                notes.insert(fmt::format("{} at batch {}: {}", hardware_label(r), series.points[i].batch,
+                                         r.estimate.reason));
         }
     }
+    Table table = table_of("Batch sizes", batch_columns(sweep), rows);
     table.notes.push_back(
         fmt::format("knee: smallest batch with {:.0f} % of the best throughput", kNearlyBest * 100));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
@@ -93,10 +125,9 @@ Table batch_table(const BatchAnalysis& sweep) {
 
 std::string point_text(const BatchSeries& series, std::size_t index) {
     const BatchPoint& point = series.points[index];
-    const Estimate& e = point.result.estimate;
-    return fmt::format("batch {}: {} /s, {} per batch, {} per item, {}", point.batch,
-                       format_number(e.throughput_per_s), format_time(e.latency_s),
-                       format_energy(e.energy_per_inference_j), format_bytes(e.memory.peak_bytes));
+    const auto text = [&](const Metric& m) { return format_value(m, *value_of(point.result, m)); };
+    return fmt::format("batch {}: {}, {} per batch, {} per item, {}", point.batch, text(metric::throughput),
+                       text(metric::latency), text(metric::energy), text(metric::memory));
 }
 
 /// "batch 8", one per point.
@@ -137,30 +168,28 @@ nlohmann::ordered_json best_json(const BatchSeries& series) {
 
 } // namespace
 
-Chart batch_chart(const BatchAnalysis& sweep, Objective objective) {
-    const ObjectiveAxis axis = axis_of(objective);
+Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
     Chart chart{ChartKind::line,
-                fmt::format("{} against batch", info_of(objective).title),
+                fmt::format("{} against batch", metric.title),
                 "batch",
-                fmt::format("{} ({})", info_of(objective).noun, axis.unit),
+                fmt::format("{} ({})", metric.noun, axis_unit_of(metric)),
                 true,
                 false,
                 {}};
     for (const BatchSeries& series : sweep.series) {
         ChartSeries line{hardware_label(series.points.front().result), {}};
         for (const BatchPoint& point : series.points) {
-            const auto value = value_of(point.result, objective, sweep.limits.cost);
-            if (!value)
+            const auto measure = measure_of(point.result, metric, sweep.limits.cost);
+            if (!measure)
                 continue;
-            const Interval interval = interval_of(point.result, objective, sweep.limits.cost);
             ChartPoint mark;
             mark.label = fmt::format("{}", point.batch);
             mark.x = static_cast<double>(point.batch);
-            mark.y = *value * axis.scale;
-            mark.y_low = interval.low * axis.scale;
-            mark.y_high = interval.high * axis.scale;
+            mark.y = measure->value * metric.scale;
+            mark.y_low = measure->interval.low * metric.scale;
+            mark.y_high = measure->interval.high * metric.scale;
             mark.hover =
-                fmt::format("{}, batch {}: {}", line.name, point.batch, format_value(objective, *value));
+                fmt::format("{}, batch {}: {}", line.name, point.batch, format_value(metric, measure->value));
             line.points.push_back(std::move(mark));
         }
         chart.series.push_back(std::move(line));
@@ -186,9 +215,9 @@ Report describe(const BatchAnalysis& sweep, const BatchView& view) {
             for (Block& block : decision_blocks(series.decision, results_of(series), labels_of(series)))
                 report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{2, "Charts"});
-    for (const Objective objective :
-         {Objective::throughput, Objective::latency, Objective::energy, Objective::memory})
-        report.blocks.push_back(batch_chart(sweep, objective));
+    for (const Metric* m : sweep.metrics->rows())
+        if (m->recommend)
+            report.blocks.push_back(batch_chart(sweep, *m));
     return report;
 }
 
@@ -201,7 +230,8 @@ std::string to_json(const BatchAnalysis& sweep) {
     for (const BatchSeries& series : sweep.series) {
         Json points = Json::array();
         for (const BatchPoint& point : series.points)
-            points.push_back(result_json(point.result, static_cast<double>(point.batch), 0));
+            points.push_back(result_json({&point.result, static_cast<double>(point.batch), 0},
+                                         {sweep.metrics, sweep.limits.cost}));
         document["series"].push_back({{"hardware", series.hardware},
                                       {"best_batch", best_json(series)},
                                       {"points", std::move(points)}});

@@ -5,8 +5,7 @@
 #include "report/architectures_json.hpp"
 #include "report/explanation.hpp"
 #include "report/explanations_json.hpp"
-#include "report/result_text.hpp"
-#include "report/results_json.hpp"
+#include "report/answers/result_row.hpp"
 
 #include <cmath>
 
@@ -26,7 +25,7 @@ Json request_json(const CompareArchitecturesRequest& q) {
             {"level", name_of(q.level)},
             {"architecture", optional_text(q.architecture)},
             {"explain_difference", q.explain},
-            {"metric", info_of(q.metric).name},
+            {"metric", q.metric->key},
             {"baseline", optional_text(q.baseline)},
             {"precision", precision_name(q.conditions.precision)},
             {"batch_size", q.workload.batch},
@@ -38,18 +37,17 @@ Json request_json(const CompareArchitecturesRequest& q) {
 
 Json recommendations_json(const ArchitectureComparison& c) {
     Json all = Json::object();
-    for (Objective objective : kObjectives) {
-        const auto winner = find_winner(c.results, objective, c.request.decision.cost);
+    for (const Metric* metric : c.request.metrics->rows()) {
+        const auto winner = find_winner(c.results, *metric, c.request.decision.cost);
         Json tied = Json::array();
         if (winner)
             for (std::size_t i : winner->tied)
                 tied.push_back(c.labels[i]);
-        all[std::string(info_of(objective).name)] =
-            winner ? Json{{"architecture", c.labels[winner->best]},
-                          {"value", *value_of(c.results[winner->best], objective, c.request.decision.cost)},
-                          {"unit", info_of(objective).unit},
-                          {"tied", tied}}
-                   : Json(nullptr);
+        all[metric->key] = winner ? Json{{"architecture", c.labels[winner->best]},
+                                         {"value", *value_of(c.results[winner->best], *metric, c.request.decision.cost)},
+                                         {"unit", metric->unit},
+                                         {"tied", tied}}
+                                  : Json(nullptr);
     }
     return all;
 }
@@ -105,7 +103,7 @@ Json contributions_json(const Attribution& x, const std::string& a, const std::s
                        {"b_input", number(p.b.value)},
                        {"input_unit", info_of(p.factor).unit},
                        {"sources", {{"a", sources_json(p.a)}, {"b", sources_json(p.b)}}},
-                       {"sentence", contribution_sentence(p, x.objective, a, b)}});
+                       {"sentence", contribution_sentence(p, *x.metric, a, b)}});
     return all;
 }
 
@@ -140,8 +138,8 @@ Json explanation_json(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
     return {{"a", c.labels[e.a]},
             {"b", c.labels[e.b]},
-            {"metric", info_of(x.objective).name},
-            {"unit", info_of(x.objective).unit},
+            {"metric", x.metric->key},
+            {"unit", x.metric->unit},
             {"a_value", x.a_value},
             {"b_value", x.b_value},
             {"difference", x.difference},
@@ -161,12 +159,12 @@ std::string to_json(const ArchitectureComparison& c, const Explanations& explana
     document["model"] = model_json(*c.model, nullptr);
     document["results"] = Json::array();
     std::vector<int> places(c.results.size(), 0);
-    const RankBy by = ranked_by(c.request.conditions.scenario);
-    for (const Rank& rank : rank_results(c.results, by))
+    for (const Rank& rank : rank_results(c.results, ranked_by(c.request.conditions.scenario)))
         places[rank.result] = rank.place;
     for (std::size_t i = 0; i < c.results.size(); ++i) {
         Json row = {{"architecture", c.labels[i]}};
-        row.update(result_json(c.results[i], static_cast<double>(c.request.workload.batch), places[i]));
+        row.update(result_json({&c.results[i], static_cast<double>(c.request.workload.batch), places[i]},
+                               c.request.metric_view()));
         document["results"].push_back(std::move(row));
     }
     document["baseline"] = c.baseline ? Json(c.labels[*c.baseline]) : Json(nullptr);

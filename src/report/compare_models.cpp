@@ -6,7 +6,9 @@
 #include "report/all_subgraphs_table.hpp"
 #include "report/cold_start_table.hpp"
 #include "report/number_format.hpp"
-#include "report/ranking_table.hpp"
+#include "report/answers/ranking_table.hpp"
+#include "report/answers/result_row.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/result_text.hpp"
 #include "report/subgraph_table.hpp"
 
@@ -24,18 +26,18 @@ std::span<const Result> results_of(const ModelComparison& c, std::size_t model) 
     return std::span(c.results).subspan(model * per_model, per_model);
 }
 
-void add_details(const Result& r, bool verbose, Report& report) {
+void add_details(const Result& r, const CompareModelsView& view, Report& report) {
     report.blocks.push_back(Heading{2, fmt::format("{} ({})", r.device->name, family_label(r))});
     report.blocks.push_back(device_facts(r));
     if (!r.ok()) {
         report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
         return;
     }
-    report.blocks.push_back(performance_facts(r));
+    report.blocks.push_back(performance_facts(r, view.metric_view()));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(
             Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
-    if (verbose)
+    if (view.verbose)
         report.blocks.push_back(subgraph_table(r));
 }
 
@@ -51,10 +53,10 @@ void add_generation_and_parts(std::span<const Result> results, Report& report) {
             report.blocks.push_back(parts_table(r));
 }
 
-Table matrix(const ModelComparison& c) {
+Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
     Table table;
-    table.title = c.request.conditions.scenario == Scenario::throughput ? "Throughput of every model (FPS)"
-                                                                        : "Latency of every model (ms)";
+    const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
+    table.title = fmt::format("{} of every model ({})", by.title, unit);
     table.columns = {{"Model", "", "model"}};
     for (const Result& r : results_of(c, 0)) {
         const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
@@ -67,10 +69,7 @@ Table matrix(const ModelComparison& c) {
             if (!r.ok())
                 reasons.insert(
                     fmt::format("{} on {}: {}", c.models[m]->name, hardware_label(r), r.estimate.reason));
-            const double value = c.request.conditions.scenario == Scenario::throughput
-                                     ? r.estimate.throughput_per_s
-                                     : r.estimate.latency_s * 1e3;
-            row.push_back(r.ok() ? Cell{format_number(value), value}
+            row.push_back(r.ok() ? cell_of(by, measure_of(r, by, conditions))
                                  : Cell{std::string(name_of(r.estimate.status))});
         }
         table.rows.push_back(std::move(row));
@@ -79,11 +78,17 @@ Table matrix(const ModelComparison& c) {
     return table;
 }
 
+const Metric& order_of(const ModelComparison& c, const CompareModelsView& view) {
+    return view.sort_by != nullptr ? *view.sort_by : ranked_by(c.request.conditions.scenario);
+}
+
 } // namespace
 
 Report describe(const ModelComparison& c, const CompareModelsView& view) {
     Report report;
     report.title = "Model comparison";
+    const Metric& by = order_of(c, view);
+    const MetricView shown = view.metric_view();
     const std::string scope = c.request.conditions.scope == Scope::kernel
                                   ? "device time only, no transfers and no host work"
                                   : "end to end, with transfers and host work";
@@ -101,7 +106,7 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         for (const Finding& finding : model.findings)
             report.blocks.push_back(
                 Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
-        report.blocks.push_back(ranking_table(results, c.request.conditions.scenario, view.top));
+        report.blocks.push_back(ranking_table(results, by, shown, view.top));
         if (c.request.decision.active())
             for (Block& block :
                  decision_blocks(decide(results, c.request.decision), results, hardware_labels(results)))
@@ -114,11 +119,11 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
             for (Block& chart : comparison_charts(results))
                 report.blocks.push_back(std::move(chart));
         }
-        const auto ranks = rank_results(results, ranked_by(c.request.conditions.scenario));
+        const auto ranks = rank_results(results, by, shown.conditions);
         for (const Rank& rank : ranks) {
             const Result& r = results[rank.result];
             if (r.device && (view.verbose || (&rank == &ranks.front() && r.ok())))
-                add_details(r, view.verbose, report);
+                add_details(r, view, report);
         }
         Explanations asked = view.explanations;
         asked.memory = asked.memory || view.verbose;
@@ -127,19 +132,21 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
     }
     if (c.models.size() > 1) {
         report.blocks.push_back(Heading{1, "ALL MODELS"});
-        report.blocks.push_back(matrix(c));
+        report.blocks.push_back(matrix(c, by, shown.conditions));
     }
     return report;
 }
 
 Report tabulate(const ModelComparison& c, const CompareModelsView& view) {
-    std::vector<RankedGroup> groups;
+    std::vector<RankedResult> rows;
     for (std::size_t m = 0; m < c.models.size(); ++m)
-        groups.push_back(
-            {results_of(c, m), static_cast<double>(c.request.workload.batch), c.request.conditions.scenario});
+        for (RankedResult& row : ranked({results_of(c, m), static_cast<double>(c.request.workload.batch),
+                                         &order_of(c, view)},
+                                        view.metric_view()))
+            rows.push_back(row);
     Report report;
     report.title = "Model comparison";
-    report.blocks.push_back(results_table(groups));
+    report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
     for (Block& block : explanation_blocks(c.results, view.explanations))
         report.blocks.push_back(std::move(block));
     return report;

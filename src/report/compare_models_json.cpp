@@ -4,7 +4,7 @@
 #include "report/decision_json.hpp"
 #include "report/explanations_json.hpp"
 #include "report/result_text.hpp"
-#include "report/results_json.hpp"
+#include "report/answers/result_row.hpp"
 
 namespace archsim {
 
@@ -46,9 +46,10 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
             decision.update(decision_json(decide(results, q.decision), hardware_labels(results)));
             document["decisions"].push_back(std::move(decision));
         }
-        for (const Rank& rank : rank_results(results, ranked_by(q.conditions.scenario)))
-            document["results"].push_back(
-                result_json(results[rank.result], static_cast<double>(q.workload.batch), rank.place));
+        const Metric& by = view.sort_by != nullptr ? *view.sort_by : ranked_by(q.conditions.scenario);
+        for (const RankedResult& row :
+             ranked({results, static_cast<double>(q.workload.batch), &by}, view.metric_view()))
+            document["results"].push_back(result_json(row, view.metric_view()));
     }
     add_explanations(document, c.results, view.explanations);
     return document.dump(2) + "\n";

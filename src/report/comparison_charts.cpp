@@ -4,6 +4,7 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/report/energy_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
@@ -26,49 +27,50 @@ std::vector<Result> estimates_of(std::span<const Result> results) {
 
 } // namespace
 
-Chart tradeoff_chart(std::span<const Result> results) {
+Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Metric& y,
+                     const CostOptions& conditions) {
     Chart chart{ChartKind::scatter,
-                "Latency and energy, with 90 % intervals",
-                "latency (ms)",
-                "energy per inference (mJ)",
+                fmt::format("{} and {}, with 90 % intervals", x.title, y.key),
+                fmt::format("{} ({})", x.noun, axis_unit_of(x)),
+                fmt::format("{} ({})", y.noun, axis_unit_of(y)),
                 true,
                 true,
                 {}};
-    const std::vector<Result> estimates = estimates_of(results);
+    std::vector<Result> estimates;
+    for (const Result& result : results)
+        if (measure_of(result, x, conditions) && measure_of(result, y, conditions))
+            estimates.push_back(result);
+    const auto text = [](const Metric& metric, const Measure& m) {
+        return fmt::format("{} ({} to {})", format_value(metric, m.value), format_value(metric, m.interval.low),
+                           format_value(metric, m.interval.high));
+    };
+    DecisionRequest request;
+    request.pareto = {&x, &y};
+    request.cost = conditions;
+    const Decision decision = decide(estimates, request);
     std::map<std::string, ChartSeries> families;
-    for (const Result& result : estimates) {
-        const Estimate& e = result.estimate;
+    ChartSeries front{"Pareto front", {}, true};
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+        const Result& result = estimates[i];
+        const Measure across = *measure_of(result, x, conditions), up = *measure_of(result, y, conditions);
         ChartPoint point;
         point.label = hardware_label(result);
-        point.x = e.latency_s * 1e3;
-        point.x_low = e.latency_interval.low * 1e3;
-        point.x_high = e.latency_interval.high * 1e3;
-        point.y = e.energy_per_inference_j * 1e3;
-        point.y_low = e.energy_interval.low * 1e3;
-        point.y_high = e.energy_interval.high * 1e3;
-        point.hover =
-            fmt::format("{}: {} ({} to {}), {} ({} to {}), {}", point.label, format_time(e.latency_s),
-                        format_time(e.latency_interval.low), format_time(e.latency_interval.high),
-                        format_energy(e.energy_per_inference_j), format_energy(e.energy_interval.low),
-                        format_energy(e.energy_interval.high), precision_label(result));
+        point.x = across.value * x.scale;
+        point.y = up.value * y.scale;
+        if (decision.on_front[i])
+            front.points.push_back(point);
+        point.x_low = across.interval.low * x.scale;
+        point.x_high = across.interval.high * x.scale;
+        point.y_low = up.interval.low * y.scale;
+        point.y_high = up.interval.high * y.scale;
+        point.hover = fmt::format("{}: {}, {}, {}", point.label, text(x, across), text(y, up),
+                                  precision_label(result));
         ChartSeries& series = families[family_label(result)];
         series.name = family_label(result);
         series.points.push_back(std::move(point));
     }
     for (auto& [family, series] : families)
         chart.series.push_back(std::move(series));
-    DecisionRequest request;
-    request.pareto = {Objective::latency, Objective::energy};
-    const Decision decision = decide(estimates, request);
-    ChartSeries front{"Pareto front", {}, true};
-    for (std::size_t i = 0; i < estimates.size(); ++i)
-        if (decision.on_front[i]) {
-            ChartPoint point;
-            point.label = hardware_label(estimates[i]);
-            point.x = estimates[i].estimate.latency_s * 1e3;
-            point.y = estimates[i].estimate.energy_per_inference_j * 1e3;
-            front.points.push_back(std::move(point));
-        }
     std::sort(front.points.begin(), front.points.end(),
               [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
     chart.series.push_back(std::move(front));

@@ -6,7 +6,7 @@
 #include "report/decision_json.hpp"
 #include "report/mapping_blocks.hpp"
 #include "report/result_text.hpp"
-#include "report/results_json.hpp"
+#include "report/answers/result_row.hpp"
 
 namespace archsim {
 
@@ -49,7 +49,7 @@ std::string to_json(const ComprehensiveAnalysis& a) {
         {"schema", "archsim.analyze_comprehensive/1"},
         {"version", version()},
         {"model", model_json(*r.model, r.partition.get())},
-        {"result", result_json(r, r.estimate.batch, 0)},
+        {"result", result_json({&r, r.estimate.batch, 0}, {a.batches.metrics, a.decision.request.cost})},
         {"decision",
          a.decision.request.active() ? decision_json(a.decision, {hardware_label(r)}) : Json(nullptr)},
         {"kinds", kinds_json(a.kinds)},

@@ -118,7 +118,7 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view) {
         add_findings(r, report);
         return report;
     }
-    report.blocks.push_back(performance_facts(r));
+    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost}));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
     if (!a.kinds.empty()) {

@@ -1,6 +1,7 @@
 // The tables of a report as CSV (RFC 4180), keys as headings, SI numbers where the cell has one. Tables with
 // the same columns continue each other; a different one starts after an empty line.
 
+#include "report/blocks/csv_text.hpp"
 #include "report/renderers.hpp"
 
 #include <fmt/format.h>
@@ -9,22 +10,10 @@ namespace archsim {
 
 namespace {
 
-std::string csv_quoted(std::string_view text) {
-    if (text.find_first_of(",\"\n") == std::string_view::npos)
-        return std::string(text);
-    std::string out = "\"";
-    for (const char c : text) {
-        if (c == '"')
-            out += '"';
-        out += c;
-    }
-    return out + "\"";
-}
-
 std::string header_of(const Table& table) {
     std::string line;
     for (const Column& column : table.columns)
-        line += (line.empty() ? "" : ",") + csv_quoted(column.key.empty() ? column.heading : column.key);
+        line += (line.empty() ? "" : ",") + csv_field(column.key.empty() ? column.heading : column.key);
     return line;
 }
 
@@ -43,7 +32,7 @@ std::string render_csv(const Report& report) {
         for (const auto& row : table->rows) {
             for (std::size_t c = 0; c < row.size(); ++c)
                 out += (c == 0 ? "" : ",") +
-                       (row[c].value ? fmt::format("{}", *row[c].value) : csv_quoted(row[c].text));
+                       (row[c].value ? fmt::format("{}", *row[c].value) : csv_field(row[c].text));
             out += "\n";
         }
     }

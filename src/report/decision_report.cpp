@@ -16,12 +16,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 bool at_least(const Constraint& constraint) {
-    return info_of(constraint.objective).higher_is_better;
+    return constraint.metric->better == Better::higher;
 }
 
 std::string limit_text(const Constraint& constraint) {
     return fmt::format("{} {}", at_least(constraint) ? "at least" : "at most",
-                       format_value(constraint.objective, constraint.limit));
+                       format_value(*constraint.metric, constraint.limit));
 }
 
 /// "12.5 % over", "3.20x the limit", "20.0 % short".
@@ -50,10 +50,10 @@ std::vector<std::string> names(const std::vector<std::size_t>& list, const std::
 
 std::string recommendation(const Decision& d, std::span<const Result> results,
                            const std::vector<std::string>& labels) {
-    const Objective by = d.request.preference;
+    const Metric& by = *d.request.preference;
     if (d.recommended) {
         const Winner& w = *d.recommended;
-        std::string text = fmt::format("Recommended: {}, best by {} ({})", labels[w.best], info_of(by).noun,
+        std::string text = fmt::format("Recommended: {}, best by {} ({})", labels[w.best], by.noun,
                                        format_value(by, *value_of(results[w.best], by, d.request.cost)));
         if (!w.tied.empty())
             text += fmt::format("; not to be told apart from {} (90 % intervals overlap)",
@@ -64,8 +64,8 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
         return "None qualifies: there is no estimate with all of these values.";
     const Verdict& v = d.verdicts[d.nearest->result][d.nearest->constraint];
     return fmt::format("None qualifies; nearest is {}: {} of {}, {} is allowed ({}).",
-                       labels[d.nearest->result], info_of(v.constraint.objective).noun,
-                       format_value(v.constraint.objective, *v.value), limit_text(v.constraint),
+                       labels[d.nearest->result], v.constraint.metric->noun,
+                       format_value(*v.constraint.metric, *v.value), limit_text(v.constraint),
                        shortfall(v));
 }
 
@@ -78,8 +78,8 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     table.title = "Decision";
     table.columns = {{"Device", "", "device"}};
     for (const Constraint& c : d.request.constraints)
-        table.columns.push_back({std::string(info_of(c.objective).title), limit_text(c),
-                                 std::string(info_of(c.objective).name) + "_margin"});
+        table.columns.push_back({c.metric->title, limit_text(c),
+                                 c.metric->key + "_margin"});
     if (!d.request.constraints.empty())
         table.columns.push_back({"Qualifies", "", "qualifies"});
     if (!d.request.pareto.empty())
@@ -101,13 +101,13 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     if (uncertain)
         table.notes.emplace_back("(?) the limit lies inside the 90 % interval of the estimate");
     if (!d.request.pareto.empty()) {
-        std::vector<std::string_view> objectives;
-        for (Objective o : d.request.pareto)
-            objectives.push_back(info_of(o).noun);
+        std::vector<std::string_view> nouns;
+        for (const Metric* m : d.request.pareto)
+            nouns.push_back(m->noun);
         table.notes.push_back(
             fmt::format("Pareto front of {}: no other device is better in one of them and as "
                         "good in the rest",
-                        fmt::join(objectives, ", ")));
+                        fmt::join(nouns, ", ")));
     }
     blocks.emplace_back(std::move(table));
     blocks.emplace_back(Paragraph{recommendation(d, results, labels), Tone::strong});
@@ -117,16 +117,16 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
 nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::string>& labels) {
     Json constraints = Json::array(), verdicts = Json::array(), pareto = Json::array();
     for (const Constraint& c : d.request.constraints)
-        constraints.push_back({{"metric", info_of(c.objective).name},
+        constraints.push_back({{"metric", c.metric->key},
                                {"bound", at_least(c) ? "min" : "max"},
                                {"limit", c.limit},
-                               {"unit", info_of(c.objective).unit}});
-    for (Objective o : d.request.pareto)
-        pareto.push_back(info_of(o).name);
+                               {"unit", c.metric->unit}});
+    for (const Metric* m : d.request.pareto)
+        pareto.push_back(m->key);
     for (std::size_t i = 0; i < labels.size(); ++i) {
         Json list = Json::array();
         for (const Verdict& v : d.verdicts[i])
-            list.push_back({{"metric", info_of(v.constraint.objective).name},
+            list.push_back({{"metric", v.constraint.metric->key},
                             {"value", v.value ? Json(*v.value) : Json(nullptr)},
                             {"met", v.met},
                             {"certain", v.certain},
@@ -138,14 +138,14 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
     }
     return {{"constraints", constraints},
             {"pareto_metrics", pareto},
-            {"preference", info_of(d.request.preference).name},
+            {"preference", d.request.preference->key},
             {"verdicts", verdicts},
             {"recommended", d.recommended ? Json(labels[d.recommended->best]) : Json(nullptr)},
             {"tied", d.recommended ? Json(names(d.recommended->tied, labels)) : Json::array()},
             {"nearest",
              d.nearest
                  ? Json{{"device", labels[d.nearest->result]},
-                        {"metric", info_of(d.request.constraints[d.nearest->constraint].objective).name},
+                        {"metric", d.request.constraints[d.nearest->constraint].metric->key},
                         {"margin", d.verdicts[d.nearest->result][d.nearest->constraint].margin}}
                  : Json(nullptr)}};
 }

@@ -2,6 +2,7 @@
 
 #include "estimate/wall_power.hpp"
 #include "report/explanations_json.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/number_format.hpp"
 #include "report/result_text.hpp"
 
@@ -92,7 +93,7 @@ Table account(const Result& result) {
     const double batch = result.estimate.batch;
     table.title =
         fmt::format("Energy of {} on {}: {} per inference{}", result.model->name, hardware_label(result),
-                    format_energy(result.estimate.energy_per_inference_j),
+                    format_value(metric::energy, *value_of(result, metric::energy)),
                     batch > 1 ? fmt::format(", below that of the batch of {:g}", batch) : std::string());
     table.columns = {{"", "", "model"},
                      {"", "", "hardware"},
@@ -165,8 +166,7 @@ Facts conditions(const Result& result) {
         {"At the wall", fmt::format("{}: {} device, {} host, {} lost in the supply",
                                     format_power(wall.total()), format_power(wall.accelerators_w),
                                     format_power(wall.host_w), format_power(wall.supply_loss_w))});
-    facts.items.push_back({"90 % interval", fmt::format("{} mJ", with_interval(e.energy_per_inference_j,
-                                                                               e.energy_interval, 1e-3))});
+    facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
     return facts;
 }
 
@@ -259,10 +259,9 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
     }
     const Estimate& e = result.estimate;
     document["batch"] = e.batch;
-    document["energy_per_inference_j"] = e.energy_per_inference_j;
-    document["energy_low_j"] = e.energy_interval.low;
-    document["energy_high_j"] = e.energy_interval.high;
-    document["power_w"] = e.power_w;
+    for (const MetricField& field : fields_of(MetricTable::standard()))
+        if (*field.metric == metric::energy || *field.metric == metric::power)
+            document[field.key()] = field.of(*measure_of(result, *field.metric));
     document["peak_power_w"] = e.peak_power_w;
     document["wall_power_w"] =
         wall_power(*result.machine, e.power_w / result.chips(), result.chips()).total();

@@ -18,8 +18,8 @@ constexpr double kCarried = 0.8;    ///< share of the difference that the listed
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
 constexpr std::size_t kMostNames = 3;
 
-std::string signed_value(Objective objective, double value) {
-    return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(objective, std::abs(value));
+std::string signed_value(const Metric& metric, double value) {
+    return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
 }
 
 /// "12.5", without a sign for what rounds to zero.
@@ -34,17 +34,17 @@ std::string region_name(const Attribution& attribution, const RegionContribution
 
 Paragraph headline(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
-    const ObjectiveInfo& info = info_of(x.objective);
+    const Metric& info = *x.metric;
     if (x.difference == 0)
         return {fmt::format("No difference: {} and {} both have {} of {}.", full_label(c, e.a),
-                            full_label(c, e.b), info.noun, format_value(x.objective, x.a_value))};
+                            full_label(c, e.b), info.noun, format_value(*x.metric, x.a_value))};
     const bool more = x.a_value > x.b_value;
     const double ratio = more ? x.a_value / x.b_value : x.b_value / x.a_value;
     std::string text =
         fmt::format("{} has {} {} {} than {}: {} against {}, a difference of {}.", full_label(c, e.a),
                     format_ratio(ratio), more ? "MORE" : "LESS", info.noun, full_label(c, e.b),
-                    format_value(x.objective, x.a_value), format_value(x.objective, x.b_value),
-                    signed_value(x.objective, x.difference));
+                    format_value(*x.metric, x.a_value), format_value(*x.metric, x.b_value),
+                    signed_value(*x.metric, x.difference));
     if (const auto& parts = x.contributions; parts.size() > 1)
         text += fmt::format(" Largest causes: {} ({} of it), {} ({}).", info_of(parts[0].factor).title,
                             format_percent(parts[0].share), info_of(parts[1].factor).title,
@@ -72,15 +72,15 @@ Table contribution_table(const ArchitectureComparison& c, const Explanation& e) 
                      {b, "", "b_input", Align::right}};
     for (const Contribution& p : x.contributions)
         table.rows.push_back({{std::string(info_of(p.factor).title)},
-                              {signed_value(x.objective, p.value), p.value},
+                              {signed_value(*x.metric, p.value), p.value},
                               {percent_text(p.share), p.share},
                               {input_text(p.factor, p.a.value), p.a.value},
                               {input_text(p.factor, p.b.value), p.b.value}});
     table.rows.push_back({{"sum", {}, Tone::strong},
-                          {signed_value(x.objective, x.difference), x.difference, Tone::strong},
+                          {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
                           {"100.0", 1.0},
-                          {format_value(x.objective, x.a_value), x.a_value},
-                          {format_value(x.objective, x.b_value), x.b_value}});
+                          {format_value(*x.metric, x.a_value), x.a_value},
+                          {format_value(*x.metric, x.b_value), x.b_value}});
     table.notes.emplace_back("Each part: what changes when this alone is replaced by the other's, averaged "
                              "over all orders of replacing the causes.");
     return table;
@@ -91,7 +91,7 @@ Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
     for (const Contribution& p : x.contributions)
         if (std::abs(p.value) >= kWorthWords * std::abs(x.contributions.front().value))
-            bullets.items.push_back(contribution_sentence(p, x.objective, c.labels[e.a], c.labels[e.b]));
+            bullets.items.push_back(contribution_sentence(p, *x.metric, c.labels[e.a], c.labels[e.b]));
     return bullets;
 }
 
@@ -131,7 +131,7 @@ Table region_table(const ArchitectureComparison& c, const Explanation& e,
                      {c.labels[e.b], "bound by", "b_bound", Align::left, 1}};
     for (const RegionContribution* r : list)
         table.rows.push_back({{region_name(x, *r)},
-                              {signed_value(x.objective, r->value), r->value},
+                              {signed_value(*x.metric, r->value), r->value},
                               {percent_text(r->value / x.difference), r->value / x.difference},
                               {std::string(info_of(r->main).title)},
                               {r->region ? std::string(name_of(r->a_bound)) : "-"},
@@ -160,15 +160,15 @@ Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e
 
 void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& report) {
     const Attribution& x = e.attribution;
-    const bool a_wins = better(x.objective, x.a_value, x.b_value);
+    const bool a_wins = better(*x.metric, x.a_value, x.b_value);
     const std::string& other = c.labels[a_wins ? e.b : e.a];
     report.blocks.push_back(
-        Heading{3, fmt::format("What would make {} the better one ({}):", other, info_of(x.objective).noun)});
+        Heading{3, fmt::format("What would make {} the better one ({}):", other, x.metric->noun)});
     Bullets bullets;
     for (const Flip& flip : e.flips)
         bullets.items.push_back(fmt::format("{}: {} {}, {} {}", flip_text(flip), c.labels[e.a],
-                                            format_value(x.objective, flip.a_value), c.labels[e.b],
-                                            format_value(x.objective, flip.b_value)));
+                                            format_value(*x.metric, flip.a_value), c.labels[e.b],
+                                            format_value(*x.metric, flip.b_value)));
     if (e.flips.empty())
         bullets.items.push_back(
             fmt::format("no change of one device's property by up to {}, no batch and no precision tried",
@@ -178,19 +178,19 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
 
 /// Where a cause is a whole of its own, the command that takes it apart.
 void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Report& report) {
-    const Objective shown = e.attribution.objective;
-    if (shown == Objective::latency || shown == Objective::memory)
+    const Metric& shown = *e.attribution.metric;
+    if (shown == metric::latency || shown == metric::memory)
         return;
     report.blocks.push_back(Heading{3, "Next steps:"});
-    const auto step = [&](Objective objective) {
+    const auto step = [&](const Metric& metric) {
         report.blocks.push_back(
             Command{tool_command(c, fmt::format("--explain-difference {} {} --metric {}", c.labels[e.a],
-                                                c.labels[e.b], info_of(objective).name))});
+                                                c.labels[e.b], metric.key))});
     };
-    if (shown != Objective::throughput)
-        step(Objective::latency);
-    if (shown != Objective::energy)
-        step(Objective::energy);
+    if (shown != metric::throughput)
+        step(metric::latency);
+    if (shown != metric::energy)
+        step(metric::energy);
 }
 
 } // namespace
@@ -198,7 +198,7 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Report& report) {
     const Attribution& x = e.attribution;
     report.blocks.push_back(Heading{2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a],
-                                                   c.labels[e.b], info_of(x.objective).noun)});
+                                                   c.labels[e.b], x.metric->noun)});
     report.blocks.push_back(headline(c, e));
     for (std::size_t i : {e.a, e.b})
         if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())

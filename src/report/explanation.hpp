@@ -13,7 +13,7 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& explana
 /// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
 std::string input_text(Factor factor, double value);
 /// One sentence on a contribution, with both inputs and what it does to the difference.
-std::string contribution_sentence(const Contribution& contribution, Objective objective, const std::string& a,
+std::string contribution_sentence(const Contribution& contribution, const Metric& metric, const std::string& a,
                                   const std::string& b);
 /// "with 1.40x the memory bandwidth on GPU" ...
 std::string flip_text(const Flip& flip);

@@ -44,9 +44,9 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "electricity costs {x} per inference on {a}, {y} on {b}",
 };
 
-std::string change_text(Objective objective, double value, const std::string& a) {
-    return fmt::format("this alone gives {} {} {} {}", a, format_value(objective, std::abs(value)),
-                       value > 0 ? "more" : "less", info_of(objective).noun);
+std::string change_text(const Metric& metric, double value, const std::string& a) {
+    return fmt::format("this alone gives {} {} {} {}", a, format_value(metric, std::abs(value)),
+                       value > 0 ? "more" : "less", metric.noun);
 }
 
 } // namespace
@@ -76,12 +76,12 @@ std::string input_text(Factor factor, double value) {
     return fmt::format("${} per million", format_number(value * 1e6));
 }
 
-std::string contribution_sentence(const Contribution& c, Objective objective, const std::string& a,
+std::string contribution_sentence(const Contribution& c, const Metric& metric, const std::string& a,
                                   const std::string& b) {
     std::string text = fmt::format(
         fmt::runtime(kSentences[static_cast<std::size_t>(c.factor)]), fmt::arg("a", a), fmt::arg("b", b),
         fmt::arg("x", input_text(c.factor, c.a.value)), fmt::arg("y", input_text(c.factor, c.b.value)));
-    return fmt::format("{}: {}; {}.", info_of(c.factor).title, text, change_text(objective, c.value, a));
+    return fmt::format("{}: {}; {}.", info_of(c.factor).title, text, change_text(metric, c.value, a));
 }
 
 std::string flip_text(const Flip& flip) {

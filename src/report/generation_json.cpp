@@ -1,5 +1,7 @@
 #include "report/generation_json.hpp"
 
+#include "archsim/compare/metric.hpp"
+
 #include <cmath>
 
 namespace archsim {
@@ -62,19 +64,21 @@ Json parts_json(const Result& result) {
     for (const ResultPart& part : result.parts) {
         const Result& r = *part.result;
         const Estimate& e = r.estimate;
-        parts.push_back({{"name", part.name},
-                         {"model", r.model->name},
-                         {"repeat", part.repeat},
-                         {"parameters", r.model->parameters},
-                         {"macs", r.model->macs},
-                         {"status", name_of(e.status)},
-                         {"reason", e.reason},
-                         {"latency_s", number(r.ok(), e.latency_s)},
-                         {"latency_low_s", number(r.ok(), e.latency_interval.low)},
-                         {"latency_high_s", number(r.ok(), e.latency_interval.high)},
-                         {"energy_per_inference_j", number(r.ok(), e.energy_per_inference_j)},
-                         {"weight_bytes", e.memory.weight_bytes},
-                         {"subgraphs", r.partition ? Json(r.partition->subgraphs.size()) : Json(nullptr)}});
+        Json row = {{"name", part.name},
+                    {"model", r.model->name},
+                    {"repeat", part.repeat},
+                    {"parameters", r.model->parameters},
+                    {"macs", r.model->macs},
+                    {"status", name_of(e.status)},
+                    {"reason", e.reason}};
+        for (const MetricField& field : fields_of(MetricTable::standard()))
+            if (*field.metric == metric::latency || *field.metric == metric::energy) {
+                const auto measure = measure_of(r, *field.metric);
+                row[field.key()] = number(measure.has_value(), measure ? field.of(*measure) : 0);
+            }
+        row["weight_bytes"] = e.memory.weight_bytes;
+        row["subgraphs"] = r.partition ? Json(r.partition->subgraphs.size()) : Json(nullptr);
+        parts.push_back(std::move(row));
     }
     return parts;
 }

@@ -2,7 +2,7 @@
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "report/mapping_blocks.hpp"
-#include "report/results_json.hpp"
+#include "report/answers/result_row.hpp"
 
 #include <span>
 
@@ -133,7 +133,7 @@ std::string mapping_to_json(const Result& result) {
     const Json document = {{"schema", "archsim.analyze_graph_mapping/1"},
                            {"version", version()},
                            {"model", model_json(*result.model, result.partition.get())},
-                           {"result", result_json(result, result.estimate.batch, 0)},
+                           {"result", result_json({&result, result.estimate.batch, 0})},
                            {"network_s", result.ok() ? Json(result.estimate.network_s) : Json(nullptr)},
                            {"subgraphs", subgraphs_json(result)},
                            {"memory", memory_json(result)}};

@@ -87,6 +87,8 @@ Table sources_table(const Result& result) {
     return table;
 }
 
+namespace {
+
 std::string latency_detail(const Result& result) {
     if (!result.ok() || !result.machine)
         return "";
@@ -124,6 +126,16 @@ std::string memory_detail(const Result& result) {
     return fmt::format("Weights {} + activation arena {} (live lower bound {}) + attention cache {}.",
                        format_bytes(m.weight_bytes), format_bytes(m.activation_bytes),
                        format_bytes(m.live_bytes), format_bytes(m.kv_cache_bytes));
+}
+
+} // namespace
+
+std::string detail_of(const Result& result, const Metric& metric) {
+    if (metric == metric::latency)
+        return latency_detail(result);
+    if (metric == metric::energy)
+        return energy_detail(result);
+    return metric == metric::memory ? memory_detail(result) : std::string();
 }
 
 } // namespace archsim

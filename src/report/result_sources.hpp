@@ -1,7 +1,7 @@
 #pragma once
 // What an estimate was computed from, with the source of each number.
 
-#include "archsim/compare/result.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/report/report.hpp"
 
 #include <string>
@@ -12,9 +12,7 @@ namespace archsim {
 std::string fact_source(const Fact& fact);
 /// Rates of the machine and parameters of its software stack that the estimate used.
 Table sources_table(const Result& result);
-/// The same in one paragraph, behind a number of this result.
-std::string latency_detail(const Result& result);
-std::string energy_detail(const Result& result);
-std::string memory_detail(const Result& result);
+/// The same in one paragraph, behind a metric of this result; empty for metrics that follow from others.
+std::string detail_of(const Result& result, const Metric& metric);
 
 } // namespace archsim

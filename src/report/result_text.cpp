@@ -1,5 +1,7 @@
 #include "report/result_text.hpp"
 
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/number_format.hpp"
 #include "report/precision_text.hpp"
 
@@ -44,16 +46,18 @@ std::string precision_name(const PrecisionConfig& c) {
 }
 
 std::string precision_label(const Result& result) {
-    const std::string runs = precision_name(result.estimate.executed);
-    const std::string asked = precision_name(result.conditions.precision);
-    return runs == asked ? runs : fmt::format("{}*", runs);
+    return marked(precision_name(result.estimate.executed), MarkedCell::precision, result);
 }
 
-std::string with_interval(double value, const Interval& interval, double unit) {
-    if (interval.low == interval.high)
-        return format_number(value / unit);
-    return fmt::format("{} ({}-{})", format_number(value / unit), format_number(interval.low / unit),
-                       format_number(interval.high / unit));
+std::string with_interval(const Metric& metric, const Result& result, const CostOptions& conditions) {
+    const auto measure = measure_of(result, metric, conditions);
+    if (!measure)
+        return "-";
+    const std::string& unit = axis_unit_of(metric);
+    const std::string range = measure->interval.low == measure->interval.high
+                                  ? std::string()
+                                  : fmt::format(" ({})", interval_text(metric, measure->interval));
+    return column_number(metric, measure->value) + range + (unit.empty() ? "" : " ") + unit;
 }
 
 std::map<std::string, int> operator_mix(const ModelFacts& model) {
@@ -117,22 +121,21 @@ Facts device_facts(const Result& result) {
     return facts;
 }
 
-Facts performance_facts(const Result& result) {
+Facts performance_facts(const Result& result, const MetricView& view) {
     const Estimate& e = result.estimate;
     Facts facts;
     facts.items.push_back({"Performance", ""});
-    facts.items.push_back({"Latency", with_interval(e.latency_s, e.latency_interval, 1e-3) + " ms", 1});
-    facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " FPS", 1});
-    facts.items.push_back(
-        {"Power",
-         format_power(e.power_w) +
-             (e.power_limited ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio)) : ""),
-         1});
-    facts.items.push_back({"Peak power", format_power(e.peak_power_w) + " in the hungriest subgraph", 1});
+    for (const Metric* m : view.metrics->rows()) {
+        if (*m == metric::utilization || *m == metric::memory || !measure_of(result, *m, view.conditions))
+            continue; // with their parts, below
+        std::string value = with_interval(*m, result, view.conditions);
+        if (*m == metric::power && e.power_limited)
+            value += fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio));
+        facts.items.push_back({m->title, std::move(value), 1});
+    }
+    facts.items.push_back({"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});
     if (e.pieces > 1)
         facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
-    facts.items.push_back({"Efficiency", format_number(e.throughput_per_s / e.power_w) + " FPS/W", 1});
-    facts.items.push_back({"Energy/inf", format_energy(e.energy_per_inference_j, false), 1});
     facts.items.push_back({"Utilization", ""});
     facts.items.push_back({"Average", format_percent(e.utilization), 1});
     facts.items.push_back({"Min", format_percent(e.utilization_min), 1});

@@ -1,7 +1,7 @@
 #pragma once
 // Words and cells for one result, shared by all reports.
 
-#include "archsim/compare/result.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/report/report.hpp"
 
 #include <span>
@@ -17,19 +17,19 @@ std::vector<std::string> hardware_labels(std::span<const Result> results);
 std::string family_label(const Result& result);
 /// Id of the software stack, or the name that was asked for where it does not run.
 std::string runtime_label(const Result& result);
-/// "fp16", "fp16 (asked fp32)" where the device runs something else.
+/// "fp16", "fp16*" where the device runs something else than was asked for.
 std::string precision_label(const Result& result);
 /// Name of a format combination: "fp16", "int8", "w4a16".
 std::string precision_name(const PrecisionConfig& config);
-/// "0.91 (0.74-1.12)" in the given unit.
-std::string with_interval(double value, const Interval& interval, double unit);
+/// "0.91 (0.74-1.12) ms": a metric of a result with its interval, in the unit of columns.
+std::string with_interval(const Metric& metric, const Result& result, const CostOptions& conditions = {});
 /// Share of contraction, vector and data-movement operators, for the characteristics block.
 std::map<std::string, int> operator_mix(const ModelFacts& model);
 /// Parameters, work, sizes, subgraphs and operator mix; subgraphs as the stacks of `results` fuse.
 Facts model_facts(const ModelFacts& model, std::span<const Result> results);
 /// Memory, clocks, units and power limit of the device as run.
 Facts device_facts(const Result& result);
-/// Latency, throughput, power, energy, utilisation, bottlenecks of one estimate.
-Facts performance_facts(const Result& result);
+/// Every metric of the view, utilisation, bottlenecks and memory of one estimate.
+Facts performance_facts(const Result& result, const MetricView& view = {});
 
 } // namespace archsim

@@ -1,10 +1,10 @@
 #include "archsim/report/study.hpp"
 
 #include "archsim/core/version.hpp"
-#include "report/number_format.hpp"
-#include "report/ranking_table.hpp"
+#include "report/answers/ranking_table.hpp"
+#include "report/answers/result_row.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/result_text.hpp"
-#include "report/results_json.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +14,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-RankBy order_of(const StudyRequest& request) {
-    return ranked_by(request.conditions.scenario);
-}
-
-Facts summary(const Study& study) {
+Facts study_summary(const Study& study) {
     const StudyRequest& q = study.request;
     Facts facts;
     facts.items.push_back(
@@ -32,38 +28,59 @@ Facts summary(const Study& study) {
     return facts;
 }
 
+/// A group and its first place.
+struct FirstPlace {
+    const StudyGroup* group;
+    const Result* best; ///< null: none has an estimate
+    bool tied;
+};
+using WinnerColumns = std::vector<ColumnOf<FirstPlace>>;
+
 Table winners(const Study& study) {
-    Table table;
-    table.title = "Best of Each Combination";
-    table.columns = {{"Model", "", "model"},
-                     {"Batch", "", "batch_size", Align::right},
-                     {"Asked", "", "precision"},
-                     {"Hardware", "", "hardware"},
-                     {"Runtime", "", "runtime"},
-                     {"Latency", "ms", "latency_s", Align::right},
-                     {"FPS", "", "throughput_per_s", Align::right},
-                     {"Energy", "mJ/inf", "energy_per_inference_j", Align::right, 1}};
+    const Metric& by = ranked_by(study.request.conditions.scenario);
+    std::vector<FirstPlace> rows;
     for (const StudyGroup& group : study.groups) {
-        const auto ranks = rank_results(group.results, order_of(study.request));
-        std::vector<Cell> row{{group.model},
-                              {std::to_string(group.batch_size), static_cast<double>(group.batch_size)},
-                              {group.precision}};
-        if (ranks.empty() || ranks.front().place == 0) {
-            row.push_back({"none", {}, Tone::bad});
-            while (row.size() < table.columns.size())
-                row.push_back({"-"});
-        } else {
-            const Result& best = group.results[ranks.front().result];
-            const Estimate& e = best.estimate;
-            row.push_back({hardware_label(best) + (ranks.front().tied ? " =" : "")});
-            row.push_back({runtime_label(best)});
-            row.push_back({format_number(e.latency_s * 1e3), e.latency_s});
-            row.push_back({format_number(e.throughput_per_s), e.throughput_per_s});
-            row.push_back({format_number(e.energy_per_inference_j * 1e3), e.energy_per_inference_j});
-        }
-        table.rows.push_back(std::move(row));
+        const auto ranks = rank_results(group.results, by);
+        const bool any = !ranks.empty() && ranks.front().place > 0;
+        rows.push_back({&group, any ? &group.results[ranks.front().result] : nullptr,
+                        any && ranks.front().tied});
     }
-    return table;
+    WinnerColumns columns = {
+        {{"Model", "", "model"}, [](const FirstPlace& row) { return Cell{row.group->model}; }},
+        {{"Batch", "", "batch_size", Align::right},
+         [](const FirstPlace& row) { return count_cell(true, static_cast<double>(row.group->batch_size)); }},
+        {{"Asked", "", "precision"}, [](const FirstPlace& row) { return Cell{row.group->precision}; }},
+        {{"Hardware", "", "hardware"},
+         [](const FirstPlace& row) {
+             return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "")}
+                                        : Cell{"none", {}, Tone::bad};
+         }},
+        {{"Runtime", "", "runtime"}, [](const FirstPlace& row) {
+             return Cell{row.best != nullptr ? runtime_label(*row.best) : "-"};
+         }}};
+    for (const Metric* m : study.request.metrics->rows()) {
+        if (!m->recommend)
+            continue;
+        columns.push_back({column_of(*m), [m](const FirstPlace& row) {
+                               return row.best != nullptr ? cell_of(*m, measure_of(*row.best, *m)) : Cell{"-"};
+                           }});
+    }
+    return table_of("Best of Each Combination", columns, rows);
+}
+
+MetricView study_view(const Study& study) {
+    return {study.request.metrics, {}};
+}
+
+/// Every cell, group by group, best first.
+std::vector<RankedResult> study_rows(const Study& study) {
+    std::vector<RankedResult> rows;
+    for (const StudyGroup& group : study.groups)
+        for (const RankedResult& row : ranked({group.results, static_cast<double>(group.batch_size),
+                                               &ranked_by(study.request.conditions.scenario)},
+                                              study_view(study)))
+            rows.push_back(row);
+    return rows;
 }
 
 } // namespace
@@ -75,24 +92,20 @@ Report describe(const Study& study) {
     report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
     if (!q.description.empty())
         report.blocks.push_back(Paragraph{q.description});
-    report.blocks.push_back(summary(study));
+    report.blocks.push_back(study_summary(study));
     report.blocks.push_back(winners(study));
     for (const StudyGroup& group : study.groups) {
         report.blocks.push_back(
             Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
-        report.blocks.push_back(ranking_table(group.results, q.conditions.scenario));
+        report.blocks.push_back(ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
     }
     return report;
 }
 
 Report tabulate(const Study& study) {
-    std::vector<RankedGroup> groups;
-    for (const StudyGroup& group : study.groups)
-        groups.push_back(
-            {group.results, static_cast<double>(group.batch_size), study.request.conditions.scenario});
     Report report;
     report.title = study.request.title;
-    report.blocks.push_back(results_table(groups));
+    report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
     return report;
 }
 
@@ -120,10 +133,8 @@ std::string to_json(const Study& study) {
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
         counts[std::string(name_of(status))] = study.cells(status);
     Json& results = document["results"] = Json::array();
-    for (const StudyGroup& group : study.groups)
-        for (const Rank& rank : rank_results(group.results, order_of(q)))
-            results.push_back(
-                result_json(group.results[rank.result], static_cast<double>(group.batch_size), rank.place));
+    for (const RankedResult& row : study_rows(study))
+        results.push_back(result_json(row, study_view(study)));
     return document.dump(2) + "\n";
 }
 

@@ -47,10 +47,13 @@ fs::path beside(const fs::path& file, std::string_view ending) {
 
 Json manifest(const Sweep& sweep, RowFormat format) {
     const SweepRequest& q = sweep.request();
+    Json metrics = Json::array();
+    for (const MetricField& field : fields_of(*q.view.metrics))
+        metrics.push_back(field.key());
     Json axes = Json::object();
     for (const SweepAxis& axis : q.axes)
         axes[axis.name] = axis.factors;
-    return {{"schema", "archsim.sweep/2"},
+    return {{"schema", "archsim.sweep/3"},
             {"version", version()},
             {"request",
              {{"models", q.models},
@@ -62,6 +65,13 @@ Json manifest(const Sweep& sweep, RowFormat format) {
               {"scenario", name_of(q.conditions.scenario)},
               {"scope", name_of(q.conditions.scope)},
               {"axes", axes},
+              {"metrics", metrics},
+              {"conditions",
+               {{"kwh_price", q.view.conditions.kwh_price},
+                {"years", q.view.conditions.years},
+                {"utilization", q.view.conditions.utilization},
+                {"pue", q.view.conditions.pue},
+                {"grid_intensity", q.view.conditions.grid_intensity}}},
               {"format", format == RowFormat::csv ? "csv" : "ndjson"}}},
             {"points", sweep.size()},
             {"shard", q.shard},
@@ -77,7 +87,7 @@ Json read_manifest(const fs::path& file) {
     const auto counted = [&](const char* key) {
         return document.contains(key) && document[key].is_number_unsigned();
     };
-    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/2" ||
+    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/3" ||
         !document.contains("request") || !counted("points") || !counted("shard") || !counted("shards"))
         throw InputError(path.string() + ": is not the description of a sweep");
     return document;
@@ -147,7 +157,8 @@ std::uint64_t write_sweep(const Sweep& sweep, const fs::path& file, const SweepF
     const fs::path partial = beside(file, ".partial"), description = beside(file, ".json");
     const Json ours = manifest(sweep, options.format);
     const auto& axes = sweep.request().axes;
-    const std::string header = sweep_header(axes, options.format);
+    const MetricTable& metrics = *sweep.request().view.metrics;
+    const std::string header = sweep_header(axes, options.format, metrics);
     std::uint64_t from = sweep.first();
     if (options.resume && (fs::exists(partial) || fs::exists(file)) && read_manifest(file) != ours)
         throw InputError(fmt::format("{}: belongs to another sweep; give its flags, or another file",
@@ -173,7 +184,7 @@ std::uint64_t write_sweep(const Sweep& sweep, const fs::path& file, const SweepF
     std::string text;
     sweep.run(from, options.threads, [&](std::span<const SweepRow> rows) {
         text.clear();
-        append_rows(rows, axes, options.format, text);
+        append_rows(rows, axes, options.format, text, metrics);
         write_text(out, partial, text);
         from += rows.size();
         if (options.row)

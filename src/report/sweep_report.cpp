@@ -1,5 +1,7 @@
 #include "archsim/report/sweep.hpp"
 
+#include "report/blocks/columns.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/number_format.hpp"
 
 #include <fmt/format.h>
@@ -7,21 +9,6 @@
 namespace archsim {
 
 namespace {
-
-std::string value_text(Objective objective, double value) {
-    switch (objective) {
-    case Objective::latency:
-        return format_time(value);
-    case Objective::energy:
-        return format_energy(value);
-    case Objective::power:
-        return format_power(value);
-    case Objective::memory:
-        return format_bytes(value);
-    default:
-        return format_number(value);
-    }
-}
 
 std::string factor_text(double factor) {
     return format_number(factor) + "x";
@@ -33,59 +20,59 @@ Column number_column(std::string heading, std::string unit, std::string key) {
 }
 
 Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) {
-    const ObjectiveInfo &first = info_of(front.first()), &second = info_of(front.second());
-    Table table;
-    table.title = fmt::format("Pareto front of {} and {}", first.noun, second.noun);
-    table.columns = {{.heading = "Model", .unit = {}, .key = "model"},
-                     {.heading = "Hardware", .unit = {}, .key = "hardware"},
-                     {.heading = "Precision", .unit = {}, .key = "precision"},
-                     number_column("Batch", "", "batch_size")};
-    for (const SweepAxis& axis : axes)
-        table.columns.push_back(number_column(axis.name, "", axis.name));
-    for (const ObjectiveInfo* info : {&first, &second})
-        table.columns.push_back(number_column(std::string(info->title), "", std::string(info->name)));
-    table.columns.push_back(number_column("Point", "", "point"));
-    for (const SweepRow& r : front.rows()) {
-        std::vector<Cell> cells = {{r.model}, {r.hardware}, {r.executed}, {fmt::to_string(r.batch)}};
-        for (const double factor : r.factors)
-            cells.push_back({factor_text(factor), factor});
-        for (const Objective objective : {front.first(), front.second()})
-            cells.push_back({value_text(objective, value_of(r, objective)), value_of(r, objective)});
-        cells.push_back({fmt::to_string(r.point)});
-        table.rows.push_back(std::move(cells));
-    }
+    std::vector<ColumnOf<SweepRow>> columns = {
+        {{"Model", "", "model"}, [](const SweepRow& r) { return Cell{r.model}; }},
+        {{"Hardware", "", "hardware"}, [](const SweepRow& r) { return Cell{r.hardware}; }},
+        {{"Precision", "", "precision"}, [](const SweepRow& r) { return Cell{r.executed}; }},
+        {number_column("Batch", "", "batch_size"),
+         [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.batch)); }}};
+    for (std::size_t i = 0; i < axes.size(); ++i)
+        columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
+                               return Cell{factor_text(r.factors[i]), r.factors[i]};
+                           }});
+    for (const Metric* m : {&front.first(), &front.second()})
+        columns.push_back({number_column(m->title, "", m->key), [m](const SweepRow& r) {
+                               return Cell{format_value(*m, *r.value(*m)), *r.value(*m)};
+                           }});
+    columns.push_back({number_column("Point", "", "point"), [](const SweepRow& r) {
+                           return count_cell(true, static_cast<double>(r.point));
+                       }});
+    Table table = table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
+                           columns, front.rows());
     table.notes.push_back(
         "No other point of the same model is better in one of the two and as good in the other.");
     return table;
 }
 
-Table sensitivity_table(Objective objective, const std::vector<AxisSensitivity>& sensitivities) {
-    const ObjectiveInfo& info = info_of(objective);
-    Table table;
-    table.title = fmt::format("Sensitivity of {} to each part alone", info.noun);
-    table.columns = {{.heading = "Part", .unit = {}, .key = "axis"},
-                     number_column("From", "", "low_factor"),
-                     number_column("To", "", "high_factor"),
-                     number_column("At from", "", "low_value"),
-                     number_column("As it is", "", "own_value"),
-                     number_column("At to", "", "high_value"),
-                     number_column("Swing", "%", "swing")};
-    for (const AxisSensitivity& s : sensitivities)
-        table.rows.push_back({{s.axis},
-                              {factor_text(s.low_factor), s.low_factor},
-                              {factor_text(s.high_factor), s.high_factor},
-                              {value_text(objective, s.low_value), s.low_value},
-                              {value_text(objective, s.own_value), s.own_value},
-                              {value_text(objective, s.high_value), s.high_value},
-                              {format_number(100 * s.swing() / s.own_value), s.swing()}});
-    return table;
+Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
+    using Row = AxisSensitivity;
+    const auto factor = [](const char* heading, const char* key, double Row::* at) {
+        return ColumnOf<Row>{number_column(heading, "", key),
+                             [at](const Row& s) { return Cell{factor_text(s.*at), s.*at}; }};
+    };
+    const auto value = [&](const char* heading, const char* key, double Row::* at) {
+        return ColumnOf<Row>{number_column(heading, "", key), [&metric, at](const Row& s) {
+                                 return Cell{format_value(metric, s.*at), s.*at};
+                             }};
+    };
+    const std::vector<ColumnOf<Row>> columns = {
+        {{"Part", "", "axis"}, [](const Row& s) { return Cell{s.axis}; }},
+        factor("From", "low_factor", &Row::low_factor),
+        factor("To", "high_factor", &Row::high_factor),
+        value("At from", "low_value", &Row::low_value),
+        value("As it is", "own_value", &Row::own_value),
+        value("At to", "high_value", &Row::high_value),
+        {number_column("Swing", "%", "swing"), [](const Row& s) {
+             return Cell{format_number(100 * s.swing() / s.own_value), s.swing()};
+         }}};
+    return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);
 }
 
-Chart tornado(Objective objective, const std::vector<AxisSensitivity>& sensitivities) {
+Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitivities) {
     Chart chart{.kind = ChartKind::bar,
-                .title = fmt::format("Swing of {}", info_of(objective).noun),
+                .title = fmt::format("Swing of {}", metric.noun),
                 .x_title = {},
-                .y_title = std::string(info_of(objective).unit),
+                .y_title = metric.unit,
                 .series = {}};
     ChartSeries series{.name = "swing", .points = {}};
     for (const AxisSensitivity& s : sensitivities)

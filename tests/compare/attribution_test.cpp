@@ -15,8 +15,8 @@ using namespace archsim;
 
 namespace {
 
-constexpr std::array kExplained = {Objective::energy, Objective::latency, Objective::throughput,
-                                   Objective::memory, Objective::power,   Objective::cost};
+constexpr std::array kExplained = {&metric::energy, &metric::latency, &metric::throughput,
+                                   &metric::memory, &metric::power,   &metric::cost};
 
 std::vector<std::string> devices_of_families() {
     return laws::session().hardware().deployment("families").hardware;
@@ -61,9 +61,9 @@ int check_pairs(const std::string& model, Precision precision, std::int64_t batc
     int explained = 0;
     for (const Result& a : results)
         for (const Result& b : results)
-            for (Objective objective : kExplained) {
-                CAPTURE(model, a.hardware, b.hardware, info_of(objective).name, batch);
-                const auto x = attribute(a, b, objective), y = attribute(b, a, objective);
+            for (const Metric* metric : kExplained) {
+                CAPTURE(model, a.hardware, b.hardware, metric->key, batch);
+                const auto x = attribute(a, b, *metric), y = attribute(b, a, *metric);
                 CHECK(x.has_value() == y.has_value());
                 if (!x || !y)
                     continue;
@@ -117,11 +117,11 @@ TEST_CASE("parts add up where saturated streams, pipelines and multi-part models
     for (const auto& list : {results, whole})
         for (const Result& a : list)
             for (const Result& b : list)
-                for (Objective objective : kExplained)
-                    if (const auto x = attribute(a, b, objective)) {
-                        CAPTURE(a.model->name, a.hardware, b.hardware, info_of(objective).name);
+                for (const Metric* metric : kExplained)
+                    if (const auto x = attribute(a, b, *metric)) {
+                        CAPTURE(a.model->name, a.hardware, b.hardware, metric->key);
                         check_sums(*x);
-                        check_antisymmetry(*x, *attribute(b, a, objective));
+                        check_antisymmetry(*x, *attribute(b, a, *metric));
                         ++explained;
                     }
     CHECK(explained > 200);
@@ -137,17 +137,17 @@ TEST_CASE("only the factor that was changed has a part", "[attribution]") {
     for (const std::string& hardware : {std::string("TPU-v4"), std::string("Xeon-8490H")}) {
         CAPTURE(hardware);
         const Result plain = changed(Lever::peak, 1, hardware);
-        const auto bandwidth = attribute(changed(Lever::bandwidth, 2, hardware), plain, Objective::latency);
+        const auto bandwidth = attribute(changed(Lever::bandwidth, 2, hardware), plain, metric::latency);
         REQUIRE(bandwidth);
         for (const Contribution& c : bandwidth->contributions) {
             CHECK(c.factor == Factor::bandwidth);
             CHECK(c.value < 0);
         }
-        const auto fixed = attribute(changed(Lever::fixed_cost, 0.5, hardware), plain, Objective::latency);
+        const auto fixed = attribute(changed(Lever::fixed_cost, 0.5, hardware), plain, metric::latency);
         REQUIRE(fixed);
         REQUIRE(fixed->contributions.size() == 1);
         CHECK(fixed->contributions.front().factor == Factor::fixed_cost);
-        const auto memory = attribute(changed(Lever::memory_energy, 2, hardware), plain, Objective::energy);
+        const auto memory = attribute(changed(Lever::memory_energy, 2, hardware), plain, metric::energy);
         REQUIRE(memory);
         for (const Contribution& c : memory->contributions)
             CHECK(c.factor == Factor::memory_energy);

@@ -27,22 +27,22 @@ Result made(double energy, double latency, double power) {
 } // namespace
 
 TEST_CASE("limits are read with their units", "[decisions]") {
-    CHECK(parse_constraint(Objective::latency, "50ms", "--max-latency").limit == Approx(0.05));
-    CHECK(parse_constraint(Objective::latency, "2 us", "--max-latency").limit == Approx(2e-6));
-    CHECK(parse_constraint(Objective::power, "15W", "--max-power").limit == 15);
-    CHECK(parse_constraint(Objective::energy, "100mJ", "--max-energy").limit == Approx(0.1));
-    CHECK(parse_constraint(Objective::memory, "512MB", "--max-memory").limit == 512e6);
-    CHECK(parse_constraint(Objective::memory, "1GiB", "--max-memory").limit == 1024.0 * 1024 * 1024);
-    CHECK(parse_constraint(Objective::throughput, "10k", "--min-throughput").limit == 10000);
-    CHECK(parse_constraint(Objective::cost, "0.25", "--max-cost").limit == Approx(0.25e-6));
+    CHECK(parse_constraint(metric::latency, "50ms", "--max-latency").limit == Approx(0.05));
+    CHECK(parse_constraint(metric::latency, "2 us", "--max-latency").limit == Approx(2e-6));
+    CHECK(parse_constraint(metric::power, "15W", "--max-power").limit == 15);
+    CHECK(parse_constraint(metric::energy, "100mJ", "--max-energy").limit == Approx(0.1));
+    CHECK(parse_constraint(metric::memory, "512MB", "--max-memory").limit == 512e6);
+    CHECK(parse_constraint(metric::memory, "1GiB", "--max-memory").limit == 1024.0 * 1024 * 1024);
+    CHECK(parse_constraint(metric::throughput, "10k", "--min-throughput").limit == 10000);
+    CHECK(parse_constraint(metric::cost, "0.25", "--max-cost").limit == Approx(0.25e-6));
     for (const char* text : {"", "fast", "50", "50W", "-3ms", "0ms", "nanms", "1e999s", "5ms5"})
-        CHECK_THROWS_AS(parse_constraint(Objective::latency, text, "--max-latency"), UsageError);
+        CHECK_THROWS_AS(parse_constraint(metric::latency, text, "--max-latency"), UsageError);
 }
 
 TEST_CASE("verdicts carry their margin, and say when the limit lies in the interval", "[decisions]") {
     const std::vector<Result> results = {made(1, 0.010, 100), made(2, 0.019, 105)};
     DecisionRequest request;
-    request.constraints = {{Objective::latency, 0.020}, {Objective::throughput, 80}};
+    request.constraints = {{&metric::latency, 0.020}, {&metric::throughput, 80}};
     const Decision d = decide(results, request);
     CHECK(d.verdicts[0][0].met);
     CHECK(d.verdicts[0][0].certain);
@@ -63,7 +63,7 @@ TEST_CASE("none qualifies: the nearest is the one with the smallest shortfall", 
     std::vector<Result> results = {made(1, 0.030, 100), made(2, 0.022, 90), made(1, 0.001, 10)};
     results[2].estimate.status = Status::does_not_fit;
     DecisionRequest request;
-    request.constraints = {{Objective::latency, 0.020}};
+    request.constraints = {{&metric::latency, 0.020}};
     const Decision d = decide(results, request);
     CHECK_FALSE(d.recommended);
     REQUIRE(d.nearest);
@@ -76,7 +76,7 @@ TEST_CASE("the front holds what nothing beats in everything; equal points stay",
     const std::vector<Result> results = {made(1, 4, 1), made(2, 2, 1), made(3, 3, 1), made(4, 1, 1),
                                          made(1, 4, 1)};
     DecisionRequest request;
-    request.pareto = {Objective::energy, Objective::latency};
+    request.pareto = {&metric::energy, &metric::latency};
     CHECK(decide(results, request).on_front == std::vector<bool>{true, true, false, true, true});
 }
 

@@ -123,12 +123,12 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     fitted.value = 1;
     fitted.source = std::make_shared<const Source>(Source{SourceKind::fitted, "a fit"});
     runtime.parameters.push_back({Parameter::matrix_efficiency, fitted, {}});
-    const Spread spread = table.spread(Metric::latency, device, runtime, "compute");
+    const Spread spread = table.spread(SpreadOf::latency, device, runtime, "compute");
     CHECK(spread.high == Approx(find(classes, "gpu", "two", "stack", "compute").high).margin(0.011));
     runtime.parameters.clear(); // nothing fitted any more
-    CHECK(table.spread(Metric::latency, device, runtime, "compute").high > spread.high);
+    CHECK(table.spread(SpreadOf::latency, device, runtime, "compute").high > spread.high);
     device.family = Family("cgra");
-    CHECK(table.spread(Metric::latency, device, runtime, "compute").high == Approx(2));
+    CHECK(table.spread(SpreadOf::latency, device, runtime, "compute").high == Approx(2));
 }
 
 TEST_CASE("only values that were fitted on a device are evidence of it", "[compare][left_out]") {

@@ -243,7 +243,7 @@ TEST_CASE("the narrowest class of residuals answers", "[uncertainty]") {
     for (const char* name : {"A100", "KPU-T64", "Xeon-8480+", "TDA4VM", "DPU-ZCU102", "CGRA-Plasticine"}) {
         const auto d = device(name);
         const auto runtime = session.hardware().runtime_for(*d);
-        for (const Metric metric : {Metric::latency, Metric::energy})
+        for (const SpreadOf metric : {SpreadOf::latency, SpreadOf::energy})
             for (const char* regime : {"compute", "memory", "overhead"}) {
                 const Spread spread = table.spread(metric, *d, *runtime, regime);
                 INFO(name);

@@ -66,6 +66,32 @@ def test_a_sweep_is_monotone_in_the_batch(session):
     assert (numpy.diff(arrays["latency_s"], axis=1) >= 0).all()
 
 
+def test_a_metric_of_ones_own_is_a_row_more(session, resnet):
+    table = archsim.MetricTable().with_metric(
+        "per_gram", "Inferences per gram", "1/g", higher_is_better=True,
+        value=lambda r: 1 / r.carbon_g_per_inference,
+    )
+    assert table.keys == archsim.MetricTable().keys + ["per_gram"]
+    result = session.estimate(resnet, "H100", precision="fp16")
+    expected = 1 / result.carbon_g_per_inference
+    assert result.metrics(table)["per_gram"] == expected
+    assert result.to_dict(table)["per_gram"] == expected
+    assert "per_gram" not in result.to_dict()
+    arrays = session.sweep(session.load("resnet18"), ["H100"], [1], precision="fp16", metrics=table)
+    assert arrays["per_gram"][0, 0] == expected
+    with pytest.raises(archsim.UsageError):
+        table.with_metric("per_gram", "again", "", value=lambda r: None)
+
+
+def test_the_metrics_of_a_result_are_those_of_its_document(session, resnet):
+    result = session.estimate(resnet, "H100", precision="fp16")
+    document = result.to_dict()
+    for key, value in result.metrics().items():
+        assert document[key] == value
+        if value is not None:
+            assert getattr(result, key) == value
+
+
 def test_a_device_that_cannot_run_a_model_is_nan_in_a_sweep_and_a_reason_in_a_result(session):
     model = session.load("llama-3-70b")
     arrays = session.sweep(model, ["T4"], [1], precision="fp16")

@@ -57,12 +57,12 @@ TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
     auto request = request_for({"A100"});
     const BatchAnalysis all = analyze_batches(session(), request);
     const double at_4 = all.series[0].points[1].result.estimate.latency_s;
-    request.limits.constraints = {{Objective::latency, at_4 * 1.001}};
+    request.limits.constraints = {{&metric::latency, at_4 * 1.001}};
     const BatchAnalysis limited = analyze_batches(session(), request);
     const BestBatches best = best_batches(limited.series[0]);
     REQUIRE(best.throughput);
     CHECK(limited.series[0].points[*best.throughput].batch == 4);
-    request.limits.constraints = {{Objective::latency, 1e-9}};
+    request.limits.constraints = {{&metric::latency, 1e-9}};
     const BatchAnalysis none = analyze_batches(session(), request);
     CHECK_FALSE(best_batches(none.series[0]).throughput);
     const std::string text = render(describe(none, BatchView{}), Format::text, {200});
@@ -74,7 +74,7 @@ TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
 TEST_CASE("a comprehensive analysis adds up", "[report][comprehensive]") {
     auto request = request_for({"KPU-T64@6W"});
     request.batches.clear();
-    request.limits.constraints = {{Objective::power, 100.0}};
+    request.limits.constraints = {{&metric::power, 100.0}};
     const ComprehensiveAnalysis analysis = analyze_comprehensive(session(), request);
     REQUIRE(analysis.result.ok());
     double latency = 0, subgraphs = 0;

@@ -27,12 +27,12 @@ ArchitectureComparison compare(CompareArchitecturesRequest request) {
 }
 
 double estimate_value(const std::string& model, const std::string& hardware, Precision precision,
-                      std::int64_t batch, Objective objective, const MachineChanges& changes = {}) {
+                      std::int64_t batch, const Metric& metric, const MachineChanges& changes = {}) {
     Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
     options.changes = changes;
     const auto value =
-        value_of(run_graph(laws::session(), laws::bound(model, batch), hardware, options), objective);
+        value_of(run_graph(laws::session(), laws::bound(model, batch), hardware, options), metric);
     REQUIRE(value);
     return *value;
 }
@@ -103,7 +103,7 @@ TEST_CASE("the JSON document holds what the explanation says, and adds up", "[ar
     request.explain = {"CPU", "GPU"};
     for (const char* metric : {"energy", "latency", "throughput", "memory", "power", "cost"}) {
         CAPTURE(metric);
-        request.metric = *parse_objective(metric);
+        request.metric = MetricTable::standard().find(metric);
         const auto json = nlohmann::json::parse(to_json(compare(request)));
         CHECK(json["schema"] == "archsim.compare_architectures/1");
         CHECK(json["results"].size() == 4);
@@ -137,11 +137,11 @@ TEST_CASE("equal devices have no difference", "[architectures]") {
 TEST_CASE("every flip turns the ranking, and a little less does not", "[architectures]") {
     constexpr double kLess = 0.98; // of the logarithm of the factor
     int levers = 0, batches = 0, precisions = 0;
-    for (const Objective objective : {Objective::latency, Objective::energy}) {
+    for (const Metric* metric : {&metric::latency, &metric::energy}) {
         for (const auto& names :
              {std::vector<std::string>{"GPU", "TPU"}, {"CPU", "GPU"}, {"KPU", "GPU"}, {"KPU", "TPU"}}) {
             auto request = request_for("resnet18", Precision::fp16);
-            request.metric = objective;
+            request.metric = metric;
             request.explain = names;
             const auto c = compare(request);
             REQUIRE(c.explanation);
@@ -149,7 +149,7 @@ TEST_CASE("every flip turns the ranking, and a little less does not", "[architec
             const bool a_wins = e.attribution.a_value < e.attribution.b_value;
             const std::string hardware[2] = {c.results[e.a].hardware, c.results[e.b].hardware};
             for (const Flip& flip : e.flips) {
-                CAPTURE(names, flip.change, flip.factor, flip.batch, info_of(objective).name);
+                CAPTURE(names, flip.change, flip.factor, flip.batch, metric->key);
                 CHECK((flip.a_value < flip.b_value) != a_wins);
                 const auto lever = parse_lever(flip.change);
                 if (lever) {
@@ -157,27 +157,27 @@ TEST_CASE("every flip turns the ranking, and a little less does not", "[architec
                     MachineChanges changes;
                     changes[*lever] = flip.factor;
                     const double value =
-                        estimate_value("resnet18", hardware[side], Precision::fp16, 1, objective, changes);
+                        estimate_value("resnet18", hardware[side], Precision::fp16, 1, *metric, changes);
                     CHECK(value == (side == 0 ? flip.a_value : flip.b_value));
                     changes[*lever] = std::pow(flip.factor, kLess);
                     const double less =
-                        estimate_value("resnet18", hardware[side], Precision::fp16, 1, objective, changes);
+                        estimate_value("resnet18", hardware[side], Precision::fp16, 1, *metric, changes);
                     const bool still = side == 0 ? (less < e.attribution.b_value) == a_wins
                                                  : (e.attribution.a_value < less) == a_wins;
                     CHECK(still);
                     ++levers;
                 } else if (flip.change == "batch") {
                     const double before =
-                        estimate_value("resnet18", hardware[0], Precision::fp16, flip.batch - 1, objective) -
-                        estimate_value("resnet18", hardware[1], Precision::fp16, flip.batch - 1, objective);
+                        estimate_value("resnet18", hardware[0], Precision::fp16, flip.batch - 1, *metric) -
+                        estimate_value("resnet18", hardware[1], Precision::fp16, flip.batch - 1, *metric);
                     CHECK((before < 0) == a_wins);
-                    CHECK(estimate_value("resnet18", hardware[0], Precision::fp16, flip.batch, objective) ==
+                    CHECK(estimate_value("resnet18", hardware[0], Precision::fp16, flip.batch, *metric) ==
                           flip.a_value);
                     ++batches;
                 } else {
                     const auto precision = parse_precision(flip.precisions.front());
                     REQUIRE(precision);
-                    CHECK(estimate_value("resnet18", hardware[0], *precision, 1, objective) == flip.a_value);
+                    CHECK(estimate_value("resnet18", hardware[0], *precision, 1, *metric) == flip.a_value);
                     ++precisions;
                 }
             }
@@ -202,7 +202,7 @@ TEST_CASE("what-if changes exactly what it names", "[architectures]") {
     request.what_if = {"batch=8", "precision=int8"};
     const auto other = compare(request);
     CHECK(other.what_if->results[1].estimate.latency_s ==
-          estimate_value("resnet18", "H100", Precision::int8, 8, Objective::latency));
+          estimate_value("resnet18", "H100", Precision::int8, 8, metric::latency));
     request.what_if = {"tdp=150W"};
     const auto limited = compare(request);
     CHECK(limited.what_if->results[1].estimate.power_w <= 150 * (1 + 1e-6));
@@ -226,18 +226,18 @@ TEST_CASE("crossovers of a batch sweep are where the order turns", "[architectur
     REQUIRE_FALSE(s.crossovers.empty());
     for (const Crossover& x : s.crossovers) {
         const auto value = [&](std::size_t i, std::int64_t batch) {
-            return estimate_value("resnet50", c.results[i].hardware, Precision::int8, batch, x.objective);
+            return estimate_value("resnet50", c.results[i].hardware, Precision::int8, batch, *x.metric);
         };
-        CAPTURE(c.labels[x.winner], c.labels[x.loser], x.batch, info_of(x.objective).name);
-        CHECK(better(x.objective, value(x.winner, x.batch), value(x.loser, x.batch)));
-        CHECK_FALSE(better(x.objective, value(x.winner, x.batch - 1), value(x.loser, x.batch - 1)));
+        CAPTURE(c.labels[x.winner], c.labels[x.loser], x.batch, x.metric->key);
+        CHECK(better(*x.metric, value(x.winner, x.batch), value(x.loser, x.batch)));
+        CHECK_FALSE(better(*x.metric, value(x.winner, x.batch - 1), value(x.loser, x.batch - 1)));
     }
     for (std::size_t i = 0; i < 4; ++i)
         for (std::size_t b = 0; b < s.batches.size(); ++b) {
             const double best = s.results[i][*s.best[i].throughput].estimate.throughput_per_s;
             CHECK(s.results[i][b].estimate.throughput_per_s <= best);
         }
-    request.decision.constraints = {{Objective::latency, c.results[0].estimate.latency_s * 1.01}};
+    request.decision.constraints = {{&metric::latency, c.results[0].estimate.latency_s * 1.01}};
     const auto bounded = compare(request);
     for (std::size_t i = 0; i < 4; ++i)
         if (const auto at = bounded.batch_sweep->best[i].throughput)
@@ -260,15 +260,15 @@ TEST_CASE("sensitivity varies assumed inputs only, and reports those with an eff
 }
 
 TEST_CASE("the best split is the best of all assignments that use both devices", "[architectures]") {
-    for (const Objective objective : {Objective::latency, Objective::energy})
+    for (const Metric* metric : {&metric::latency, &metric::energy})
         for (const auto& names :
              {std::pair("H100", "TPU-v4"), std::pair("Xeon-8490H", "KPU-T256"), std::pair("H100", "H100")}) {
             const Result a = laws::run("alexnet", names.first, Precision::fp16),
                          b = laws::run("alexnet", names.second, Precision::fp16);
-            const auto split = best_split(a, b, objective);
+            const auto split = best_split(a, b, *metric);
             REQUIRE(split);
             const std::size_t n = split->regions.size();
-            CAPTURE(names, info_of(objective).name, n);
+            CAPTURE(names, metric->key, n);
             REQUIRE(n >= 8);
             REQUIRE(n <= 14);
             double best = std::numeric_limits<double>::infinity();
@@ -276,10 +276,10 @@ TEST_CASE("the best split is the best of all assignments that use both devices",
                 std::vector<std::uint8_t> on_b(n);
                 for (std::size_t r = 0; r < n; ++r)
                     on_b[r] = mask >> r & 1U;
-                best = std::min(best, *split_value(a, b, objective, on_b));
+                best = std::min(best, *split_value(a, b, *metric, on_b));
             }
             CHECK(split->value == Approx(best).epsilon(1e-12));
-            CHECK(split->value == Approx(*split_value(a, b, objective, split->on_b)).epsilon(1e-12));
+            CHECK(split->value == Approx(*split_value(a, b, *metric, split->on_b)).epsilon(1e-12));
             CHECK(!split->transfers.empty());
             if (std::string(names.first) == names.second)
                 CHECK_FALSE(split->wins()); // transfers cost, nothing is gained
@@ -293,8 +293,8 @@ TEST_CASE("every level and scenario renders in every format", "[architectures]")
     request.sensitivity = true;
     request.batch_sweep = {1, 2};
     request.explain = {"DSP", "NPU"};
-    request.decision.pareto = {Objective::energy, Objective::latency};
-    request.decision.constraints = {{Objective::power, 30}};
+    request.decision.pareto = {&metric::energy, &metric::latency};
+    request.decision.constraints = {{&metric::power, 30}};
     for (const auto level :
          {ComparisonLevel::summary, ComparisonLevel::detailed, ComparisonLevel::subgraph}) {
         request.level = level;

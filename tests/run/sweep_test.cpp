@@ -128,7 +128,7 @@ TEST_CASE("a point without changes is the estimate itself, and more bandwidth is
         if (row.model == "resnet18" && row.hardware == "TPU-v4" && row.batch == 8 && row.factors[0] == 1 &&
             row.factors[1] == 1) {
             found = true;
-            CHECK(row.latency_s == own.estimate.latency_s);
+            CHECK(*row.value(metric::latency) == own.estimate.latency_s);
         }
     }
     CHECK(found);
@@ -136,7 +136,7 @@ TEST_CASE("a point without changes is the estimate itself, and more bandwidth is
         for (const SweepRow& fast : rows)
             if (slow.model == fast.model && slow.hardware == fast.hardware && slow.batch == fast.batch &&
                 slow.factors[1] == fast.factors[1] && slow.factors[0] < fast.factors[0])
-                CHECK(fast.latency_s <= slow.latency_s * (1 + 1e-12));
+                CHECK(*fast.value(metric::latency) <= *slow.value(metric::latency) * (1 + 1e-12));
 }
 
 TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
@@ -159,8 +159,8 @@ TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
             continue;
         ++compared;
         CHECK(row.executed == name_of(own.estimate.executed.compute));
-        CHECK(row.latency_s == own.estimate.latency_s);
-        CHECK(row.energy_per_inference_j == own.estimate.energy_per_inference_j);
+        CHECK(*row.value(metric::latency) == own.estimate.latency_s);
+        CHECK(*row.value(metric::energy) == own.estimate.energy_per_inference_j);
         CHECK(row.utilization == own.estimate.utilization);
         CHECK(row.peak_memory_bytes == own.estimate.memory.peak_bytes);
     }
@@ -236,8 +236,8 @@ TEST_CASE("merged shards are what one run writes", "[sweep]") {
 TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
     const Sweep sweep(session(), small_request());
     const std::vector<SweepRow> rows = all_rows(sweep, 2);
-    ParetoFront front(Objective::latency, Objective::energy),
-        backwards(Objective::latency, Objective::energy);
+    ParetoFront front(metric::latency, metric::energy),
+        backwards(metric::latency, metric::energy);
     for (const SweepRow& row : rows)
         front.add(row);
     for (auto row = rows.rbegin(); row != rows.rend(); ++row)
@@ -247,10 +247,10 @@ TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
     for (const SweepRow& member : found)
         for (const SweepRow& row : rows)
             if (row.model == member.model)
-                CHECK_FALSE((row.latency_s <= member.latency_s &&
-                             row.energy_per_inference_j <= member.energy_per_inference_j &&
-                             (row.latency_s < member.latency_s ||
-                              row.energy_per_inference_j < member.energy_per_inference_j)));
+                CHECK_FALSE((*row.value(metric::latency) <= *member.value(metric::latency) &&
+                             *row.value(metric::energy) <= *member.value(metric::energy) &&
+                             (*row.value(metric::latency) < *member.value(metric::latency) ||
+                              *row.value(metric::energy) < *member.value(metric::energy))));
     REQUIRE(backwards.rows().size() == found.size());
     for (std::size_t i = 0; i < found.size(); ++i)
         CHECK(backwards.rows()[i].point == found[i].point);
@@ -261,7 +261,7 @@ TEST_CASE("sensitivities are sorted by swing and name their values", "[sweep]") 
     q.hardware = {"T4"};
     q.axes = {parse_sweep_axis("memory_energy=0.5x,2x"), parse_sweep_axis("bandwidth=0.5x,2x"),
               parse_sweep_axis("peak=0.5x,2x")};
-    const auto found = Sweep(session(), q).sensitivities(Objective::latency);
+    const auto found = Sweep(session(), q).sensitivities(metric::latency);
     REQUIRE(found.size() == 3);
     CHECK(found[0].swing() >= found[1].swing());
     CHECK(found[1].swing() > 0);

@@ -7,7 +7,7 @@
 // the difference; A against B is minus B against A; a factor that is equal on both gets nothing.
 
 #include "archsim/compare/common_regions.hpp"
-#include "archsim/compare/objective.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/core/provenance.hpp"
 
@@ -79,7 +79,7 @@ struct FactorInput {
 /// The part of a difference that one factor makes.
 struct Contribution {
     Factor factor{};
-    double value = 0; ///< part of a - b, in the objective's unit
+    double value = 0; ///< part of a - b, in the metric's unit
     double share = 0; ///< of the difference; 0 when there is none
     FactorInput a, b;
 };
@@ -95,7 +95,7 @@ struct RegionContribution {
 
 /// A difference taken apart: the contributions sum to it.
 struct Attribution {
-    Objective objective{};
+    const Metric* metric = nullptr;
     double a_value = 0, b_value = 0;
     double difference = 0; ///< a - b
     /// Largest first; factors whose part is zero are left out. Their values add up to `difference`.
@@ -108,10 +108,13 @@ struct Attribution {
     double residual = 0;
 };
 
-/// Both results must be estimates of one model at the same sizes, with their subgraphs. `objective` is any
-/// but balance (its difference is that of a product: explain energy and latency). Absent when one of them has
-/// no value.
-ARCHSIM_API std::optional<Attribution> attribute(const Result& a, const Result& b, Objective objective,
+/// True for the metrics whose difference has causes that add up: latency, throughput, energy, power, memory,
+/// cost. Others follow from these (balance is a product: explain energy and latency).
+ARCHSIM_API bool can_attribute(const Metric& metric);
+
+/// Both results must be estimates of one model at the same sizes, with their subgraphs. `metric` is one
+/// that can_attribute. Absent when one of them has no value.
+ARCHSIM_API std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
                                                  const CostOptions& cost = {});
 
 } // namespace archsim

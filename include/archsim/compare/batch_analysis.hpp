@@ -31,6 +31,7 @@ struct BatchAnalysis {
     std::vector<std::int64_t> batches; ///< ascending
     DecisionRequest limits;
     std::vector<BatchSeries> series;
+    const MetricTable* metrics = &MetricTable::standard(); ///< what reports of it show
 };
 
 /// Share of the best throughput from which a smaller batch counts as good enough.

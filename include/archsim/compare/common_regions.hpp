@@ -2,7 +2,7 @@
 // Software stacks fuse one graph differently. A common region is the smallest set of operators that every one
 // of several partitions covers with whole subgraphs: there their costs can be set side by side.
 
-#include "archsim/compare/result.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 
 #include <cstdint>
@@ -41,5 +41,11 @@ struct RegionCost {
     Resource binding = Resource::seconds;
 };
 ARCHSIM_API RegionCost cost_of(const CommonRegion& region, std::size_t index, const Result& result);
+
+/// What a question about `metric` comes down to where regions are compared: latency where it is about time,
+/// else energy. These add up over regions.
+ARCHSIM_API const Metric& regional(const Metric& metric);
+/// The part of a region in a regional metric, of the whole batch.
+ARCHSIM_API double value_of(const RegionCost& cost, const Metric& metric);
 
 } // namespace archsim

@@ -11,6 +11,9 @@
 
 namespace archsim {
 
+/// What an electricity meter counts in.
+inline constexpr double kJoulesPerKwh = 3.6e6;
+
 /// Conditions of use. The defaults are stated with their sources in describe_cost's notes.
 struct CostOptions {
     double kwh_price = 0.127; ///< USD per kWh; US commercial sector 2023, EIA Electric Power Annual

@@ -2,7 +2,7 @@
 // From numbers to a choice: which results meet the user's limits and by how much, which of them nothing else
 // beats in everything, which one to take.
 
-#include "archsim/compare/objective.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 
 #include <optional>
@@ -13,15 +13,15 @@
 
 namespace archsim {
 
-/// A limit in the objective's SI unit: at most, or at least where higher is better.
+/// A limit in the metric's SI unit: at most, or at least where higher is better.
 struct Constraint {
-    Objective objective{};
+    const Metric* metric = nullptr;
     double limit = 0;
 };
 
-/// Parses "50ms", "15W", "100 mJ", "512MB", "2GiB"; throughput per second as "10000" or "10k"; cost as USD
-/// per million inferences, "0.25". Throws UsageError naming `flag` and the form expected.
-ARCHSIM_API Constraint parse_constraint(Objective objective, std::string_view text, std::string_view flag);
+/// Parses "50ms", "15W", "100 mJ", "512MB", "2GiB", "30%"; throughput per second as "10000" or "10k"; cost as
+/// USD per million inferences, carbon as grams per thousand, "0.25". Throws UsageError naming `flag` and the form expected.
+ARCHSIM_API Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag);
 
 /// One constraint on one device.
 struct Verdict {
@@ -33,11 +33,11 @@ struct Verdict {
         0; ///< room relative to the limit: 0.25 = a quarter below it; negative = short by that much
 };
 
-/// Constraints and the objective to decide by.
+/// Constraints and the metric to decide by.
 struct DecisionRequest {
     std::vector<Constraint> constraints;
-    std::vector<Objective> pareto;             ///< objectives of the front; empty: none is marked
-    Objective preference = Objective::latency; ///< what decides among those that meet the constraints
+    std::vector<const Metric*> pareto;           ///< of the front; empty: none is marked
+    const Metric* preference = &metric::latency; ///< decides among those that meet the constraints
     CostOptions cost;
     /// True when there is something to decide.
     bool active() const { return !constraints.empty() || !pareto.empty(); }

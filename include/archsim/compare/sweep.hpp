@@ -1,7 +1,7 @@
 #pragma once
 // Points of a design space, what came of them, and what a sweep concludes: Pareto fronts and sensitivities.
 
-#include "archsim/compare/objective.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
 
@@ -26,34 +26,31 @@ struct SweepRow {
     std::vector<double> factors; ///< one per axis
     Status status = Status::ok;
     std::string reason; ///< when not ok
-    double latency_s = 0;
-    Interval latency_interval;
-    double throughput_per_s = 0, power_w = 0, energy_per_inference_j = 0, utilization = 0;
-    double peak_memory_bytes = 0;
+    const MetricTable* metrics = &MetricTable::standard();
+    std::vector<std::optional<Measure>> measures; ///< one per metric; empty when not ok
     bool power_limited = false;
+
+    /// What the metric makes of the row; absent where it is none of `metrics`, or has no value here.
+    std::optional<double> value(const Metric& metric) const;
 };
 
-/// A value of a row for people and for fronts: latency, throughput, energy, power, memory or balance. Throws
-/// UsageError for cost, which no row has.
-ARCHSIM_API double value_of(const SweepRow& row, Objective objective);
-
-/// The rows that no other row of the same model beats in both objectives; fed one row at a time, so that a
+/// The rows that no other row of the same model beats in both metrics; fed one row at a time, so that a
 /// million rows need the memory of the front alone.
 class ARCHSIM_API ParetoFront {
   public:
-    /// Fronts of these two objectives.
-    ParetoFront(Objective first, Objective second) : first_(first), second_(second) {}
+    /// Fronts of these two metrics, which must outlive it.
+    ParetoFront(const Metric& first, const Metric& second) : first_(&first), second_(&second) {}
     /// Takes a row in; it may leave again when a better one comes.
     void add(const SweepRow& row);
-    /// By model, then by the first objective, best first.
+    /// By model, then by the first metric, best first.
     std::vector<SweepRow> rows() const;
-    /// The first objective.
-    Objective first() const { return first_; }
-    /// The second objective.
-    Objective second() const { return second_; }
+    /// The first metric.
+    const Metric& first() const { return *first_; }
+    /// The second metric.
+    const Metric& second() const { return *second_; }
 
   private:
-    Objective first_, second_;
+    const Metric *first_, *second_;
     std::vector<SweepRow> front_;
 };
 
@@ -61,7 +58,7 @@ class ARCHSIM_API ParetoFront {
 struct AxisSensitivity {
     std::string axis;
     double low_factor = 1, high_factor = 1;
-    double low_value = 0, high_value = 0, own_value = 0; ///< of the objective
+    double low_value = 0, high_value = 0, own_value = 0; ///< of the metric
     /// Distance between the values at both ends.
     double swing() const { return low_value < high_value ? high_value - low_value : low_value - high_value; }
 };

@@ -21,7 +21,7 @@ struct Spread {
     std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
 };
 
-enum class Metric : std::uint8_t { latency, energy };
+enum class SpreadOf : std::uint8_t { latency, energy };
 
 /// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
 /// other devices, or of neither.
@@ -42,7 +42,7 @@ class ARCHSIM_API UncertaintyTable {
 
     /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,
     /// then generation, runtime, family, evidence, regime. `regime` is "compute", "memory" or "overhead".
-    Spread spread(Metric metric, const Device& device, const Runtime& runtime, std::string_view regime) const;
+    Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime, std::string_view regime) const;
 
   private:
     struct State;

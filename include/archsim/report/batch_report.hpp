@@ -19,6 +19,6 @@ ARCHSIM_API Report describe(const BatchAnalysis& sweep, const BatchView& view);
 ARCHSIM_API std::string to_json(const BatchAnalysis& sweep);
 
 /// One line per device over batch, logarithmic in batch.
-ARCHSIM_API Chart batch_chart(const BatchAnalysis& sweep, Objective objective);
+ARCHSIM_API Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);
 
 } // namespace archsim

@@ -16,6 +16,11 @@ struct CompareModelsView {
     Explanations explanations;
     bool charts = false; ///< for renderers that draw
     int top = 0;         ///< rows of the ranking; 0: all
+    const MetricTable* metrics = &MetricTable::standard();
+    const Metric* sort_by = nullptr; ///< what ranks; null: what the scenario asks for
+
+    /// The metrics shown, under the conditions of `explanations`.
+    MetricView metric_view() const { return {metrics, explanations.conditions}; }
 };
 
 ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view);

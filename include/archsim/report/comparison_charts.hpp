@@ -1,7 +1,7 @@
 #pragma once
 // Charts that set devices side by side.
 
-#include "archsim/compare/result.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
 
@@ -10,8 +10,9 @@
 
 namespace archsim {
 
-/// Energy over latency with their 90 % intervals, one series per family, and the Pareto front of both.
-ARCHSIM_API Chart tradeoff_chart(std::span<const Result> results);
+/// One metric over another with their 90 % intervals, one series per family, and the Pareto front of both.
+ARCHSIM_API Chart tradeoff_chart(std::span<const Result> results, const Metric& x = metric::latency,
+                                 const Metric& y = metric::energy, const CostOptions& conditions = {});
 /// Energy by event of each result, one stacked bar per device.
 ARCHSIM_API Chart energy_chart(std::span<const Result> results);
 /// Latency of every common region of the graph on every device. Results must be estimates of one model.

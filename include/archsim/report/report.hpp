@@ -4,6 +4,7 @@
 
 #include "archsim/core/export.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,12 +18,17 @@ enum class Align : std::uint8_t { left, right };
 /// What a cell means, for colour and emphasis; the text must carry the meaning alone.
 enum class Tone : std::uint8_t { plain, good, bad, muted, strong };
 
+/// What a cell is in JSON: a number, a whole number, true or false, or a text even where it is empty. A cell
+/// without a value is its text, or null.
+enum class CellKind : std::uint8_t { number, count, flag, text };
+
 /// One cell of a table.
 struct Cell {
     std::string text;
     std::optional<double> value = std::nullopt; ///< SI number behind the text, for sorting and CSV
     Tone tone = Tone::plain;
     std::string detail = {}; ///< formula, inputs and sources; shown on request where the format allows it
+    CellKind kind = CellKind::number;
 };
 
 /// One column of a table.

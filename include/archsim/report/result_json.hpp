@@ -1,5 +1,5 @@
 #pragma once
-#include "archsim/compare/result.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 
 #include <string>
@@ -7,6 +7,6 @@
 namespace archsim {
 
 /// One result as JSON: the same keys as a row of "results" of `compare_models --format json`; "rank" is null.
-ARCHSIM_API std::string to_json(const Result& result);
+ARCHSIM_API std::string to_json(const Result& result, const MetricView& view = {});
 
 } // namespace archsim

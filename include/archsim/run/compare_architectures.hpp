@@ -5,7 +5,7 @@
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/explanation.hpp"
 #include "archsim/compare/hybrid.hpp"
-#include "archsim/compare/objective.hpp"
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
@@ -31,12 +31,16 @@ struct CompareArchitecturesRequest {
     ComparisonLevel level = ComparisonLevel::summary;
     std::string architecture;         ///< of the detailed level; empty: all
     std::vector<std::string> explain; ///< two architectures, or none
-    Objective metric = Objective::energy;
+    const Metric* metric = &metric::energy;
     std::string baseline;             ///< of the "vs" column; empty: the fastest
     DecisionRequest decision;         ///< with the prices of every cost
     std::vector<std::string> what_if; ///< "bandwidth=2x", "tdp=15W", "batch=8", "GPU:peak=50%"
     bool sensitivity = false;
     std::vector<std::int64_t> batch_sweep;
+    const MetricTable* metrics = &MetricTable::standard(); ///< what its tables and documents hold
+
+    /// The metrics shown, at the prices of the decision.
+    MetricView metric_view() const { return {metrics, decision.cost}; }
 };
 
 /// The same architectures with other devices or another workload.
@@ -65,7 +69,7 @@ struct BestBatch {
 };
 /// From this batch on `winner` is better than `loser`.
 struct Crossover {
-    Objective objective{};
+    const Metric* metric = nullptr;
     std::size_t winner = 0, loser = 0;
     std::int64_t batch = 0;
 };

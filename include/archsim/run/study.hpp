@@ -1,6 +1,7 @@
 #pragma once
 // A study: every combination of models, devices, software stacks, batch sizes and formats, and its outcome.
 
+#include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
@@ -20,6 +21,7 @@ struct StudyRequest {
     std::vector<std::string> precisions = {"fp32"};
     Workload workload = {};     ///< sizes and prompt; its model and batch are each of the above in turn
     Conditions conditions = {}; ///< stack and precision are each of the above in turn
+    const MetricTable* metrics = &MetricTable::standard(); ///< what its rows and tables hold
 };
 
 /// The cells that rank among each other: one model at one batch size in one format.

@@ -28,6 +28,7 @@ struct SweepRequest {
     std::vector<SweepAxis> axes;
     Bindings sizes;                      ///< besides the batch
     Conditions conditions;               ///< its precision and changes are each of the above in turn
+    MetricView view;                     ///< what the rows hold
     std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
 };
 
@@ -43,7 +44,7 @@ struct SweepRequest {
 /// double fastest = 1;
 /// sweep.run(sweep.first(), 2, [&](std::span<const SweepRow> rows) {
 ///     for (const SweepRow& row : rows)
-///         fastest = std::min(fastest, row.latency_s);
+///         fastest = std::min(fastest, row.value(metric::latency).value_or(fastest));
 ///     return true;
 /// });
 /// assert(sweep.size() == 8 && fastest < 1);
@@ -70,7 +71,7 @@ class ARCHSIM_API Sweep {
 
     /// The effect of each axis alone on one workload, largest first: the first model, batch, device and
     /// precision.
-    std::vector<AxisSensitivity> sensitivities(Objective objective) const;
+    std::vector<AxisSensitivity> sensitivities(const Metric& metric) const;
 
   private:
     struct State;

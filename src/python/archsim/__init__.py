@@ -16,6 +16,7 @@ from ._archsim import (
     Facts,
     IncompleteError,
     InputError,
+    MetricTable,
     Model,
     Result,
     Session,
@@ -30,6 +31,7 @@ __all__ = [
     "Facts",
     "IncompleteError",
     "InputError",
+    "MetricTable",
     "Model",
     "Result",
     "Session",
@@ -39,9 +41,9 @@ __all__ = [
 ]
 
 
-def _to_dict(self):
+def _to_dict(self, *args, **kwargs):
     """The JSON document of the tools as a dictionary."""
-    return _json.loads(self.to_json())
+    return _json.loads(self.to_json(*args, **kwargs))
 
 
 Result.to_dict = _to_dict

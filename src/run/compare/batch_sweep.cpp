@@ -7,7 +7,7 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array kSwept = {Objective::throughput, Objective::energy};
+constexpr std::array kSwept = {&metric::throughput, &metric::energy};
 
 class BatchRuns {
   public:
@@ -23,18 +23,18 @@ class BatchRuns {
         return session_.estimate(workload_, choices_[architecture].hardware, conditions_);
     }
 
-    std::optional<double> value(std::size_t architecture, std::int64_t batch, Objective objective) {
-        return value_of(at(architecture, batch), objective, cost_);
+    std::optional<double> value(std::size_t architecture, std::int64_t batch, const Metric& metric) {
+        return value_of(at(architecture, batch), metric, cost_);
     }
 
     /// The smallest batch in (low, high] at which `b` is better than `a`, where that is so at `high` and not
     /// at `low`.
-    std::int64_t crossover(std::size_t a, std::size_t b, Objective objective, std::int64_t low,
+    std::int64_t crossover(std::size_t a, std::size_t b, const Metric& metric, std::int64_t low,
                            std::int64_t high) {
         while (high - low > 1) {
             const std::int64_t middle = low + (high - low) / 2;
-            const auto x = value(a, middle, objective), y = value(b, middle, objective);
-            (x && y && better(objective, *y, *x) ? high : low) = middle;
+            const auto x = value(a, middle, metric), y = value(b, middle, metric);
+            (x && y && better(metric, *y, *x) ? high : low) = middle;
         }
         return high;
     }
@@ -69,27 +69,27 @@ BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesReq
             const Result& r = out.results[i][b];
             if (!r.ok() || (latency_bound_s && r.estimate.latency_s > *latency_bound_s))
                 continue;
-            const auto improve = [&](std::optional<std::size_t>& at, Objective objective) {
+            const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric) {
                 if (!at ||
-                    better(objective, *value_of(r, objective), *value_of(out.results[i][*at], objective)))
+                    better(metric, *value_of(r, metric), *value_of(out.results[i][*at], metric)))
                     at = b;
             };
-            improve(best.throughput, Objective::throughput);
-            improve(best.energy, Objective::energy);
+            improve(best.throughput, metric::throughput);
+            improve(best.energy, metric::energy);
         }
         out.best.push_back(best);
     }
-    for (Objective objective : kSwept)
+    for (const Metric* metric : kSwept)
         for (std::size_t a = 0; a < choices.size(); ++a)
             for (std::size_t b = 0; b < choices.size(); ++b)
                 for (std::size_t k = 0; a != b && k + 1 < batches.size(); ++k) {
-                    const auto x0 = value_of(out.results[a][k], objective),
-                               y0 = value_of(out.results[b][k], objective),
-                               x1 = value_of(out.results[a][k + 1], objective),
-                               y1 = value_of(out.results[b][k + 1], objective);
-                    if (x0 && y0 && x1 && y1 && better(objective, *x0, *y0) && better(objective, *y1, *x1))
+                    const auto x0 = value_of(out.results[a][k], *metric),
+                               y0 = value_of(out.results[b][k], *metric),
+                               x1 = value_of(out.results[a][k + 1], *metric),
+                               y1 = value_of(out.results[b][k + 1], *metric);
+                    if (x0 && y0 && x1 && y1 && better(*metric, *x0, *y0) && better(*metric, *y1, *x1))
                         out.crossovers.push_back(
-                            {objective, b, a, sweep.crossover(a, b, objective, batches[k], batches[k + 1])});
+                            {metric, b, a, sweep.crossover(a, b, *metric, batches[k], batches[k + 1])});
                 }
     return out;
 }

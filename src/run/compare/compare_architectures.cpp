@@ -20,7 +20,7 @@ std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
                                            const std::vector<ArchitectureChoice>& choices) {
     if (!c.request.baseline.empty())
         return find_architecture(choices, c.request.baseline, "--baseline");
-    const auto fastest = find_winner(c.results, Objective::latency);
+    const auto fastest = find_winner(c.results, metric::latency);
     return fastest ? std::optional(fastest->best) : std::nullopt;
 }
 
@@ -34,16 +34,10 @@ void add_regions(ArchitectureComparison& c) {
     c.regions = common_regions(estimated);
 }
 
-/// Latency where time is asked for, else energy: what adds up over regions.
-Objective regional(Objective metric) {
-    return metric == Objective::latency || metric == Objective::throughput ? Objective::latency
-                                                                           : Objective::energy;
-}
-
 void add_hybrids(ArchitectureComparison& c) {
     for (std::size_t a = 0; a < c.results.size(); ++a)
         for (std::size_t b = a + 1; b < c.results.size(); ++b)
-            if (auto split = best_split(c.results[a], c.results[b], regional(c.request.metric)))
+            if (auto split = best_split(c.results[a], c.results[b], regional(*c.request.metric)))
                 c.hybrids.push_back({a, b, std::move(*split)});
     std::stable_sort(c.hybrids.begin(), c.hybrids.end(),
                      [](const HybridPair& x, const HybridPair& y) { return x.split.value < y.split.value; });
@@ -52,7 +46,7 @@ void add_hybrids(ArchitectureComparison& c) {
 /// The latency limit of the request, which bounds the best batch too.
 std::optional<double> latency_bound(const DecisionRequest& decision) {
     for (const Constraint& constraint : decision.constraints)
-        if (constraint.objective == Objective::latency)
+        if (*constraint.metric == metric::latency)
             return constraint.limit;
     return std::nullopt;
 }
@@ -60,17 +54,19 @@ std::optional<double> latency_bound(const DecisionRequest& decision) {
 /// Throws InputError where one of the two has no value to explain.
 Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
     const CompareArchitecturesRequest& q = c.request;
+    if (!can_attribute(*q.metric))
+        throw UsageError(fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency", q.metric->key));
     for (std::size_t i : {a, b})
-        if (!value_of(c.results[i], q.metric, q.decision.cost))
+        if (!value_of(c.results[i], *q.metric, q.decision.cost))
             throw InputError(
-                fmt::format("{}: no {} to explain: {}", c.labels[i], info_of(q.metric).noun,
+                fmt::format("{}: no {} to explain: {}", c.labels[i], q.metric->noun,
                             c.results[i].ok() ? "the device states no price" : c.results[i].estimate.reason));
     Explanation e;
     e.a = a;
     e.b = b;
-    e.attribution = *attribute(c.results[a], c.results[b], q.metric, q.decision.cost);
-    e.overlapping = interval_of(c.results[a], q.metric, q.decision.cost)
-                        .overlaps(interval_of(c.results[b], q.metric, q.decision.cost));
+    e.attribution = *attribute(c.results[a], c.results[b], *q.metric, q.decision.cost);
+    e.overlapping = measure_of(c.results[a], *q.metric, q.decision.cost)
+                        ->interval.overlaps(measure_of(c.results[b], *q.metric, q.decision.cost)->interval);
     find_flips({session,
                 {c.results[a].hardware, c.results[b].hardware},
                 {c.labels[a], c.labels[b]},

@@ -24,7 +24,7 @@ class Search {
   public:
     Search(const RankedPair& pair, Explanation& out)
         : pair_(pair), out_(out),
-          a_wins_(better(pair.objective, out.attribution.a_value, out.attribution.b_value)),
+          a_wins_(better(*pair.metric, out.attribution.a_value, out.attribution.b_value)),
           prepared_(prepare(pair.workload)) {
         Conditions unchanged = pair.conditions;
         unchanged.changes = {};
@@ -64,15 +64,15 @@ class Search {
         if (const auto graph = workload.graph()) {
             auto machine = std::make_shared<Machine>(*machines_[side]);
             apply(conditions.changes, *machine);
-            return value_of(run_graph_on(graph, device, std::move(machine), conditions), pair_.objective,
+            return value_of(run_graph_on(graph, device, std::move(machine), conditions), *pair_.metric,
                             pair_.cost);
         }
-        return value_of(workload.on(pair_.session, device, conditions), pair_.objective, pair_.cost);
+        return value_of(workload.on(pair_.session, device, conditions), *pair_.metric, pair_.cost);
     }
 
     bool flipped(const Values& v) const {
-        return v.known() && (a_wins_ ? better(pair_.objective, *v.value[1], *v.value[0])
-                                     : better(pair_.objective, *v.value[0], *v.value[1]));
+        return v.known() && (a_wins_ ? better(*pair_.metric, *v.value[1], *v.value[0])
+                                     : better(*pair_.metric, *v.value[0], *v.value[1]));
     }
 
     /// The smallest factor between 1 and `limit` (above or below 1) that flips, by bisection of its

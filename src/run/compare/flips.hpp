@@ -14,7 +14,7 @@ struct RankedPair {
     std::string hardware[2], label[2];
     Workload workload;
     Conditions conditions;
-    Objective objective{};
+    const Metric* metric = nullptr;
     CostOptions cost;
 };
 

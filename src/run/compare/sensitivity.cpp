@@ -87,10 +87,10 @@ std::vector<Input> assumed_inputs(const Machine& machine) {
 }
 
 /// Best value by itself: what an interval leaves open is open before and after.
-std::size_t best_of(const std::vector<std::optional<double>>& values, Objective objective) {
+std::size_t best_of(const std::vector<std::optional<double>>& values, const Metric& metric) {
     std::size_t best = values.size();
     for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] && (best == values.size() || better(objective, *values[i], *values[best])))
+        if (values[i] && (best == values.size() || better(metric, *values[i], *values[best])))
             best = i;
     return best;
 }
@@ -104,8 +104,8 @@ Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison
     const CompareArchitecturesRequest& q = c.request;
     std::vector<std::optional<double>> values;
     for (const Result& result : c.results)
-        values.push_back(value_of(result, q.metric, q.decision.cost));
-    const std::size_t winner = best_of(values, q.metric);
+        values.push_back(value_of(result, *q.metric, q.decision.cost));
+    const std::size_t winner = best_of(values, *q.metric);
     for (std::size_t i = 0; i < c.results.size(); ++i) {
         if (!values[i])
             continue;
@@ -118,11 +118,11 @@ Sensitivity run_sensitivity(const Session& session, const ArchitectureComparison
                 changed.changes = input.scaled(q.conditions.changes, 1 + sign * kVariation);
                 changed.keep_subgraphs = false;
                 std::vector<std::optional<double>> now = values;
-                now[i] = value_of(session.estimate(q.workload, choices[i].hardware, changed), q.metric,
+                now[i] = value_of(session.estimate(q.workload, choices[i].hardware, changed), *q.metric,
                                   q.decision.cost);
                 if (now[i])
                     (sign < 0 ? row.effect_down : row.effect_up) = *now[i] / *values[i] - 1;
-                if (const std::size_t best = best_of(now, q.metric); best != winner)
+                if (const std::size_t best = best_of(now, *q.metric); best != winner)
                     row.other_winner = best;
             }
             if (row.effect_down != 0 || row.effect_up != 0)

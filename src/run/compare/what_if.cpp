@@ -61,7 +61,7 @@ std::string lever_names() {
 
 void apply_to(const Change& change, MachineChanges& changes) {
     if (change.key == "tdp" && !change.value.ends_with('x') && !change.value.ends_with('%')) {
-        changes.power_limit_w = parse_constraint(Objective::power, change.value, "--what-if tdp").limit;
+        changes.power_limit_w = parse_constraint(metric::power, change.value, "--what-if tdp").limit;
         return;
     }
     const auto lever = change.key == "tdp" ? std::optional(Lever::power_limit) : parse_lever(change.key);

@@ -55,7 +55,7 @@ void add_unfitted_interval(const MeasuredRow& row, const Machine& machine, Predi
     const bool time =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
     const auto width = [&](const Device& device) {
-        return machine.uncertainty->spread(time ? Metric::latency : Metric::energy, device, *machine.runtime,
+        return machine.uncertainty->spread(time ? SpreadOf::latency : SpreadOf::energy, device, *machine.runtime,
                                            prediction.regime);
     };
     const Spread with = width(*machine.device), without = width(unfitted);

@@ -136,7 +136,7 @@ void Sweep::run(std::uint64_t from, unsigned threads,
         [&sink](const std::vector<SweepRow>& rows) { return sink(rows); });
 }
 
-std::vector<AxisSensitivity> Sweep::sensitivities(Objective objective) const {
+std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
     const auto& axes = state_->request.axes;
     SweepShared shared(state_->session, state_->request, state_->models, 1);
     SweepWorker worker(shared, state_->precisions);
@@ -145,9 +145,11 @@ std::vector<AxisSensitivity> Sweep::sensitivities(Objective objective) const {
     const auto value = [&](const std::vector<double>& factors) {
         workload.factors = factors;
         const SweepRow row = worker.row(workload);
-        if (row.status != Status::ok)
-            throw InputError(fmt::format("{} on {}: {}", row.model, row.hardware, row.reason));
-        return value_of(row, objective);
+        const auto value = row.value(metric);
+        if (!value)
+            throw InputError(fmt::format("{} on {}: {}", row.model, row.hardware,
+                                         row.status == Status::ok ? "no " + metric.noun : row.reason));
+        return *value;
     };
     std::vector<AxisSensitivity> found;
     for (std::size_t i = 0; i < axes.size(); ++i) {

@@ -11,22 +11,19 @@ namespace {
 
 constexpr auto kNone = std::numeric_limits<std::size_t>::max();
 
-void fill(const Result& result, SweepRow& row) {
+void fill(const Result& result, const MetricView& view, SweepRow& row) {
     const Estimate& e = result.estimate;
     row.runtime = result.runtime ? result.runtime->id : "";
     row.status = e.status;
     row.reason = e.reason;
+    row.metrics = view.metrics;
     if (!result.ok())
         return;
     row.executed = name_of(e.executed.compute);
-    row.latency_s = e.latency_s;
-    row.latency_interval = e.latency_interval;
-    row.throughput_per_s = e.throughput_per_s;
-    row.power_w = e.power_w;
-    row.energy_per_inference_j = e.energy_per_inference_j;
-    row.utilization = e.utilization;
-    row.peak_memory_bytes = e.memory.peak_bytes;
     row.power_limited = e.power_limited;
+    row.measures.reserve(view.metrics->rows().size());
+    for (const Metric* metric : view.metrics->rows())
+        row.measures.push_back(measure_of(result, *metric, view.conditions));
 }
 
 } // namespace
@@ -115,12 +112,12 @@ SweepRow SweepWorker::estimate(const SweepPoint& point, const MachineChanges& ch
     conditions.precision = precisions_[point.precision];
     conditions.keep_subgraphs = false;
     if (changes == MachineChanges{}) {
-        fill(run_graph_on(model, row.hardware, machine_, conditions, &counted_), row);
+        fill(run_graph_on(model, row.hardware, machine_, conditions, &counted_), request_.view, row);
         return row;
     }
     auto changed = std::make_shared<Machine>(*machine_);
     apply(changes, *changed);
-    fill(run_graph_on(model, row.hardware, std::move(changed), conditions), row);
+    fill(run_graph_on(model, row.hardware, std::move(changed), conditions), request_.view, row);
     return row;
 }
 

@@ -1,0 +1,151 @@
+#pragma once
+// What a result is measured by. Every metric is one row of a table, and everything that shows, writes, limits
+// or ranks results iterates the table: reports, CSV and JSON rows, sweeps, `--max-KEY` and `--min-KEY`,
+// `--sort`, `--metric`, Pareto fronts, studies, the C and Python interfaces.
+//
+//   key          field                   unit  better  shown as
+//   latency      latency_s               s     lower   ms
+//   throughput   throughput_per_s        1/s   higher  FPS
+//   energy       energy_per_inference_j  J     lower   mJ/inf
+//   carbon       carbon_g_per_inference  g     lower   g/1000
+//   ...
+//
+// A metric of one's own is a row more, MetricTable::standard().with({...}), given to what iterates.
+
+#include "archsim/compare/cost.hpp"
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// A value in the metric's SI unit with its nominal 90 % interval.
+struct Measure {
+    double value = 0;
+    Interval interval; ///< a point where the metric has none of its own
+};
+
+enum class Better : std::uint8_t { lower, higher };
+
+/// What a metric's values are: decides the units of a limit ("50ms") and the words of a value ("431 us").
+enum class QuantityKind : std::uint8_t { number, time, energy, power, bytes, rate, ratio, money, carbon };
+
+/// One row of the table. `key`, `title`, `unit`, `better` and `measure` make a metric; the rest says how it is
+/// written and has defaults (see MetricTable::with).
+struct Metric {
+    std::string key;   ///< "energy": value of flags, name in JSON documents
+    std::string title; ///< "Energy"
+    std::string unit;  ///< of the value: "J"; empty for a plain number
+    Better better = Better::lower;
+    /// The value of a result and its interval under conditions of use; absent where the result has none.
+    std::function<std::optional<Measure>(const Result&, const CostOptions&)> measure = {};
+
+    QuantityKind quantity = QuantityKind::number;
+    std::string noun = {};  ///< "energy per inference"; empty: the title in lower case
+    std::string field = {}; ///< "energy_per_inference_j": column of CSV, JSON and sweep rows; empty: the key
+    std::string low_field = {}, high_field = {}; ///< of the interval's ends; empty: not written
+
+    std::string heading = {};     ///< column of a table, "FPS"; empty: the title
+    double scale = 1;             ///< factor from the SI unit to the unit of columns and axes
+    std::string column_unit = {}; ///< "mJ/inf"
+    std::string axis_unit = {};   ///< "mJ"; empty: the column's unit
+    int priority = 6;             ///< of its column: 0 always shown, higher leaves a narrow terminal first
+    std::string limit_help = {};  ///< of its limit's flag: "of one batch, e.g. 50ms"
+    bool recommend = true;        ///< its winner is named among the recommendations
+};
+
+/// Metrics are the same where their keys are.
+inline bool operator==(const Metric& a, const Metric& b) { return a.key == b.key; }
+/// True when `a` is the better value.
+inline bool better(const Metric& metric, double a, double b) {
+    return metric.better == Better::higher ? a > b : a < b;
+}
+
+/// The metrics that the library's own code speaks of.
+namespace metric {
+/// Seconds of the whole batch; items per second; watts on average; items per second and watt; joules per
+/// inference; useful share of the peak; bytes at the peak; USD per inference of the cheaper way to pay;
+/// grams of CO2e per inference; energy per inference x latency.
+ARCHSIM_API extern const Metric latency, throughput, power, efficiency, energy, utilization, memory, cost,
+    carbon, balance;
+} // namespace metric
+
+/// Metrics in the order of their columns.
+class ARCHSIM_API MetricTable {
+  public:
+    /// The library's.
+    static const MetricTable& standard();
+    /// This table and one row more, its empty words filled in from key and title. Throws UsageError where the
+    /// key or a field is taken, or `measure` is missing.
+    MetricTable with(Metric row) const;
+
+    /// Every metric; they live as long as a table that has them.
+    std::span<const Metric* const> rows() const { return rows_; }
+    /// By key, in any case of letters; null where there is none.
+    const Metric* find(std::string_view key) const;
+    /// The same; throws UsageError that names `flag`, and the keys there are.
+    const Metric& at(std::string_view key, std::string_view flag) const;
+    /// "latency, throughput, ..."
+    std::string keys() const;
+
+  private:
+    std::vector<const Metric*> rows_;
+    std::vector<std::shared_ptr<const Metric>> own_; ///< those of rows_ that are not the library's
+};
+
+/// Which metrics an answer shows, and under which conditions of use.
+struct MetricView {
+    const MetricTable* metrics = &MetricTable::standard();
+    CostOptions conditions = {};
+};
+
+/// One number of the table's rows in documents for programs: a metric's value or an end of its interval.
+struct MetricField {
+    enum class Part : std::uint8_t { value, low, high };
+    const Metric* metric = nullptr;
+    Part part = Part::value;
+
+    /// "latency_low_s"
+    const std::string& key() const {
+        return part == Part::value ? metric->field
+                                   : (part == Part::low ? metric->low_field : metric->high_field);
+    }
+    /// The number.
+    double of(const Measure& m) const {
+        return part == Part::value ? m.value : (part == Part::low ? m.interval.low : m.interval.high);
+    }
+};
+/// The numbers of every metric, in order: what CSV, JSON and sweep rows and Python columns hold.
+ARCHSIM_API std::vector<MetricField> fields_of(const MetricTable& table);
+
+/// What a metric makes of an estimate; absent where there is no estimate, or no value (a price that nobody
+/// published).
+ARCHSIM_API std::optional<Measure> measure_of(const Result& result, const Metric& metric,
+                                              const CostOptions& conditions = {});
+/// The value alone.
+ARCHSIM_API std::optional<double> value_of(const Result& result, const Metric& metric,
+                                           const CostOptions& conditions = {});
+
+/// What results are ranked by when nothing else is asked for: latency, or throughput when saturated.
+inline const Metric& ranked_by(Scenario scenario) {
+    return scenario == Scenario::throughput ? metric::throughput : metric::latency;
+}
+
+/// The best of several results.
+struct Winner {
+    std::size_t best = 0;          ///< index of the result
+    std::vector<std::size_t> tied; ///< others whose interval overlaps the best one's, best first
+};
+/// Absent when no result has a value.
+ARCHSIM_API std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
+                                              const CostOptions& conditions = {});
+
+} // namespace archsim

@@ -1,0 +1,36 @@
+#pragma once
+// One result as a row for programs: the same columns in CSV, in the JSON of every tool and in Python.
+
+#include "archsim/compare/ranking.hpp"
+#include "report/blocks/columns.hpp"
+
+#include <span>
+
+namespace archsim {
+
+/// A result with its place among those it was compared with.
+struct RankedResult {
+    const Result* result = nullptr;
+    double batch_size = 1;
+    int place = 0; ///< 0: no rank
+};
+
+/// What identifies it, every metric of the view, and what else an estimate says; unknown values are empty.
+std::vector<ColumnOf<RankedResult>> result_columns(const MetricView& view);
+
+/// The row as JSON, with its cold start, generated text and parts where there are any.
+nlohmann::ordered_json result_json(const RankedResult& row, const MetricView& view = {});
+
+/// Results that rank among each other: one model, one batch size, one format.
+struct RankedGroup {
+    std::span<const Result> results;
+    double batch_size = 1;
+    const Metric* by = &metric::latency;
+};
+/// Its rows, best first.
+std::vector<RankedResult> ranked(const RankedGroup& group, const MetricView& view);
+
+/// What is known of a model without hardware; `partition` may be null.
+nlohmann::ordered_json model_json(const ModelFacts& model, const Partition* partition);
+
+} // namespace archsim

@@ -1,0 +1,17 @@
+#include "report/blocks/columns.hpp"
+
+namespace archsim {
+
+nlohmann::ordered_json json_of(const Cell& cell) {
+    using Json = nlohmann::ordered_json;
+    if (cell.value) {
+        if (!std::isfinite(*cell.value))
+            return nullptr;
+        if (cell.kind == CellKind::flag)
+            return *cell.value != 0;
+        return cell.kind == CellKind::count ? Json(static_cast<std::int64_t>(*cell.value)) : Json(*cell.value);
+    }
+    return cell.text.empty() && cell.kind != CellKind::text ? Json(nullptr) : Json(cell.text);
+}
+
+} // namespace archsim

@@ -1,0 +1,71 @@
+#include "report/blocks/metric_text.hpp"
+
+#include "report/number_format.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace archsim {
+
+std::string format_value(const Metric& metric, double value) {
+    switch (metric.quantity) {
+    case QuantityKind::time:
+        return format_time(value);
+    case QuantityKind::energy:
+        return format_energy(value);
+    case QuantityKind::power:
+        return format_power(value);
+    case QuantityKind::bytes:
+        return format_bytes(value);
+    case QuantityKind::rate:
+        return format_number(value) + " /s";
+    case QuantityKind::ratio:
+        return format_percent(value);
+    case QuantityKind::money:
+        return fmt::format("${} per million", format_number(value * metric.scale));
+    case QuantityKind::carbon:
+        return fmt::format("{} g CO2e per 1000", format_number(value * metric.scale));
+    case QuantityKind::number:
+        break;
+    }
+    const std::string& unit = axis_unit_of(metric);
+    return format_number(value * metric.scale) + (unit.empty() ? "" : " ") + unit;
+}
+
+std::string column_number(const Metric& metric, double value) {
+    return metric.quantity == QuantityKind::ratio ? fmt::format("{:.1f}", value * metric.scale)
+                                              : format_number(value * metric.scale);
+}
+
+Column column_of(const Metric& metric) {
+    return {metric.heading, metric.column_unit, metric.field, Align::right, metric.priority};
+}
+
+Cell cell_of(const Metric& metric, const std::optional<Measure>& measure) {
+    return measure ? Cell{column_number(metric, measure->value), measure->value} : Cell{"-"};
+}
+
+std::string interval_text(const Metric& metric, const Interval& interval) {
+    return fmt::format("{}-{}", column_number(metric, interval.low), column_number(metric, interval.high));
+}
+
+const std::string& axis_unit_of(const Metric& metric) {
+    return metric.axis_unit.empty() ? metric.column_unit : metric.axis_unit;
+}
+
+bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions) {
+    return std::any_of(results.begin(), results.end(),
+                       [&](const Result& r) { return measure_of(r, metric, conditions).has_value(); });
+}
+
+std::string slower_text(double ratio) {
+    if (ratio == 1)
+        return "as fast as";
+    return ratio > 1 ? format_ratio(ratio) + " slower than" : format_ratio(1 / ratio) + " faster than";
+}
+
+std::string format_ratio(double ratio) {
+    return format_number(ratio) + "x";
+}
+
+} // namespace archsim

@@ -1,0 +1,31 @@
+#pragma once
+// Metrics in words, cells, columns and charts: what a metric's row of the table says about its looks, applied.
+
+#include "archsim/compare/metric.hpp"
+#include "archsim/report/report.hpp"
+
+#include <span>
+#include <string>
+
+namespace archsim {
+
+/// "15.4 mJ", "431 us", "2317 /s", "$0.12 per million" for a value in the metric's SI unit.
+std::string format_value(const Metric& metric, double value);
+/// The number alone, in the unit of columns: "15.4".
+std::string column_number(const Metric& metric, double value);
+/// The metric's column: heading, unit, key and priority of its row.
+Column column_of(const Metric& metric);
+/// A value in that column; "-" where there is none.
+Cell cell_of(const Metric& metric, const std::optional<Measure>& measure);
+/// "0.74-1.12" in the same unit.
+std::string interval_text(const Metric& metric, const Interval& interval);
+/// Unit of axes: "mJ".
+const std::string& axis_unit_of(const Metric& metric);
+/// True where at least one result has a value.
+bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions);
+/// "1.45x slower than", "1.45x faster than" for a ratio of two times; "as fast as" at 1.
+std::string slower_text(double ratio);
+/// "1.28x", of a ratio of two values.
+std::string format_ratio(double ratio);
+
+} // namespace archsim

@@ -1,0 +1,32 @@
+#pragma once
+// Signs beside a result in a table, and the note that explains each. A row of the table in row_marks.cpp is
+// all that a new sign needs.
+
+#include "archsim/compare/ranking.hpp"
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace archsim {
+
+/// Where a sign stands.
+enum class MarkedCell : std::uint8_t { none, hardware, precision };
+
+/// A sign that some results carry.
+struct RowMark {
+    std::string_view sign; ///< "*"; empty: a note alone
+    MarkedCell cell = MarkedCell::none;
+    bool in_brackets = false; ///< its rank is in brackets: "(2)"
+    /// The note under the table, after "SIGN NAME: "; empty where the result does not carry the sign.
+    std::string (*note)(const Result& result);
+};
+
+/// `text` with the signs that the result carries in that cell.
+std::string marked(std::string text, MarkedCell cell, const Result& result);
+/// "3", "3=" where tied, "(3)" where a mark says so.
+std::string rank_text(const Rank& rank, const Result& result);
+/// Adds the notes of a result, which the table calls `name`.
+void add_mark_notes(const Result& result, const std::string& name, std::set<std::string>& notes);
+
+} // namespace archsim

@@ -6,7 +6,7 @@
 //   render/text ...         the comparison of the edge scenario in each format
 
 #include "archsim/core/data_dir.hpp"
-#include "archsim/report/compare_models.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "archsim/run/compare_architectures.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "bench/shared.hpp"

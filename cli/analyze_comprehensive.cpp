@@ -1,6 +1,6 @@
 // analyze_comprehensive: everything about one model on one device, with verdicts against budgets.
 
-#include "archsim/report/comprehensive.hpp"
+#include "archsim/report/comprehensive_report.hpp"
 #include "archsim/run/comprehensive.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"

@@ -1,6 +1,6 @@
 // calibrate_device: fits the parameters of a device, or of a software stack, to measurements.
 
-#include "archsim/report/calibration.hpp"
+#include "archsim/report/calibration_report.hpp"
 #include "archsim/run/calibrate.hpp"
 #include "archsim/run/measurements.hpp"
 #include "common/tool.hpp"

@@ -1,6 +1,6 @@
 // compare_architectures: one model on several architectures: which, and why.
 
-#include "archsim/report/compare_architectures.hpp"
+#include "archsim/report/compare_architectures_report.hpp"
 #include "archsim/report/comparison_charts.hpp"
 #include "common/explain_options.hpp"
 #include "common/tool.hpp"

@@ -1,7 +1,7 @@
 // compare_models: one or more models on several devices, ranked and explained.
 
-#include "archsim/report/compare_models.hpp"
-#include "archsim/report/study.hpp"
+#include "archsim/report/compare_models_report.hpp"
+#include "archsim/report/study_report.hpp"
 #include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
@@ -119,8 +119,8 @@ int main(int argc, char** argv) {
             throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
-        request.decision = decisions.request(view.sort_by != nullptr ? *view.sort_by
-                                                                     : ranked_by(request.conditions.scenario));
+        request.decision = decisions.request(
+            view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
         const Session session = workload.open();

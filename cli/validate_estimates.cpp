@@ -1,6 +1,6 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
-#include "archsim/report/validation.hpp"
+#include "archsim/report/validation_report.hpp"
 #include "archsim/run/leave_out.hpp"
 #include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"

@@ -1,7 +1,7 @@
 // A renderer of one's own: a report is a list of blocks, and a renderer is a function of it. This one writes
 // the tables as LaTeX and leaves everything else out.
 
-#include <archsim/report/compare_models.hpp>
+#include <archsim/report/compare_models_report.hpp>
 #include <archsim/run/compare_models.hpp>
 
 #include <cstdio>

@@ -2,7 +2,7 @@
 // src/python/archsim adds what is plain Python (dictionaries, data frames, typing).
 
 #include "archsim/core/version.hpp"
-#include "archsim/report/compare_models.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
 #include "archsim/run/session.hpp"
 
@@ -187,8 +187,8 @@ PYBIND11_MODULE(_archsim, m) {
             [](const MetricTable& table, const std::string& key, const std::string& title,
                const std::string& unit, bool higher_is_better,
                std::function<std::optional<double>(const Result&)> value) {
-                const auto measure = [value = std::move(value)](const Result& r,
-                                                                const CostOptions&) -> std::optional<Measure> {
+                const auto measure = [value = std::move(value)](
+                                         const Result& r, const CostOptions&) -> std::optional<Measure> {
                     const auto number = value(r);
                     return number ? std::optional(Measure{*number, {*number, *number}}) : std::nullopt;
                 };
@@ -203,7 +203,7 @@ PYBIND11_MODULE(_archsim, m) {
             "This table and one row more; `value` makes a number, or None, of a Result.");
 
     py::class_<Result> result(m, "Result",
-                       "One estimate with what it was made from. Times are seconds, energies joules.");
+                              "One estimate with what it was made from. Times are seconds, energies joules.");
     for (const MetricField& field : fields_of(MetricTable::standard()))
         result.def_property_readonly(field.key().c_str(), [field](const Result& r) {
             const auto measure = measure_of(r, *field.metric);
@@ -322,8 +322,9 @@ PYBIND11_MODULE(_archsim, m) {
              py::arg("precision") = "fp32", py::arg("stacks") = std::vector<std::string>{},
              py::arg("scenario") = "latency", py::arg("scope") = "kernel", py::arg("devices") = 1,
              "Estimates every model on every device and stack and ranks them.")
-        .def("sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
-             py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",
-             py::arg("metrics") = nullptr,
-             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
+        .def(
+            "sweep", &sweep, py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
+            py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",
+            py::arg("metrics") = nullptr,
+            "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
 }

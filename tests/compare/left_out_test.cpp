@@ -3,7 +3,7 @@
 
 #include "archsim/compare/left_out.hpp"
 #include "archsim/hardware/uncertainty.hpp"
-#include "archsim/report/validation.hpp"
+#include "archsim/report/validation_report.hpp"
 #include "archsim/run/left_out_file.hpp"
 #include "hardware/temporary_database.hpp"
 

@@ -1,7 +1,7 @@
 // Batch sweeps: the best batch is the best, limits are kept, failures are rows.
 
 #include "archsim/report/batch_report.hpp"
-#include "archsim/report/comprehensive.hpp"
+#include "archsim/report/comprehensive_report.hpp"
 #include "archsim/run/analyze_batch.hpp"
 #include "archsim/run/comprehensive.hpp"
 

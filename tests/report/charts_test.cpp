@@ -2,10 +2,10 @@
 
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/run/session.hpp"
-#include "report/html_charts.hpp"
-#include "report/renderers.hpp"
-#include "report/text_charts.hpp"
-#include "report/text_width.hpp"
+#include "report/render/html_charts.hpp"
+#include "report/render/renderers.hpp"
+#include "report/render/text_charts.hpp"
+#include "report/render/text_width.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,7 +1,7 @@
 // The blocks behind --explain-energy, --show-memory, --cost and --grid-intensity, in every format.
 
 #include "archsim/compare/memory_fit.hpp"
-#include "archsim/report/compare_models.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/cost_report.hpp"
 #include "archsim/report/memory_report.hpp"
 #include "laws/laws.hpp"

@@ -2,7 +2,7 @@
 
 #include "archsim/report/graph_profile.hpp"
 #include "import/model_maker.hpp"
-#include "report/renderers.hpp"
+#include "report/render/renderers.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>

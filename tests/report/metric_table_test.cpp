@@ -1,9 +1,11 @@
 // A metric is one row of a table: what is added there appears in every format, limit, ranking and sweep.
 
 #include "archsim/report/batch_report.hpp"
-#include "archsim/report/compare_architectures.hpp"
+#include "archsim/report/compare_architectures_report.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
-#include "archsim/report/sweep.hpp"
+#include "archsim/report/study_report.hpp"
+#include "archsim/report/sweep_report.hpp"
 #include "archsim/run/compare_architectures.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "archsim/run/study.hpp"
@@ -51,7 +53,7 @@ ModelComparison compared() {
     CompareModelsRequest request;
     request.models = {"resnet18"};
     request.hardware = {"A100", "KPU-T64", "Xeon-8490H"};
-    return compare_models(laws::session(), request, {}, {});
+    return compare_models(laws::session(), request);
 }
 
 } // namespace
@@ -97,8 +99,10 @@ TEST_CASE("a row needs a key, a title and a measure, and must be new", "[metrics
     CHECK_THROWS_AS(standard.with({.key = "x", .title = "X"}), UsageError);
     CHECK_THROWS_AS(standard.with({.key = "", .title = "X", .measure = one}), UsageError);
     CHECK_THROWS_AS(standard.with({.key = "latency", .title = "X", .measure = one}), UsageError);
-    CHECK_THROWS_AS(standard.with({.key = "x", .title = "X", .measure = one, .field = "power_w"}), UsageError);
-    CHECK_THROWS_WITH(standard.at("lateness", "--sort"), Contains("--sort") && Contains("latency, throughput"));
+    CHECK_THROWS_AS(standard.with({.key = "x", .title = "X", .measure = one, .field = "power_w"}),
+                    UsageError);
+    CHECK_THROWS_WITH(standard.at("lateness", "--sort"),
+                      Contains("--sort") && Contains("latency, throughput"));
     CHECK(standard.rows().size() + 1 == with_footprint().rows().size());
 }
 
@@ -171,13 +175,14 @@ TEST_CASE("a metric added by one row is swept", "[metrics][sweep]") {
     CHECK(line.size() == columns);
 }
 
-TEST_CASE("a metric added by one row decides between architectures, over batches and in studies", "[metrics]") {
+TEST_CASE("a metric added by one row decides between architectures, over batches and in studies",
+          "[metrics]") {
     CompareArchitecturesRequest request;
     request.model = "resnet18";
     request.architectures = {"GPU", "KPU"};
     request.metrics = &with_footprint();
     request.metric = &footprint();
-    const ArchitectureComparison c = compare_architectures(laws::session(), request, {}, {});
+    const ArchitectureComparison c = compare_architectures(laws::session(), request);
     const std::string text = render(describe(c), Format::text, {.width = 300});
     CHECK_THAT(text, Contains("Best for Footprint"));
     CHECK(nlohmann::json::parse(to_json(c)).at("recommendations").at("footprint").at("unit") == "B s");

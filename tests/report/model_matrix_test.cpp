@@ -1,6 +1,6 @@
 // The table of several models on several devices: every cell is an estimate, or has its reason below.
 
-#include "archsim/report/compare_models.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/report.hpp"
 #include "archsim/run/compare_models.hpp"
 #include "laws/laws.hpp"

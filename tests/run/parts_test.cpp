@@ -1,4 +1,4 @@
-#include "archsim/report/compare_models.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>

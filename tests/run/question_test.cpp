@@ -3,7 +3,7 @@
 
 #include "archsim/compare/cost.hpp"
 #include "archsim/compare/ranking.hpp"
-#include "archsim/report/compare_models.hpp"
+#include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
 #include "laws/laws.hpp"
 #include "run/generation/language_model.hpp"

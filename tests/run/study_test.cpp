@@ -1,4 +1,4 @@
-#include "archsim/report/study.hpp"
+#include "archsim/report/study_report.hpp"
 
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"

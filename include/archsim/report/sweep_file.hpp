@@ -3,7 +3,7 @@
 // shards.
 
 #include "archsim/core/export.hpp"
-#include "archsim/report/sweep.hpp"
+#include "archsim/report/sweep_report.hpp"
 #include "archsim/run/sweep.hpp"
 
 #include <filesystem>

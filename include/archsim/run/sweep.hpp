@@ -1,7 +1,7 @@
 #pragma once
 // Design-space sweeps: models x batches x devices x precisions x parametric changes of the device.
 
-#include "archsim/compare/sweep.hpp"
+#include "archsim/compare/sweep_row.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 

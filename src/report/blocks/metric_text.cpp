@@ -1,6 +1,6 @@
 #include "report/blocks/metric_text.hpp"
 
-#include "report/number_format.hpp"
+#include "report/blocks/number_format.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,7 +34,7 @@ std::string format_value(const Metric& metric, double value) {
 
 std::string column_number(const Metric& metric, double value) {
     return metric.quantity == QuantityKind::ratio ? fmt::format("{:.1f}", value * metric.scale)
-                                              : format_number(value * metric.scale);
+                                                  : format_number(value * metric.scale);
 }
 
 Column column_of(const Metric& metric) {

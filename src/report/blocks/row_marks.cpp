@@ -1,6 +1,6 @@
 #include "report/blocks/row_marks.hpp"
 
-#include "report/result_text.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -14,7 +14,8 @@ constexpr std::array kMarks = {
             [](const Result& r) {
                 return r.estimate.precision_note.empty()
                            ? std::string()
-                           : fmt::format("asked {}, {}", precision_name(r.conditions.precision), r.estimate.precision_note);
+                           : fmt::format("asked {}, {}", precision_name(r.conditions.precision),
+                                         r.estimate.precision_note);
             }},
     RowMark{"", MarkedCell::none, false,
             [](const Result& r) {

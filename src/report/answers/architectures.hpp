@@ -1,0 +1,41 @@
+#pragma once
+// Sections of the compare_architectures report, and the words they share.
+
+#include "archsim/report/compare_architectures_report.hpp"
+#include "report/blocks/metric_text.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// Title, sizes, recommendations, table, key insights, next steps.
+void add_summary(const ArchitectureComparison& c, Report& report);
+/// Energy, performance, memory and bottlenecks of every architecture in `c.detailed`.
+void add_detailed(const ArchitectureComparison& c, Report& report);
+/// One row per common region: cost on every architecture, winner and margin.
+void add_subgraphs(const ArchitectureComparison& c, Report& report);
+
+/// The best split of the network over two devices, where it beats either alone.
+void add_hybrids(const ArchitectureComparison& c, Report& report);
+/// Before and after of `--what-if`.
+void add_what_if(const ArchitectureComparison& c, Report& report);
+/// Assumed inputs, varied.
+void add_sensitivity(const ArchitectureComparison& c, Report& report);
+/// Best batches, crossovers and a chart.
+void add_batch_sweep(const ArchitectureComparison& c, Report& report);
+
+/// A command of this tool with the workload of the request and more flags, quoted for a shell.
+std::string tool_command(const ArchitectureComparison& c, const std::string& more);
+/// Result::estimate of label, for sentences: "GPU (H100)" where the label is a family, else the label.
+std::string full_label(const ArchitectureComparison& c, std::size_t index);
+
+/// The winner of a region by latency or energy (whatever the request's metric comes down to), and how many
+/// times worse the second is (0: no second).
+struct RegionWinner {
+    std::size_t best = 0; ///< index into ArchitectureComparison::compared
+    double margin = 0;
+};
+RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region);
+
+} // namespace archsim

@@ -1,0 +1,108 @@
+// Energy Breakdown:
+//   Total Energy:    48.9 mJ
+//     Compute:       18.5 mJ (37.9 %)
+//     ...
+// Performance, Memory, Bottleneck Analysis: see result_text.
+
+#include "report/answers/architectures.hpp"
+
+#include "archsim/report/energy_report.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+/// Events that make less of the energy than this are added up in one line.
+constexpr double kSmallShare = 0.01;
+
+Facts energy_breakdown(const Result& r) {
+    const double total = r.estimate.energy.total(), batch = r.estimate.batch;
+    const auto line = [&](const std::string& title, double joules) {
+        return NamedValue{
+            title, fmt::format("{} ({})", format_energy(joules / batch), format_percent(joules / total)), 1};
+    };
+    Facts facts;
+    facts.items.push_back({"Total Energy", format_energy(total / batch) + " per inference"});
+    double rest = 0;
+    for (const EnergyItem& item : energy_items(r))
+        if (item.joules < kSmallShare * total)
+            rest += item.joules;
+        else
+            facts.items.push_back(line(item.title, item.joules));
+    if (rest > 0)
+        facts.items.push_back(line("everything else", rest));
+    return facts;
+}
+
+Facts bottlenecks(const Estimate& e) {
+    const int total = e.compute_bound + e.memory_bound + e.overhead_bound;
+    const auto text = [&](int count) {
+        return fmt::format("{} subgraphs ({:.0f} %)", count, 100.0 * count / std::max(1, total));
+    };
+    Facts facts;
+    facts.items.push_back({"Compute-bound", text(e.compute_bound)});
+    facts.items.push_back({"Memory-bound", text(e.memory_bound)});
+    facts.items.push_back({"Overhead-bound", text(e.overhead_bound)});
+    facts.items.push_back({"Total subgraphs", fmt::format("{}", total)});
+    return facts;
+}
+
+Facts performance(const Result& r) {
+    const Estimate& e = r.estimate;
+    Facts facts;
+    facts.items.push_back({"Latency", with_interval(metric::latency, r)});
+    facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
+    facts.items.push_back({"Power", format_power(e.power_w)});
+    facts.items.push_back(
+        {"Utilization", fmt::format("{} ({} to {} over subgraphs)", format_percent(e.utilization),
+                                    format_percent(e.utilization_min), format_percent(e.utilization_max))});
+    return facts;
+}
+
+Facts memory(const Estimate& e) {
+    Facts facts;
+    facts.items.push_back({"Peak Memory", format_bytes(e.memory.peak_bytes)});
+    facts.items.push_back({"Activation Memory", format_bytes(e.memory.activation_bytes)});
+    facts.items.push_back({"Weight Memory", format_bytes(e.memory.weight_bytes)});
+    if (e.memory.workspace_bytes > 0)
+        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes)});
+    if (e.memory.kv_cache_bytes > 0)
+        facts.items.push_back({"KV Cache", format_bytes(e.memory.kv_cache_bytes)});
+    return facts;
+}
+
+} // namespace
+
+void add_detailed(const ArchitectureComparison& c, Report& report) {
+    for (std::size_t i : c.detailed) {
+        const Result& r = c.results[i];
+        report.blocks.push_back(Heading{2, fmt::format("Detailed Analysis: {}", full_label(c, i))});
+        if (r.device)
+            report.blocks.push_back(device_facts(r));
+        if (!r.ok()) {
+            report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
+            continue;
+        }
+        report.blocks.push_back(Heading{3, "Energy Breakdown:"});
+        report.blocks.push_back(energy_breakdown(r));
+        report.blocks.push_back(Heading{3, "Performance:"});
+        report.blocks.push_back(performance(r));
+        report.blocks.push_back(Heading{3, "Memory:"});
+        report.blocks.push_back(memory(r.estimate));
+        report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
+        report.blocks.push_back(bottlenecks(r.estimate));
+        for (const ResultLeaf& leaf : leaves_of(r)) {
+            Table table = subgraph_table(*leaf.result);
+            if (!r.parts.empty())
+                table.title = fmt::format("Subgraphs of {}", leaf.result->model->name);
+            report.blocks.push_back(std::move(table));
+        }
+    }
+}
+
+} // namespace archsim

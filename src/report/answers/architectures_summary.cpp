@@ -1,0 +1,253 @@
+// Recommendations:
+//   Best for Energy:      KPU, 8.68 mJ
+//   Best for Latency:     GPU, 357 us (tied with KPU)
+//
+// Architecture  Device  Energy  Latency  Memory  Util  vs GPU                          Best
+
+#include "report/answers/architectures.hpp"
+
+#include "report/blocks/columns.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
+    std::string text;
+    for (std::size_t i : winner.tied)
+        text += (text.empty() ? "" : ", ") + c.labels[i];
+    return text;
+}
+
+/// What has a winner: the metric asked for, then those of the table that recommend, in its order.
+std::vector<const Metric*> recommended(const CompareArchitecturesRequest& q) {
+    std::vector<const Metric*> list = {q.metric};
+    for (const Metric* m : q.metrics->rows())
+        if (m->recommend && *m != *q.metric)
+            list.push_back(m);
+    return list;
+}
+
+/// The winner is no better than any other.
+bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
+    std::optional<double> first;
+    int values = 0;
+    for (const Result& result : c.results)
+        if (const auto value = value_of(result, metric, c.request.decision.cost)) {
+            if (first && *value != *first)
+                return false;
+            first = value;
+            ++values;
+        }
+    return values > 1;
+}
+
+Facts recommendations(const ArchitectureComparison& c) {
+    Facts facts;
+    for (const Metric* m : recommended(c.request)) {
+        const auto winner = find_winner(c.results, *m, c.request.decision.cost);
+        if (!winner)
+            continue;
+        const std::string value =
+            format_value(*m, *value_of(c.results[winner->best], *m, c.request.decision.cost));
+        const std::string tied = tied_text(c, *winner);
+        const std::string name = *m == metric::balance ? "Best Balance" : "Best for " + m->title;
+        facts.items.push_back({name, all_equal(c, *m)
+                                         ? "all equal, " + value
+                                         : fmt::format("{}, {}{}", c.labels[winner->best], value,
+                                                       tied.empty() ? "" : " (tied with " + tied + ")")});
+    }
+    return facts;
+}
+
+std::string best_at(const ArchitectureComparison& c, std::size_t index) {
+    std::string text;
+    for (const Metric* m : recommended(c.request))
+        if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
+            winner && winner->best == index && !all_equal(c, *m))
+            text += (text.empty() ? "" : ", ") + m->key;
+    return text;
+}
+
+using SummaryColumns = std::vector<ColumnOf<std::size_t>>; ///< of indices into the results
+
+/// A column of what only estimates have.
+void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Column column,
+                   std::function<Cell(std::size_t)> cell) {
+    columns.push_back({std::move(column), [&c, cell = std::move(cell)](const std::size_t& i) {
+                           return c.results[i].ok() ? cell(i) : Cell{"-"};
+                       }});
+}
+
+void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m,
+                        int priority) {
+    if (any_value(c.results, m, c.request.decision.cost))
+        add_estimated(c, columns, {m.title, "", m.field, Align::right, m == *c.request.metric ? 0 : priority},
+                      [&](std::size_t i) {
+                          const auto value = value_of(c.results[i], m, c.request.decision.cost);
+                          return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
+                      });
+}
+
+/// Ratio to the baseline's value.
+void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
+    const auto base =
+        c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
+    add_estimated(
+        c, columns,
+        {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"), m.key, m.key + "_vs_baseline", Align::right},
+        [&, base](std::size_t i) {
+            if (c.baseline == i)
+                return Cell{"baseline", 1.0, Tone::muted};
+            const auto value = value_of(c.results[i], m, c.request.decision.cost);
+            return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base}
+                                              : Cell{"-"};
+        });
+}
+
+Table comparison_table(const ArchitectureComparison& c) {
+    struct Lead {
+        const Metric* metric;
+        int priority;
+    };
+    static constexpr std::array kFirst = {Lead{&metric::energy, 0}, Lead{&metric::latency, 0},
+                                          Lead{&metric::memory, 2}, Lead{&metric::utilization, 1}};
+    constexpr int kOther = 3;
+    SummaryColumns columns = {
+        {{"Architecture", "", "architecture"}, [&](const std::size_t& i) { return Cell{c.labels[i]}; }},
+        {{"Device", "", "hardware"}, [&](const std::size_t& i) {
+             return Cell{marked(hardware_label(c.results[i]), MarkedCell::hardware, c.results[i])};
+         }}};
+    for (const Lead& lead : kFirst)
+        add_summary_metric(c, columns, *lead.metric, lead.priority);
+    for (const Metric* m : {&metric::energy, &metric::latency})
+        add_ratio(c, columns, *m);
+    columns.push_back({{"Best for", "", "best_for"}, [&](const std::size_t& i) {
+                           const Result& r = c.results[i];
+                           return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
+                                         : Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
+                       }});
+    for (const Metric* m : c.request.metrics->rows())
+        if (std::none_of(kFirst.begin(), kFirst.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
+            add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
+    add_estimated(c, columns, {"Precision", "", "executed_precision", Align::left, 2},
+                  [&](std::size_t i) { return Cell{precision_label(c.results[i])}; });
+    add_estimated(c, columns, {"Runtime", "", "runtime", Align::left, 4},
+                  [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
+    std::vector<std::size_t> rows(c.results.size());
+    std::iota(rows.begin(), rows.end(), std::size_t{0});
+    Table table = table_of({}, columns, rows);
+    std::set<std::string> notes;
+    for (const std::size_t i : rows)
+        if (c.results[i].ok())
+            add_mark_notes(c.results[i], c.labels[i], notes);
+        else
+            notes.insert(fmt::format("{}: {}", c.labels[i], c.results[i].estimate.reason));
+    table.notes.assign(notes.begin(), notes.end());
+    return table;
+}
+
+struct Placed {
+    double value = 0;
+    std::size_t index = 0;
+};
+/// Those that have a value, best first.
+std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
+    std::vector<Placed> order;
+    for (std::size_t i = 0; i < c.results.size(); ++i)
+        if (const auto value = value_of(c.results[i], metric, c.request.decision.cost))
+            order.push_back({*value, i});
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
+    return order;
+}
+
+std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
+    return measure_of(c.results[a], metric, c.request.decision.cost)
+                   ->interval.overlaps(measure_of(c.results[b], metric, c.request.decision.cost)->interval)
+               ? "; their 90 % intervals overlap"
+               : "";
+}
+
+Bullets key_insights(const ArchitectureComparison& c) {
+    Bullets bullets;
+    const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
+    if (energy.size() < 2)
+        return bullets;
+    const auto against = [&](const std::vector<Placed>& order, const Metric& metric) {
+        return fmt::format("({} against {}){}", format_value(metric, order[0].value),
+                           format_value(metric, order[1].value),
+                           unless_tied(c, metric, order[0].index, order[1].index));
+    };
+    bullets.items.push_back(fmt::format("{} takes {} less energy than {} {}.", c.labels[energy[0].index],
+                                        format_percent(1 - energy[0].value / energy[1].value),
+                                        c.labels[energy[1].index], against(energy, metric::energy)));
+    bullets.items.push_back(fmt::format("{} is {} {} {}.", c.labels[latency[0].index],
+                                        slower_text(latency[0].value / latency[1].value),
+                                        c.labels[latency[1].index], against(latency, metric::latency)));
+    const std::size_t frugal = energy.front().index, fast = latency.front().index;
+    const auto ratio = [&](const Metric& metric) {
+        return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
+    };
+    if (frugal != fast)
+        bullets.items.push_back(fmt::format("Trade-off: {} takes {} less energy than {} and is {} it.",
+                                            c.labels[frugal], format_percent(1 - ratio(metric::energy)),
+                                            c.labels[fast], slower_text(ratio(metric::latency))));
+    else
+        bullets.items.push_back(
+            fmt::format("No trade-off: {} wins both energy and latency.", c.labels[fast]));
+    for (const Placed& placed : latency) {
+        const Estimate& e = c.results[placed.index].estimate;
+        const int total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
+        if (e.overhead_bound * 2 > total)
+            bullets.items.push_back(
+                fmt::format("{} spends more on starting kernels and layers than on their work in {} of {} "
+                            "subgraphs; a larger batch spreads that cost.",
+                            c.labels[placed.index], e.overhead_bound, total));
+        if (e.power_limited)
+            bullets.items.push_back(fmt::format("{} is at its power limit: its clock drops to {}.",
+                                                c.labels[placed.index], format_percent(e.clock_ratio)));
+    }
+    return bullets;
+}
+
+void add_next_steps(const ArchitectureComparison& c, Report& report) {
+    const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
+    if (latency.empty())
+        return;
+    report.blocks.push_back(Heading{3, "Next steps:"});
+    const std::string& fast = c.labels[latency.front().index];
+    report.blocks.push_back(Command{tool_command(c, "--level detailed --architecture " + fast)});
+    report.blocks.push_back(Command{tool_command(c, "--level subgraph")});
+    if (latency.size() < 2)
+        return;
+    const std::string& frugal = c.labels[energy.front().index];
+    const std::string& other = frugal == fast ? c.labels[energy[1].index] : fast;
+    report.blocks.push_back(
+        Command{tool_command(c, fmt::format("--explain-difference {} {} --metric energy", other, frugal))});
+}
+
+} // namespace
+
+void add_summary(const ArchitectureComparison& c, Report& report) {
+    report.blocks.push_back(Heading{3, "Recommendations:"});
+    report.blocks.push_back(recommendations(c));
+    report.blocks.push_back(comparison_table(c));
+    if (Bullets insights = key_insights(c); !insights.items.empty()) {
+        report.blocks.push_back(Heading{3, "Key Insights:"});
+        report.blocks.push_back(std::move(insights));
+    }
+    add_next_steps(c, report);
+}
+
+} // namespace archsim

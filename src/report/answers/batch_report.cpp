@@ -1,0 +1,248 @@
+#include "archsim/report/batch_report.hpp"
+
+#include "archsim/core/version.hpp"
+#include "archsim/report/decision_report.hpp"
+#include "report/blocks/decision_json.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const Result& first_result(const BatchAnalysis& sweep) {
+    return sweep.series.front().points.front().result;
+}
+
+std::string marks_of(const BestBatches& best, std::size_t index) {
+    std::string text;
+    const auto add = [&](const std::optional<std::size_t>& which, const char* word) {
+        if (which == index)
+            text += (text.empty() ? "" : ", ") + std::string(word);
+    };
+    add(best.latency, "latency");
+    add(best.throughput, "throughput");
+    add(best.energy, "energy");
+    add(best.knee, "knee");
+    return text;
+}
+
+/// One point of one device.
+struct BatchRow {
+    const BatchSeries* series;
+    std::size_t index;
+    BestBatches best;
+
+    const BatchPoint& point() const { return series->points[index]; }
+    const Result& result() const { return point().result; }
+};
+using BatchColumns = std::vector<ColumnOf<BatchRow>>;
+
+/// A column of what only estimates have.
+void add_estimated(BatchColumns& columns, Column column, std::function<Cell(const BatchRow&)> cell) {
+    columns.push_back({std::move(column), [cell = std::move(cell)](const BatchRow& row) {
+                           return row.result().ok() ? cell(row) : Cell{"-"};
+                       }});
+}
+
+/// The interval of the latency and its share of one item stand beside it.
+void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const Metric& m) {
+    const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
+        return measure_of(row.result(), m, conditions);
+    };
+    add_estimated(columns, column_of(m),
+                  [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); });
+    if (m != metric::latency)
+        return;
+    add_estimated(
+        columns, {"90 %", m.column_unit, "latency_interval", Align::right, 3},
+        [&m, measure](const BatchRow& row) { return Cell{interval_text(m, measure(row)->interval)}; });
+    add_estimated(columns, {"Per item", m.column_unit, "latency_per_item_s", Align::right, 2},
+                  [&m, measure](const BatchRow& row) {
+                      const double each = measure(row)->value / static_cast<double>(row.point().batch);
+                      return Cell{column_number(m, each), each};
+                  });
+}
+
+BatchColumns batch_columns(const BatchAnalysis& sweep) {
+    BatchColumns columns = {
+        {{"Hardware", "", "hardware"},
+         [](const BatchRow& row) {
+             return Cell{marked(hardware_label(row.result()), MarkedCell::hardware, row.result())};
+         }},
+        {{"Batch", "", "batch_size", Align::right},
+         [](const BatchRow& row) { return count_cell(true, static_cast<double>(row.point().batch)); }}};
+    const std::vector<Result> all = [&] {
+        std::vector<Result> list;
+        for (const BatchSeries& series : sweep.series)
+            for (const BatchPoint& point : series.points)
+                list.push_back(point.result);
+        return list;
+    }();
+    for (const Metric* m : sweep.metrics->rows())
+        if (any_value(all, *m, sweep.limits.cost))
+            add_batch_metric(sweep, columns, *m);
+    columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
+                           return row.result().ok() ? Cell{marks_of(row.best, row.index), {}, Tone::good}
+                                                    : Cell{std::string(name_of(row.result().estimate.status)),
+                                                           {},
+                                                           Tone::bad};
+                       }});
+    if (!sweep.limits.constraints.empty())
+        columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {
+                               const bool kept = row.series->decision.qualifies[row.index];
+                               return Cell{kept ? "kept" : "missed",
+                                           kept ? 1.0 : 0.0,
+                                           kept ? Tone::good : Tone::bad,
+                                           {},
+                                           CellKind::flag};
+                           }});
+    return columns;
+}
+
+Table batch_table(const BatchAnalysis& sweep) {
+    std::vector<BatchRow> rows;
+    std::set<std::string> notes;
+    for (const BatchSeries& series : sweep.series) {
+        const BestBatches best = best_batches(series);
+        for (std::size_t i = 0; i < series.points.size(); ++i) {
+            rows.push_back({&series, i, best});
+            const Result& r = rows.back().result();
+            if (!r.ok())
+                notes.insert(fmt::format("{} at batch {}: {}", hardware_label(r), series.points[i].batch,
+                                         r.estimate.reason));
+        }
+    }
+    Table table = table_of("Batch sizes", batch_columns(sweep), rows);
+    table.notes.push_back(
+        fmt::format("knee: smallest batch with {:.0f} % of the best throughput", kNearlyBest * 100));
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    return table;
+}
+
+std::string point_text(const BatchSeries& series, std::size_t index) {
+    const BatchPoint& point = series.points[index];
+    const auto text = [&](const Metric& m) { return format_value(m, *value_of(point.result, m)); };
+    return fmt::format("batch {}: {}, {} per batch, {} per item, {}", point.batch, text(metric::throughput),
+                       text(metric::latency), text(metric::energy), text(metric::memory));
+}
+
+/// "batch 8", one per point.
+std::vector<std::string> labels_of(const BatchSeries& series) {
+    std::vector<std::string> labels;
+    for (const BatchPoint& point : series.points)
+        labels.push_back(fmt::format("{}, batch {}", hardware_label(point.result), point.batch));
+    return labels;
+}
+
+Facts best_facts(const BatchAnalysis& sweep) {
+    Facts facts;
+    for (const BatchSeries& series : sweep.series) {
+        const BestBatches best = best_batches(series);
+        facts.items.push_back({hardware_label(series.points.front().result), ""});
+        if (!best.throughput) {
+            facts.items.push_back({"None", "no batch has an estimate that keeps the limits", 1});
+            continue;
+        }
+        facts.items.push_back({"Most throughput", point_text(series, *best.throughput), 1});
+        facts.items.push_back({"Knee", point_text(series, *best.knee), 1});
+        facts.items.push_back({"Least latency", point_text(series, *best.latency), 1});
+        facts.items.push_back({"Least energy", point_text(series, *best.energy), 1});
+    }
+    return facts;
+}
+
+nlohmann::ordered_json best_json(const BatchSeries& series) {
+    const BestBatches best = best_batches(series);
+    const auto batch = [&](const std::optional<std::size_t>& index) {
+        return index ? Json(series.points[*index].batch) : Json(nullptr);
+    };
+    return {{"throughput", batch(best.throughput)},
+            {"latency", batch(best.latency)},
+            {"energy", batch(best.energy)},
+            {"knee", batch(best.knee)}};
+}
+
+} // namespace
+
+Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
+    Chart chart{ChartKind::line,
+                fmt::format("{} against batch", metric.title),
+                "batch",
+                fmt::format("{} ({})", metric.noun, axis_unit_of(metric)),
+                true,
+                false,
+                {}};
+    for (const BatchSeries& series : sweep.series) {
+        ChartSeries line{hardware_label(series.points.front().result), {}};
+        for (const BatchPoint& point : series.points) {
+            const auto measure = measure_of(point.result, metric, sweep.limits.cost);
+            if (!measure)
+                continue;
+            ChartPoint mark;
+            mark.label = fmt::format("{}", point.batch);
+            mark.x = static_cast<double>(point.batch);
+            mark.y = measure->value * metric.scale;
+            mark.y_low = measure->interval.low * metric.scale;
+            mark.y_high = measure->interval.high * metric.scale;
+            mark.hover =
+                fmt::format("{}, batch {}: {}", line.name, point.batch, format_value(metric, measure->value));
+            line.points.push_back(std::move(mark));
+        }
+        chart.series.push_back(std::move(line));
+    }
+    return chart;
+}
+
+Report describe(const BatchAnalysis& sweep, const BatchView& view) {
+    Report report;
+    const Result& first = first_result(sweep);
+    report.title = fmt::format("Batch sizes of {}", first.model->title);
+    if (view.table_only) {
+        report.blocks.push_back(batch_table(sweep));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
+    report.blocks.push_back(batch_table(sweep));
+    report.blocks.push_back(
+        Heading{2, sweep.limits.constraints.empty() ? "Best batch" : "Best batch that keeps the limits"});
+    report.blocks.push_back(best_facts(sweep));
+    if (sweep.limits.active())
+        for (const BatchSeries& series : sweep.series)
+            for (Block& block : decision_blocks(series.decision, results_of(series), labels_of(series)))
+                report.blocks.push_back(std::move(block));
+    report.blocks.push_back(Heading{2, "Charts"});
+    for (const Metric* m : sweep.metrics->rows())
+        if (m->recommend)
+            report.blocks.push_back(batch_chart(sweep, *m));
+    return report;
+}
+
+std::string to_json(const BatchAnalysis& sweep) {
+    Json document = {{"schema", "archsim.analyze_batch/1"},
+                     {"version", version()},
+                     {"model", model_json(*first_result(sweep).model, nullptr)},
+                     {"batch_sizes", sweep.batches},
+                     {"series", Json::array()}};
+    for (const BatchSeries& series : sweep.series) {
+        Json points = Json::array();
+        for (const BatchPoint& point : series.points)
+            points.push_back(result_json({&point.result, static_cast<double>(point.batch), 0},
+                                         {sweep.metrics, sweep.limits.cost}));
+        document["series"].push_back({{"hardware", series.hardware},
+                                      {"best_batch", best_json(series)},
+                                      {"points", std::move(points)}});
+    }
+    return document.dump(2) + "\n";
+}
+
+} // namespace archsim

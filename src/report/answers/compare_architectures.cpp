@@ -1,0 +1,65 @@
+#include "archsim/report/compare_architectures_report.hpp"
+
+#include "archsim/report/decision_report.hpp"
+#include "report/answers/architectures.hpp"
+#include "report/answers/explanation_text.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+/// What is asked for beside the comparison itself.
+void add_extras(const ArchitectureComparison& c, const Explanations& explanations, Report& report) {
+    for (Block& block : explanation_blocks(c.results, explanations))
+        report.blocks.push_back(std::move(block));
+    if (c.decision)
+        for (Block& block : decision_blocks(*c.decision, c.results, c.labels))
+            report.blocks.push_back(std::move(block));
+}
+
+} // namespace
+
+Report describe(const ArchitectureComparison& c, const Explanations& explanations) {
+    Report report;
+    report.title = fmt::format("Architecture Comparison: {}", c.model->title);
+    report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Paragraph{fmt::format(
+        "Batch Size: {}, Precision: {}; {}", c.request.workload.batch,
+        precision_name(c.request.conditions.precision),
+        c.request.conditions.scope == Scope::kernel ? "device time only, no transfers and no host work"
+                                                    : "end to end, with transfers and host work")});
+    for (const Finding& finding : c.model->findings)
+        report.blocks.push_back(
+            Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
+    if (c.explanation)
+        add_explanation(c, *c.explanation, report);
+    if (c.what_if)
+        add_what_if(c, report);
+    if (c.batch_sweep)
+        add_batch_sweep(c, report);
+    if (c.sensitivity)
+        add_sensitivity(c, report);
+    if (c.explanation || c.what_if || c.batch_sweep || c.sensitivity) {
+        add_extras(c, explanations, report);
+        return report;
+    }
+    switch (c.request.level) {
+    case ComparisonLevel::summary:
+        add_summary(c, report);
+        break;
+    case ComparisonLevel::detailed:
+        add_detailed(c, report);
+        break;
+    case ComparisonLevel::subgraph:
+        add_subgraphs(c, report);
+        add_hybrids(c, report);
+        break;
+    }
+    add_extras(c, explanations, report);
+    return report;
+}
+
+} // namespace archsim

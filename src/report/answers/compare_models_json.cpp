@@ -1,0 +1,58 @@
+#include "archsim/report/compare_models_report.hpp"
+
+#include "archsim/core/version.hpp"
+#include "report/blocks/decision_json.hpp"
+#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+} // namespace
+
+std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
+    Json document = {{"schema", "archsim.compare_models/1"}, {"version", version()}};
+    const CompareModelsRequest& q = c.request;
+    document["request"] = {
+        {"models", q.models},
+        {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
+        {"hardware", q.hardware},
+        {"runtimes", q.stacks},
+        {"precision", precision_name(q.conditions.precision)},
+        {"batch_size", q.workload.batch},
+        {"dims", q.workload.sizes.dims},
+        {"scenario", name_of(q.conditions.scenario)},
+        {"scope", name_of(q.conditions.scope)},
+        {"devices", q.conditions.devices > 0 ? Json(q.conditions.devices) : Json("auto")},
+        {"prompt_tokens", q.workload.prompt ? Json(q.workload.prompt->tokens) : Json(nullptr)},
+        {"generate_tokens", q.workload.prompt ? Json(q.workload.prompt->generate) : Json(nullptr)}};
+    document["decisions"] = q.decision.active() ? Json::array() : Json(nullptr);
+    document["models"] = Json::array();
+    document["results"] = Json::array();
+    const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
+    for (std::size_t m = 0; m < c.models.size(); ++m) {
+        const auto results = std::span(c.results).subspan(m * per_model, per_model);
+        const Partition* partition = nullptr;
+        for (const Result& r : results)
+            if (!partition && r.partition)
+                partition = r.partition.get();
+        document["models"].push_back(model_json(*c.models[m], partition));
+        if (q.decision.active()) {
+            Json decision = {{"model", c.models[m]->name}};
+            decision.update(decision_json(decide(results, q.decision), hardware_labels(results)));
+            document["decisions"].push_back(std::move(decision));
+        }
+        const Metric& by = view.sort_by != nullptr ? *view.sort_by : ranked_by(q.conditions.scenario);
+        for (const RankedResult& row :
+             ranked({results, static_cast<double>(q.workload.batch), &by}, view.metric_view()))
+            document["results"].push_back(result_json(row, view.metric_view()));
+    }
+    add_explanations(document, c.results, view.explanations);
+    return document.dump(2) + "\n";
+}
+
+} // namespace archsim

@@ -1,0 +1,149 @@
+#include "archsim/report/comprehensive_report.hpp"
+
+#include "archsim/report/batch_report.hpp"
+#include "archsim/report/comparison_charts.hpp"
+#include "archsim/report/cost_report.hpp"
+#include "archsim/report/decision_report.hpp"
+#include "archsim/report/energy_report.hpp"
+#include "archsim/report/graph_mapping.hpp"
+#include "archsim/report/memory_report.hpp"
+#include "report/blocks/mapping_blocks.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_sources.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+namespace archsim {
+
+namespace {
+
+std::string kind_title(OpKind kind) {
+    return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
+}
+
+Table kind_table(const ComprehensiveAnalysis& a) {
+    const Estimate& e = a.result.estimate;
+    Table table;
+    table.title = "Time and energy by kind of work";
+    table.columns = {{"Kind", "", "kind"},
+                     {"Subgraphs", "", "subgraphs", Align::right},
+                     {"Time", "us", "latency_s", Align::right},
+                     {"Share", "%", "latency_share", Align::right},
+                     {"Energy", "mJ", "energy_j", Align::right},
+                     {"Operations", "", "operations", Align::right, 1},
+                     {"Memory", "MB", "memory_bytes", Align::right, 1},
+                     {"Bound: compute", "", "compute_bound", Align::right, 2},
+                     {"memory", "", "memory_bound", Align::right, 2},
+                     {"fixed", "", "overhead_bound", Align::right, 2}};
+    for (const KindShare& share : a.kinds)
+        table.rows.push_back(
+            {{kind_title(share.kind)},
+             {fmt::format("{:.0f}", share.subgraphs), share.subgraphs},
+             {format_number(share.latency_s * 1e6), share.latency_s},
+             {fmt::format("{:.1f}", 100 * share.latency_s / e.latency_s), share.latency_s / e.latency_s},
+             {format_number(share.energy_j * 1e3), share.energy_j},
+             {format_count(share.operations), share.operations},
+             {format_number(share.memory_bytes / 1e6), share.memory_bytes},
+             {fmt::format("{}", share.compute_bound), static_cast<double>(share.compute_bound)},
+             {fmt::format("{}", share.memory_bound), static_cast<double>(share.memory_bound)},
+             {fmt::format("{}", share.overhead_bound), static_cast<double>(share.overhead_bound)}});
+    return table;
+}
+
+Chart time_chart(const ComprehensiveAnalysis& a) {
+    Chart chart{ChartKind::bar, "Time by kind of work", "kind", "us", false, false, {{"time", {}}}};
+    for (const KindShare& share : a.kinds) {
+        ChartPoint point;
+        point.label = kind_title(share.kind);
+        point.y = share.latency_s * 1e6;
+        point.hover = fmt::format("{}: {} in {:.0f} subgraphs", point.label, format_time(share.latency_s),
+                                  share.subgraphs);
+        chart.series.front().points.push_back(std::move(point));
+    }
+    return chart;
+}
+
+void append(Report report, Report& to) {
+    std::move(report.blocks.begin(), report.blocks.end(), std::back_inserter(to.blocks));
+}
+
+/// A section with the blocks of another report, whose own title is left out.
+void add_section(const std::string& title, Report part, Report& to) {
+    to.blocks.push_back(Heading{2, title});
+    for (Block& block : part.blocks) {
+        const Heading* heading = std::get_if<Heading>(&block);
+        if (!heading || heading->level > 1)
+            to.blocks.push_back(std::move(block));
+    }
+}
+
+void add_findings(const Result& result, Report& report) {
+    Bullets bullets;
+    for (const Finding& finding : result.estimate.findings)
+        bullets.items.push_back(to_string(finding));
+    if (!result.estimate.precision_note.empty())
+        bullets.items.push_back(fmt::format("precision: {}", result.estimate.precision_note));
+    if (bullets.items.empty())
+        return;
+    report.blocks.push_back(Heading{2, "Findings"});
+    report.blocks.push_back(std::move(bullets));
+}
+
+} // namespace
+
+Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view) {
+    const Result& r = a.result;
+    Report report;
+    report.title = fmt::format("{} on {}: everything", r.model->title, hardware_label(r));
+    if (view.table_only && r.ok()) {
+        report.blocks.push_back(subgraph_table(r));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, fmt::format("COMPREHENSIVE ANALYSIS: {} on {}", r.model->title, hardware_label(r))});
+    if (a.decision.request.active())
+        append({"", decision_blocks(a.decision, std::span(&r, 1), {hardware_label(r)})}, report);
+    report.blocks.push_back(Heading{3, "Model"});
+    report.blocks.push_back(model_facts(*r.model, std::span(&r, 1)));
+    if (r.device) {
+        report.blocks.push_back(Heading{3, r.device->name});
+        report.blocks.push_back(device_facts(r));
+    }
+    if (!r.ok()) {
+        report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
+        add_findings(r, report);
+        return report;
+    }
+    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost}));
+    if (!r.estimate.interval_basis.empty())
+        report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(Heading{2, "Time"});
+        report.blocks.push_back(kind_table(a));
+        report.blocks.push_back(time_chart(a));
+        report.blocks.push_back(subgraph_table(r));
+        add_slowest_subgraphs(r, view.top, report);
+        report.blocks.push_back(Heading{2, "Roofline"});
+        report.blocks.push_back(roofline_chart(std::span(&r, 1)));
+    }
+    add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
+    report.blocks.push_back(energy_chart(std::span(&r, 1)));
+    report.blocks.push_back(Heading{2, "Memory"});
+    append({"", memory_blocks(std::span(&r, 1))}, report);
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches, BatchView{}), report);
+    report.blocks.push_back(Heading{2, "Money and carbon"});
+    append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(Heading{2, "Inputs and sources"});
+        report.blocks.push_back(sources_table(r));
+    }
+    add_findings(r, report);
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,109 @@
+#include "report/answers/explanation_text.hpp"
+
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+/// What each factor says about two devices {a} and {b} with the values {x} and {y}.
+constexpr std::array<std::string_view, kFactorCount> kSentences = {
+    "{a} can execute {x} at the precision it runs in, {b} {y}",
+    "{a} turns {x} of its peak into useful work, {b} {y}",
+    "on-chip data paths are busy for {x} on {a} and {y} on {b}",
+    "{a} reaches {x} of memory bandwidth in long streams, {b} {y}",
+    "the accesses of this network reach {x} of that bandwidth on {a}, {y} on {b}",
+    "{a} moves {x} to and from external memory, {b} {y}",
+    "running compute and data movement at once saves {x} of their time on {a}, {y} on {b}",
+    "starting kernels, layers and the inference takes {x} on {a}, {y} on {b}",
+    "operators and transfers on the host take {x} on {a}, {y} on {b}",
+    "the power limit leaves {x} of the clock on {a}, {y} on {b}",
+    "an item finishes every {x} of the latency on {a}, every {y} on {b}",
+    "{a} executes {x}, {b} {y}",
+    "an operation costs {x} on {a}, {y} on {b}",
+    "instructions, scheduling and control take {x} on {a}, {y} on {b}",
+    "registers and the nearest memory pass {x} on {a}, {y} on {b}",
+    "each such byte costs {x} on {a}, {y} on {b}",
+    "shared on-chip memory passes {x} on {a}, {y} on {b}",
+    "each byte of shared on-chip memory costs {x} on {a}, {y} on {b}",
+    "{x} pass between processing elements, streamers and routing on {a}, {y} on {b}",
+    "each byte between processing elements costs {x} on {a}, {y} on {b}",
+    "each byte of external memory costs {x} on {a}, {y} on {b}",
+    "{a} draws {x} without doing work, {b} {y}",
+    "an inference occupies {a} for {x}, {b} for {y}",
+    "weights take {x} on {a}, {y} on {b}",
+    "activations alive at once take {x} on {a}, {y} on {b}",
+    "keys and values take {x} on {a}, {y} on {b}",
+    "device time costs {x} on {a}, {y} on {b}",
+    "electricity costs {x} per inference on {a}, {y} on {b}",
+};
+
+std::string change_text(const Metric& metric, double value, const std::string& a) {
+    return fmt::format("this alone gives {} {} {} {}", a, format_value(metric, std::abs(value)),
+                       value > 0 ? "more" : "less", metric.noun);
+}
+
+} // namespace
+
+std::string input_text(Factor factor, double value) {
+    const std::string_view unit = info_of(factor).unit;
+    if (unit == "1")
+        return format_percent(value);
+    if (value == 0)
+        return "none";
+    if (unit == "s")
+        return format_time(value);
+    if (unit == "B")
+        return format_bytes(value);
+    if (unit == "B/s")
+        return std::isinf(value) ? "no external memory" : format_bytes(value) + "/s";
+    if (unit == "J")
+        return format_energy(value);
+    if (unit == "W")
+        return format_power(value);
+    if (unit == "op/s" || unit == "op")
+        return format_count(value) + std::string(unit == "op" ? " operations" : "op/s");
+    if (unit == "J/B" || unit == "J/op")
+        return format_number(value * 1e12) + " pJ";
+    if (unit == "USD/s")
+        return fmt::format("${}/h", format_number(value * 3600));
+    return fmt::format("${} per million", format_number(value * 1e6));
+}
+
+std::string contribution_sentence(const Contribution& c, const Metric& metric, const std::string& a,
+                                  const std::string& b) {
+    std::string text = fmt::format(
+        fmt::runtime(kSentences[static_cast<std::size_t>(c.factor)]), fmt::arg("a", a), fmt::arg("b", b),
+        fmt::arg("x", input_text(c.factor, c.a.value)), fmt::arg("y", input_text(c.factor, c.b.value)));
+    return fmt::format("{}: {}; {}.", info_of(c.factor).title, text, change_text(metric, c.value, a));
+}
+
+std::string flip_text(const Flip& flip) {
+    if (flip.change == "batch")
+        return fmt::format("at batch {}", flip.batch);
+    if (flip.change == "precision")
+        return fmt::format("in {}", fmt::join(flip.precisions, ", "));
+    return fmt::format("with {} the {} of {}", format_ratio(flip.factor), flip.title, flip.architecture);
+}
+
+std::vector<const RegionContribution*> carrying(const Attribution& attribution, double share) {
+    std::vector<const RegionContribution*> list;
+    double sum = 0;
+    for (const RegionContribution& r : attribution.region_contributions) {
+        if (attribution.difference == 0 || sum / attribution.difference >= share)
+            break;
+        if (r.value * attribution.difference <= 0)
+            continue;
+        list.push_back(&r);
+        sum += r.value;
+    }
+    return list;
+}
+
+} // namespace archsim

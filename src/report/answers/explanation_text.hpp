@@ -1,0 +1,23 @@
+#pragma once
+// "Why is GPU different from TPU?": the attribution in words, a table that adds up, subgraphs, bottlenecks,
+// flips.
+
+#include "report/answers/architectures.hpp"
+
+#include <string>
+
+namespace archsim {
+
+void add_explanation(const ArchitectureComparison& c, const Explanation& explanation, Report& report);
+
+/// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
+std::string input_text(Factor factor, double value);
+/// One sentence on a contribution, with both inputs and what it does to the difference.
+std::string contribution_sentence(const Contribution& contribution, const Metric& metric,
+                                  const std::string& a, const std::string& b);
+/// "with 1.40x the memory bandwidth on GPU" ...
+std::string flip_text(const Flip& flip);
+/// The largest contributions of regions that together carry `share` of the difference, in its direction.
+std::vector<const RegionContribution*> carrying(const Attribution& attribution, double share);
+
+} // namespace archsim

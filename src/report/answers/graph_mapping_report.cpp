@@ -1,0 +1,206 @@
+#include "archsim/report/graph_mapping.hpp"
+
+#include "archsim/estimate/resource_times.hpp"
+#include "archsim/report/memory_report.hpp"
+#include "report/blocks/mapping_blocks.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_sources.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/shape_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <numeric>
+
+namespace archsim {
+
+namespace {
+
+std::string operators_text(const ShapedGraph& graph, const Subgraph& subgraph) {
+    std::string text;
+    for (const SubgraphMember& member : subgraph.members) {
+        const Operator& op = graph.operators[member.op];
+        if (op.work.kind == OpKind::free)
+            continue;
+        text += fmt::format("{}{} {} -> {}", text.empty() ? "" : "; ", op.type,
+                            shapes_text(graph, activations_of(graph, op)), shapes_text(graph, op.outputs));
+    }
+    return text;
+}
+
+/// "49 of 54 SM busy on average (90.7 %), 98.4 % of the padded work is useful, ...".
+std::string factors_text(const Mapping& mapping, std::string_view unit) {
+    const Allocation& a = mapping.allocation;
+    std::string text;
+    const auto add = [&](std::string part) { text += (text.empty() ? "" : "; ") + part; };
+    if (a.units_total > 0)
+        add(fmt::format("{} of {} {} used ({})", format_number(a.units_used), format_number(a.units_total),
+                        unit, format_percent(a.units_used / a.units_total)));
+    if (a.waves > 0)
+        add(fmt::format("{} waves, the last one {} full", format_number(a.waves),
+                        format_percent(a.waves - std::ceil(a.waves) + 1)));
+    if (a.useful_fraction < 1)
+        add(format_percent(a.useful_fraction) + " of the padded work is useful");
+    for (const Demand& demand : mapping.all())
+        if (demand.efficiency != 1 && demand.reason != Parameter::count_)
+            add(fmt::format("{} at {} of its rate ({})", name_of(demand.resource),
+                            format_percent(demand.efficiency), info_of(demand.reason).name));
+    return text;
+}
+
+std::string amount_text(const ResourceTime& time) {
+    const std::string_view unit = unit_of(time.resource);
+    return unit == "bytes" ? format_bytes(time.amount)
+           : unit == "s"   ? format_time(time.amount)
+                           : format_count(time.amount) + " cycles";
+}
+
+/// Where a rate comes from: the facts behind it and the parameter that lowers it.
+std::string source_text(const ResourceTime& time, const Machine& machine) {
+    std::string text;
+    const auto add = [&](const Fact& fact) {
+        if (const std::string source = fact_source(fact); !source.empty())
+            text += (text.empty() ? "" : "\n") + source;
+    };
+    for (const Fact* fact : machine.rates[static_cast<std::size_t>(time.resource)].facts)
+        if (fact)
+            add(*fact);
+    if (time.reason != Parameter::count_)
+        add(machine.parameters.fact(time.reason));
+    return text;
+}
+
+Table resource_table(const Result& result, const SubgraphEstimate& s, double repeat) {
+    Table table;
+    table.columns = {{"Resource", "", "resource"},
+                     {"Lane", "", "lane"},
+                     {"Amount", "", "amount", Align::right},
+                     {"Rate", "per s", "rate", Align::right, 1},
+                     {"Reached", "%", "efficiency", Align::right, 1},
+                     {"Time", "us", "seconds", Align::right},
+                     {"Because of", "", "parameter", Align::left, 2}};
+    for (const ResourceTime& time :
+         resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, repeat)) {
+        const std::string source = source_text(time, *result.machine);
+        table.rows.push_back(
+            {{std::string(name_of(time.resource))},
+             {std::string(name_of(time.lane))},
+             {amount_text(time), time.amount},
+             {format_count(time.rate), time.rate, Tone::plain, source},
+             {fmt::format("{:.1f}", time.efficiency * 100), time.efficiency, Tone::plain, source},
+             {format_number(time.seconds * 1e6), time.seconds},
+             {time.reason == Parameter::count_ ? "" : std::string(info_of(time.reason).name)}});
+    }
+    return table;
+}
+
+void add_subgraph(const Result& result, const SubgraphEstimate& s, Report& report) {
+    const Subgraph& subgraph = result.partition->subgraphs[s.index];
+    const SubgraphWork& work = result.work->subgraphs[s.index];
+    const std::string_view unit = unit_name(*result.device);
+    report.blocks.push_back(Heading{3, fmt::format("{} (subgraph {} of {})", subgraph.name, s.index,
+                                                   result.partition->subgraphs.size())});
+    Facts facts;
+    facts.items.push_back({"Operators", operators_text(*result.model->graph, subgraph)});
+    if (subgraph.repeat != 1)
+        facts.items.push_back({"Executions", format_number(subgraph.repeat)});
+    facts.items.push_back(
+        {"Work",
+         fmt::format("{} multiply-accumulates, {} operations in {}", format_count(work.macs * work.repeat),
+                     format_count(work.operations() * work.repeat), name_of(work.precision))});
+    facts.items.push_back(
+        {"Tensors",
+         fmt::format("{} in, {} weights, {} out; {} unfused",
+                     format_bytes(work.input_bytes + work.extra_bytes), format_bytes(work.weight_bytes),
+                     format_bytes(work.output_bytes), format_bytes(work.unfused_bytes))});
+    facts.items.push_back({"Allocation", allocation_text(s.mapping.allocation, unit)});
+    facts.items.push_back({"Factors", factors_text(s.mapping, unit)});
+    facts.items.push_back(
+        {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
+                             s.bound == Bound::overhead ? "fixed cost" : name_of(s.binding),
+                             format_percent(s.utilization))});
+    facts.items.push_back({"Energy", fmt::format("{}, of it {} static", format_energy(s.energy.total()),
+                                                 format_energy(s.energy.static_joules))});
+    report.blocks.push_back(std::move(facts));
+    report.blocks.push_back(resource_table(result, s, subgraph.repeat));
+}
+
+} // namespace
+
+void add_slowest_subgraphs(const Result& result, int top, Report& report) {
+    const auto& subgraphs = result.estimate.subgraphs;
+    std::vector<std::size_t> order(subgraphs.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return subgraphs[a].latency_s > subgraphs[b].latency_s;
+    });
+    const std::size_t shown = top > 0 ? std::min(order.size(), static_cast<std::size_t>(top)) : order.size();
+    report.blocks.push_back(
+        Heading{2, shown < order.size() ? fmt::format("The {} slowest of {} subgraphs", shown, order.size())
+                                        : std::string("Every subgraph, slowest first")});
+    for (std::size_t i = 0; i < shown; ++i)
+        add_subgraph(result, subgraphs[order[i]], report);
+}
+
+namespace {
+
+Table partition_table(const Result& result) {
+    Table table;
+    table.title = fmt::format("Partition by {}: why each operator joined its subgraph or was cut off",
+                              result.runtime->id);
+    table.columns = {{"Subgraph", "", "subgraph", Align::right},
+                     {"Operator", "", "operator"},
+                     {"Type", "", "type"},
+                     {"Reason", "", "reason"}};
+    const auto& subgraphs = result.partition->subgraphs;
+    for (std::size_t i = 0; i < subgraphs.size(); ++i)
+        for (const SubgraphMember& member : subgraphs[i].members) {
+            const Operator& op = result.model->graph->operators[member.op];
+            table.rows.push_back({{fmt::format("{}", i), static_cast<double>(i)},
+                                  {op.name},
+                                  {op.type},
+                                  {std::string(describe(member.reason))}});
+        }
+    return table;
+}
+
+} // namespace
+
+Report describe_mapping(const Result& result, const GraphMappingView& view) {
+    Report report;
+    report.title = fmt::format("{} on {}", result.model->title, hardware_label(result));
+    if (view.table_only && result.ok()) {
+        report.blocks.push_back(subgraph_table(result));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, fmt::format("GRAPH MAPPING: {} on {}", result.model->title, hardware_label(result))});
+    if (result.device)
+        report.blocks.push_back(device_facts(result));
+    if (!result.ok()) {
+        report.blocks.push_back(
+            Paragraph{fmt::format("No estimate: {}.", result.estimate.reason), Tone::bad});
+        return report;
+    }
+    report.blocks.push_back(performance_facts(result));
+    report.blocks.push_back(subgraph_table(result));
+    add_slowest_subgraphs(result, view.top, report);
+    if (view.roofline) {
+        report.blocks.push_back(Heading{2, "Roofline"});
+        report.blocks.push_back(roofline_chart(std::span(&result, 1)));
+    }
+    if (view.memory) {
+        report.blocks.push_back(Heading{2, "Memory"});
+        for (Block& block : memory_blocks(std::span(&result, 1)))
+            report.blocks.push_back(std::move(block));
+    }
+    if (view.partition) {
+        report.blocks.push_back(Heading{2, "Partition"});
+        report.blocks.push_back(partition_table(result));
+    }
+    return report;
+}
+
+} // namespace archsim

@@ -1,0 +1,227 @@
+// The profile of a graph as report blocks: facts, a table by type, the module tree, the largest operators.
+
+#include "archsim/report/graph_profile.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/precision_text.hpp"
+#include "report/blocks/shape_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <numeric>
+
+namespace archsim {
+
+namespace {
+
+std::vector<Column> sum_columns() {
+    return {{"MACs", "", "macs", Align::right},
+            {"Operations", "", "operations", Align::right},
+            {"Parameters", "", "parameters", Align::right, 1},
+            {"Weights", "read", "weight_bytes", Align::right, 3},
+            {"Activations", "read + written", "activation_bytes", Align::right, 2},
+            {"Intensity", "ops/byte", "operations_per_byte", Align::right, 1}};
+}
+
+/// Six cells; "?" where nothing is known, ">" where a part is.
+void append_sums(std::vector<Cell>& row, const ProfileSums& sums) {
+    const auto add = [&](double value, const std::string& text) {
+        if (sums.unknown > 0 && (value == 0 || sums.unknown == sums.operators))
+            row.push_back({"?"});
+        else if (sums.unknown > 0)
+            row.push_back({"> " + text});
+        else
+            row.push_back({value > 0 ? text : "-", value});
+    };
+    add(sums.macs, format_count(sums.macs));
+    add(sums.operations, format_count(sums.operations));
+    add(sums.parameters, format_count(sums.parameters));
+    add(sums.weight_bytes, format_bytes(sums.weight_bytes));
+    add(sums.activation_bytes, format_bytes(sums.activation_bytes));
+    if (sums.unknown > 0)
+        row.push_back({"?"});
+    else
+        add(sums.intensity(), format_number(sums.intensity()));
+}
+
+template <typename... Leading>
+Table table_with_sums(std::string title, Leading... leading) {
+    Table table;
+    table.title = std::move(title);
+    table.columns = {std::move(leading)...};
+    for (Column& column : sum_columns())
+        table.columns.push_back(std::move(column));
+    return table;
+}
+
+Table type_table(const GraphProfile& profile) {
+    Table table = table_with_sums("By operator type", Column{"Type", "", "type"},
+                                  Column{"Count", "", "count", Align::right},
+                                  Column{"Share", "of ops", "share", Align::right, 1});
+    for (const TypeProfile& type : profile.types) {
+        std::vector<Cell> row{{type.type}, {fmt::format("{:.0f}", type.sums.operators), type.sums.operators}};
+        if (profile.totals.unknown > 0) {
+            row.push_back({"?"});
+        } else {
+            const double share =
+                profile.totals.operations > 0 ? type.sums.operations / profile.totals.operations : 0;
+            row.push_back({format_percent(share), share});
+        }
+        append_sums(row, type.sums);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table module_table(const GraphProfile& profile, int depth) {
+    Table table = table_with_sums("By module", Column{"Module", "", "module"},
+                                  Column{"Operators", "", "operators", Align::right, 2});
+    for (const ModuleProfile& module : profile.modules) {
+        if (module.depth > depth)
+            continue;
+        std::vector<Cell> row{{std::string(2 * static_cast<std::size_t>(module.depth), ' ') + module.name},
+                              {fmt::format("{:.0f}", module.sums.operators), module.sums.operators}};
+        append_sums(row, module.sums);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+double key_of(const ProfileSums& sums, ProfileOrder order) {
+    switch (order) {
+    case ProfileOrder::operations:
+        return sums.operations;
+    case ProfileOrder::macs:
+        return sums.macs;
+    case ProfileOrder::bytes:
+        return sums.bytes();
+    case ProfileOrder::parameters:
+        return sums.parameters;
+    case ProfileOrder::intensity:
+        return sums.intensity();
+    case ProfileOrder::graph:
+        break;
+    }
+    return 0; // all alike: the order of the graph stays
+}
+
+Table operator_table(const GraphProfile& profile, const GraphProfileView& view) {
+    std::vector<std::size_t> order(profile.operators.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+        return key_of(profile.operators[a].sums, view.order) > key_of(profile.operators[b].sums, view.order);
+    });
+    const bool all = view.top <= 0 || static_cast<std::size_t>(view.top) >= order.size();
+    if (!all)
+        order.resize(static_cast<std::size_t>(view.top));
+    std::string title = view.order == ProfileOrder::graph
+                            ? std::string("Operators")
+                            : fmt::format("Operators by {}", name_of(view.order));
+    if (!all)
+        title += fmt::format(", the first {} of {}", order.size(), profile.operators.size());
+    Table table = table_with_sums(std::move(title), Column{"Operator", "", "name"},
+                                  Column{"Type", "", "type"}, Column{"Inputs", "", "inputs", Align::left, 2},
+                                  Column{"Outputs", "", "outputs", Align::left, 1});
+    for (const std::size_t index : order) {
+        const OperatorProfile& item = profile.operators[index];
+        std::vector<Cell> row{{item.op->name},
+                              {item.op->type},
+                              {shapes_text(*profile.graph, activations_of(*profile.graph, *item.op))},
+                              {shapes_text(*profile.graph, item.op->outputs)}};
+        append_sums(row, item.sums);
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+Table tensor_table(const ShapedGraph& graph) {
+    Table table;
+    table.title = "Tensors";
+    table.columns = {{"Tensor", "", "tensor"},
+                     {"Type", "", "type"},
+                     {"Shape", "", "shape"},
+                     {"Role", "", "role", Align::left, 1},
+                     {"Size", "", "bytes", Align::right, 1}};
+    bool bounded = false;
+    for (const ShapedTensor& tensor : graph.tensors) {
+        const double bytes = tensor.elements() * tensor.stored_bits() / 8;
+        std::string role = tensor.role == TensorRole::input         ? "input"
+                           : tensor.role == TensorRole::initializer ? "initializer"
+                           : tensor.constant                        ? "constant"
+                                                                    : "computed";
+        bounded |= tensor.data_dependent;
+        table.rows.push_back({{tensor.name},
+                              {std::string(name_of(tensor.type))},
+                              {shape_text(tensor) + (tensor.data_dependent ? " *" : "")},
+                              {std::move(role)},
+                              tensor.known ? Cell{format_bytes(bytes), bytes} : Cell{"?"}});
+    }
+    if (bounded)
+        table.notes.push_back("* depends on data at run time: an upper bound, or the size given with --dim");
+    return table;
+}
+
+Facts summary(const GraphProfile& profile, bool totals_known) {
+    Facts facts;
+    const auto add = [&](const char* name, std::string value) {
+        facts.items.push_back({name, std::move(value)});
+    };
+    std::string dims;
+    for (const auto& [name, size] : profile.graph->dims)
+        dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
+    if (!dims.empty())
+        add("Sizes", dims);
+    add("Operators", fmt::format("{} at run time, {} folded", profile.operators.size(),
+                                 profile.graph->operators.size() - profile.operators.size()));
+    const ProfileSums& totals = profile.totals;
+    if (!profile.precisions.empty())
+        add("Precision", precision_text(profile.precisions));
+    if (!totals_known) {
+        add("Totals", "withheld: a part of the model is not understood (see the findings)");
+        return facts;
+    }
+    const std::string mark = profile.complete ? "" : " (incomplete)";
+    add("Parameters", format_count(profile.graph->parameters()) + mark);
+    const std::string widths = weight_text(weight_mix(*profile.graph));
+    add("Weights",
+        format_bytes(profile.stored_weight_bytes) + (widths.empty() ? "" : " (" + widths + ")") + mark);
+    add("Multiply-accumulates", fmt::format("{} ({} operations){}", format_count(totals.macs),
+                                            format_count(totals.operations), mark));
+    add("Activation traffic", format_bytes(totals.activation_bytes) + " unfused" + mark);
+    add("Arithmetic intensity", format_number(totals.intensity()) + " operations per byte" + mark);
+    return facts;
+}
+
+Bullets finding_list(const std::vector<Finding>& findings) {
+    Bullets bullets;
+    for (const Finding& finding : findings)
+        bullets.items.push_back(fmt::format("{}: {}", name_of(finding.severity), to_string(finding)));
+    return bullets;
+}
+
+} // namespace
+
+Report describe(const GraphProfile& profile, const GraphProfileView& view) {
+    Report report;
+    report.title = "Graph profile: " + profile.name;
+    const bool totals_known = profile.complete || view.allow_unknown;
+    if (view.operators_only) {
+        report.blocks.emplace_back(operator_table(profile, view));
+        return report;
+    }
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(summary(profile, totals_known));
+    report.blocks.emplace_back(type_table(profile));
+    if (view.depth > 0)
+        report.blocks.emplace_back(module_table(profile, view.depth));
+    report.blocks.emplace_back(operator_table(profile, view));
+    if (view.tensors)
+        report.blocks.emplace_back(tensor_table(*profile.graph));
+    if (!profile.graph->findings.empty()) {
+        report.blocks.emplace_back(Heading{2, "Findings"});
+        report.blocks.emplace_back(finding_list(profile.graph->findings));
+    }
+    return report;
+}
+
+} // namespace archsim

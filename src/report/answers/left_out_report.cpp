@@ -1,0 +1,92 @@
+#include "report/answers/left_out_report.hpp"
+
+#include "report/blocks/statistic_cells.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+const std::vector<ValidationGroup>* groups_by(const ValidationSummary& summary, const std::string& property) {
+    const auto found = std::find_if(summary.by.begin(), summary.by.end(),
+                                    [&](const auto& by) { return by.first == property; });
+    return found == summary.by.end() ? nullptr : &found->second;
+}
+
+const ValidationGroup* group_named(const ValidationSummary& summary, const std::string& property,
+                                   const std::string& name) {
+    const auto* groups = groups_by(summary, property);
+    if (groups == nullptr)
+        return nullptr;
+    const auto found = std::find_if(groups->begin(), groups->end(),
+                                    [&](const ValidationGroup& group) { return group.name == name; });
+    return found == groups->end() ? nullptr : &*found;
+}
+
+void add_cells(const ValidationGroup* group, std::vector<Cell>& cells) {
+    if (group == nullptr || group->errors.n == 0) {
+        cells.insert(cells.end(), 4, Cell{"-", std::nullopt, Tone::muted});
+        return;
+    }
+    cells.push_back({percent(group->errors.median_ape), group->errors.median_ape});
+    cells.push_back({percent(group->errors.within_25), group->errors.within_25});
+    cells.push_back({percent(group->errors.coverage), group->errors.coverage});
+    cells.push_back(group->models.pairs == 0
+                        ? Cell{"-", std::nullopt, Tone::muted}
+                        : Cell{fmt::format("{:.2f}", group->models.tau), group->models.tau});
+}
+
+Table table_of(const Validation& shipped, const LeftOutValidation& left_out, const std::string& property) {
+    Table table;
+    table.title = fmt::format("By {} ({})", property, shipped.trusted.selection);
+    std::string heading = property;
+    heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
+    table.columns = {{heading, "", property}, {"Rows", "", "n", Align::right}};
+    for (const auto& [name, key] : {std::pair{"shipped", "shipped"}, std::pair{"network out", "model_out"},
+                                    std::pair{"device out", "device_out"}})
+        for (const auto& [what, suffix] :
+             {std::pair{"Median", "median_ape"}, std::pair{"Within 25 %", "within_25"},
+              std::pair{"In interval", "interval_coverage"}, std::pair{"Tau models", "tau_of_models"}})
+            table.columns.push_back({what, name, fmt::format("{}_{}", key, suffix), Align::right});
+    const auto add = [&](const std::string& name, const ValidationGroup& own, const ValidationGroup* model,
+                         const ValidationGroup* device) {
+        std::vector<Cell> cells = {{name}, {std::to_string(own.errors.n), static_cast<double>(own.errors.n)}};
+        add_cells(&own, cells);
+        add_cells(model, cells);
+        add_cells(device, cells);
+        table.rows.push_back(std::move(cells));
+    };
+    if (const auto* groups = groups_by(shipped.trusted, property))
+        for (const ValidationGroup& group : *groups)
+            add(group.name, group, group_named(left_out.without_model.trusted, property, group.name),
+                group_named(left_out.without_device.trusted, property, group.name));
+    add("all", shipped.trusted.all, &left_out.without_model.trusted.all,
+        &left_out.without_device.trusted.all);
+    return table;
+}
+
+} // namespace
+
+void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
+    report.blocks.push_back(Heading{2, "On rows the parameters have not seen"});
+    report.blocks.push_back(Paragraph{"Shipped: with the parameters of the database, most of which were "
+                                      "fitted on these very rows. Network out: "
+                                      "everything marked as fitted is fitted again without the row's "
+                                      "network. Device out: without the row's "
+                                      "device, whose own parameters are then those of its family. These are "
+                                      "what to expect of a network or a "
+                                      "device that was not measured, and what the intervals are made from."});
+    if (left_out.outdated > 0)
+        report.blocks.push_back(Paragraph{
+            fmt::format(
+                "{} rows have changed by more than 1 % since the left-out predictions were made: write them "
+                "again with validate_estimates --save-left-out.",
+                left_out.outdated),
+            Tone::bad});
+    for (const char* property : {"family", "runtime", "hardware", "regime"})
+        report.blocks.push_back(table_of(shipped, left_out, property));
+}
+
+} // namespace archsim

@@ -1,0 +1,195 @@
+#include "archsim/report/model_list.hpp"
+
+#include "archsim/core/version.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string sizes_text(const ListedModel& model) {
+    std::string text;
+    for (const auto& [name, size] : model.dims)
+        text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, size);
+    return text;
+}
+
+std::vector<Cell> row_of(const ListedModel& model, bool catalogue) {
+    const bool read = model.status != ImportStatus::unreadable;
+    // What is not understood is missing from the sums.
+    const bool partial = model.status == ImportStatus::incomplete;
+    const auto sum = [&](double value, std::string text) {
+        return read ? Cell{(partial ? "> " : "") + std::move(text),
+                           partial ? std::nullopt : std::optional<double>(value)}
+                    : Cell{"-"};
+    };
+    std::vector<Cell> row{{model.name}};
+    if (catalogue) {
+        row.push_back({model.title});
+        row.push_back({model.family});
+        row.push_back({model.task});
+    } else {
+        row.push_back({std::string(name_of(model.status)),
+                       {},
+                       model.status == ImportStatus::ok ? Tone::good : Tone::bad});
+    }
+    row.push_back(sum(model.parameters, format_count(model.parameters)));
+    row.push_back(sum(model.macs, format_count(model.macs)));
+    row.push_back(sum(model.operators, format_count(model.operators)));
+    row.push_back(sum(model.weight_bytes, format_bytes(model.weight_bytes)));
+    if (catalogue)
+        row.push_back({fmt::format("{}", fmt::join(model.parts, " + "))});
+    else
+        row.push_back({model.missing_operators.empty()
+                           ? ""
+                           : fmt::format("{}", fmt::join(model.missing_operators, " "))});
+    row.push_back({sizes_text(model)});
+    return row;
+}
+
+Table table_of(const std::vector<const ListedModel*>& models, std::string title, bool catalogue) {
+    Table table;
+    table.title = std::move(title);
+    table.columns = {{catalogue ? "Name" : "File", "", "model"}};
+    if (catalogue) {
+        table.columns.push_back({"Title", "", "title", Align::left, 4});
+        table.columns.push_back({"Family", "", "family", Align::left, 3});
+        table.columns.push_back({"Task", "", "task", Align::left, 5});
+    } else {
+        table.columns.push_back({"Import", "", "status"});
+    }
+    table.columns.push_back({"Parameters", "", "parameters", Align::right});
+    table.columns.push_back({"MACs", "", "macs", Align::right});
+    table.columns.push_back({"Operators", "", "operators", Align::right, 2});
+    table.columns.push_back({"Weights", "", "weight_bytes", Align::right, 1});
+    table.columns.push_back(catalogue ? Column{"Made of", "", "parts", Align::left, 7}
+                                      : Column{"Missing operators", "", "missing_operators"});
+    table.columns.push_back({"Sizes", "", "dims", Align::left, 6});
+    for (const ListedModel* model : models)
+        table.rows.push_back(row_of(*model, catalogue));
+    return table;
+}
+
+void add_findings(const ListedModel& model, Report& report) {
+    Bullets bullets;
+    for (const Finding& finding : model.findings)
+        if (finding.severity != Severity::note)
+            bullets.items.push_back(to_string(finding));
+    if (bullets.items.empty())
+        return;
+    report.blocks.push_back(Heading{3, model.name});
+    report.blocks.push_back(std::move(bullets));
+}
+
+std::vector<std::string> tasks_of(const ModelList& list) {
+    std::vector<std::string> tasks;
+    for (const ListedModel& model : list.models)
+        tasks.push_back(model.task);
+    std::sort(tasks.begin(), tasks.end());
+    tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
+    return tasks;
+}
+
+std::vector<const ListedModel*> pointers(const ModelList& list) {
+    std::vector<const ListedModel*> all;
+    for (const ListedModel& model : list.models)
+        all.push_back(&model);
+    return all;
+}
+
+std::size_t count_of(const ModelList& list, ImportStatus status) {
+    return static_cast<std::size_t>(std::count_if(list.models.begin(), list.models.end(),
+                                                  [&](const ListedModel& m) { return m.status == status; }));
+}
+
+void add_catalogue(const ModelList& list, Report& report) {
+    for (const std::string& task : tasks_of(list)) {
+        std::vector<const ListedModel*> models;
+        for (const ListedModel& model : list.models)
+            if (model.task == task)
+                models.push_back(&model);
+        std::stable_sort(models.begin(), models.end(),
+                         [](const ListedModel* a, const ListedModel* b) { return a->family < b->family; });
+        report.blocks.push_back(table_of(models, fmt::format("{} ({})", task, models.size()), true));
+    }
+}
+
+} // namespace
+
+Report describe(const ModelList& list, const ModelListView& view) {
+    const bool catalogue = list.folder.empty();
+    Report report;
+    report.title = catalogue ? "Model catalogue" : fmt::format("ONNX files in {}", list.folder);
+    if (view.table_only) {
+        report.blocks.push_back(table_of(pointers(list), report.title, catalogue));
+        return report;
+    }
+    report.blocks.push_back(
+        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("ONNX FILES: {}", list.folder)});
+    if (catalogue) {
+        report.blocks.push_back(Paragraph{
+            fmt::format("{} models. 1 MAC = 2 operations; sizes are the defaults that --dim changes.",
+                        list.models.size())});
+        add_catalogue(list, report);
+    } else {
+        report.blocks.push_back(Paragraph{
+            fmt::format("{} files: {} import, {} are incomplete, {} cannot be read.", list.models.size(),
+                        count_of(list, ImportStatus::ok), count_of(list, ImportStatus::incomplete),
+                        count_of(list, ImportStatus::unreadable))});
+        if (!list.models.empty())
+            report.blocks.push_back(table_of(pointers(list), "", false));
+    }
+    if (view.findings)
+        for (const ListedModel& model : list.models)
+            add_findings(model, report);
+    return report;
+}
+
+std::string to_json(const ModelList& list) {
+    Json document = {{"schema", "archsim.discover_models/1"},
+                     {"version", version()},
+                     {"folder", list.folder.empty() ? Json(nullptr) : Json(list.folder)},
+                     {"models", Json::array()}};
+    for (const ListedModel& model : list.models) {
+        const bool complete = model.status == ImportStatus::ok;
+        const auto sum = [&](double value) { return complete ? Json(value) : Json(nullptr); };
+        Json findings = Json::array();
+        for (const Finding& finding : model.findings)
+            findings.push_back({{"severity", name_of(finding.severity)},
+                                {"kind", name_of(finding.kind)},
+                                {"text", to_string(finding)}});
+        const auto text = [](const std::string& value) {
+            return value.empty() ? Json(nullptr) : Json(value);
+        };
+        document["models"].push_back(
+            {{"name", model.name},
+             {"title", model.title},
+             {"family", text(model.family)},
+             {"task", text(model.task)},
+             {"aliases", model.aliases},
+             {"source", model.source},
+             {"file", text(model.file)},
+             {"file_bytes", model.file.empty() ? Json(nullptr) : Json(model.file_bytes)},
+             {"parts", model.parts},
+             {"status", name_of(model.status)},
+             {"parameters", sum(model.parameters)},
+             {"macs", sum(model.macs)},
+             {"operations", sum(model.operations)},
+             {"operators", sum(model.operators)},
+             {"weight_bytes", sum(model.weight_bytes)},
+             {"dims", model.dims},
+             {"missing_operators", model.missing_operators},
+             {"findings", findings}});
+    }
+    return document.dump(2) + "\n";
+}
+
+} // namespace archsim

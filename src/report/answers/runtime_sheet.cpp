@@ -1,0 +1,105 @@
+// One software stack: what it serves, fuses, costs and cannot run, with every number and source.
+
+#include "archsim/report/hardware_list.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/sheet_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
+    const std::pair<bool, const char*> parts[] = {{fusion.batch_norm, "batch normalisation"},
+                                                  {fusion.activation, "activations"},
+                                                  {fusion.gated_activation, "gated activations"},
+                                                  {fusion.residual_add, "residual additions"},
+                                                  {fusion.elementwise_chain, "element-wise chains"},
+                                                  {fusion.attention, "attention"},
+                                                  {fusion.concat_in_place, "concatenation in place"},
+                                                  {fusion.normalization, "decomposed normalisation"},
+                                                  {fusion.reduction_prologue, "producers of reductions"}};
+    std::vector<std::string> names;
+    for (const auto& [does, name] : parts)
+        if (does == wanted)
+            names.emplace_back(name);
+    return names;
+}
+
+std::string fallback_text(const Runtime& stack) {
+    switch (stack.fallback) {
+    case Fallback::none:
+        return "none: the network is refused";
+    case Fallback::host:
+        return "the host processor, with a transfer each way";
+    case Fallback::vector:
+        return "the vector engine";
+    }
+    return {};
+}
+
+std::string cold_start_text(const Runtime& stack) {
+    if (!stack.compile_base.known() || !stack.compile_per_operator.known())
+        return "unknown";
+    return fmt::format("{} s + {} s per operator to build, then the weights over the host link ({})",
+                       format_number(stack.compile_base.value),
+                       format_number(stack.compile_per_operator.value),
+                       name_of(stack.compile_base.source->kind));
+}
+
+} // namespace
+
+RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name) {
+    RuntimeSheet sheet;
+    sheet.runtime = database.runtime(name);
+    sheet.facts = database.runtime_facts(sheet.runtime->id);
+    std::vector<Finding> elsewhere; // devices that cannot be read are not this question
+    for (const auto& device : database.all_devices(elsewhere)) {
+        if (!sheet.runtime->serves(*device))
+            continue;
+        sheet.devices.push_back(device->id);
+        if (device->default_runtime == sheet.runtime->id)
+            sheet.default_of.push_back(device->id);
+    }
+    return sheet;
+}
+
+Report describe(const RuntimeSheet& sheet) {
+    const Runtime& stack = *sheet.runtime;
+    Report report;
+    report.title = stack.name;
+    report.blocks.push_back(Heading{1, stack.name});
+    Facts facts;
+    const auto add = [&](std::string name, std::string value) {
+        facts.items.push_back({std::move(name), value.empty() ? std::string("-") : std::move(value)});
+    };
+    std::vector<std::string> formats;
+    for (const Precision precision : stack.precisions)
+        formats.emplace_back(name_of(precision));
+    for (const Precision precision : stack.weight_only)
+        formats.push_back(fmt::format("{} (weights only)", name_of(precision)));
+    add("Id", stack.id);
+    add("What it is", stack.description);
+    add("Aliases", joined(stack.aliases));
+    add("Serves", fmt::format("{} devices: {}", sheet.devices.size(), joined(sheet.devices)));
+    add("Default of", joined(sheet.default_of));
+    add("Fuses", joined(fused(stack.fusion, true)));
+    add("Does not fuse", joined(fused(stack.fusion, false)));
+    add("Captured graphs", stack.graph_capture ? "yes: kernels start from the device" : "no");
+    add("Formats", formats.empty() ? "all that the device has" : joined(formats));
+    add("Cannot run", joined(stack.unsupported_operators));
+    add("Falls back to", fallback_text(stack));
+    add("Cold start", cold_start_text(stack));
+    add("File", stack.file);
+    report.blocks.push_back(std::move(facts));
+    report.blocks.push_back(fact_table(
+        sheet.facts, [](const std::string& pointer) { return joined(pointer_steps(pointer), " / "); }));
+    if (!stack.notes.empty())
+        report.blocks.push_back(Bullets{stack.notes});
+    return report;
+}
+
+} // namespace archsim

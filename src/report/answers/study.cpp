@@ -1,0 +1,142 @@
+#include "archsim/report/study_report.hpp"
+
+#include "archsim/core/version.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/ranking_table.hpp"
+#include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Facts study_summary(const Study& study) {
+    const StudyRequest& q = study.request;
+    Facts facts;
+    facts.items.push_back(
+        {"Combinations", fmt::format("{} = {} models x {} devices x {} software stacks x {} "
+                                     "batch sizes x {} formats",
+                                     study.cells(), q.models.size(), q.devices.size(), q.stacks.size(),
+                                     q.batch_sizes.size(), q.precisions.size())});
+    for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
+        if (const std::size_t count = study.cells(status); count > 0)
+            facts.items.push_back({std::string(name_of(status)), std::to_string(count), 1});
+    return facts;
+}
+
+/// A group and its first place.
+struct FirstPlace {
+    const StudyGroup* group;
+    const Result* best; ///< null: none has an estimate
+    bool tied;
+};
+using WinnerColumns = std::vector<ColumnOf<FirstPlace>>;
+
+Table winners(const Study& study) {
+    const Metric& by = ranked_by(study.request.conditions.scenario);
+    std::vector<FirstPlace> rows;
+    for (const StudyGroup& group : study.groups) {
+        const auto ranks = rank_results(group.results, by);
+        const bool any = !ranks.empty() && ranks.front().place > 0;
+        rows.push_back(
+            {&group, any ? &group.results[ranks.front().result] : nullptr, any && ranks.front().tied});
+    }
+    WinnerColumns columns = {
+        {{"Model", "", "model"}, [](const FirstPlace& row) { return Cell{row.group->model}; }},
+        {{"Batch", "", "batch_size", Align::right},
+         [](const FirstPlace& row) { return count_cell(true, static_cast<double>(row.group->batch_size)); }},
+        {{"Asked", "", "precision"}, [](const FirstPlace& row) { return Cell{row.group->precision}; }},
+        {{"Hardware", "", "hardware"},
+         [](const FirstPlace& row) {
+             return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "")}
+                                        : Cell{"none", {}, Tone::bad};
+         }},
+        {{"Runtime", "", "runtime"},
+         [](const FirstPlace& row) { return Cell{row.best != nullptr ? runtime_label(*row.best) : "-"}; }}};
+    for (const Metric* m : study.request.metrics->rows()) {
+        if (!m->recommend)
+            continue;
+        columns.push_back({column_of(*m), [m](const FirstPlace& row) {
+                               return row.best != nullptr ? cell_of(*m, measure_of(*row.best, *m))
+                                                          : Cell{"-"};
+                           }});
+    }
+    return table_of("Best of Each Combination", columns, rows);
+}
+
+MetricView study_view(const Study& study) {
+    return {study.request.metrics, {}};
+}
+
+/// Every cell, group by group, best first.
+std::vector<RankedResult> study_rows(const Study& study) {
+    std::vector<RankedResult> rows;
+    for (const StudyGroup& group : study.groups)
+        for (const RankedResult& row : ranked({group.results, static_cast<double>(group.batch_size),
+                                               &ranked_by(study.request.conditions.scenario)},
+                                              study_view(study)))
+            rows.push_back(row);
+    return rows;
+}
+
+} // namespace
+
+Report describe(const Study& study) {
+    const StudyRequest& q = study.request;
+    Report report;
+    report.title = q.title.empty() ? "Study" : q.title;
+    report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
+    if (!q.description.empty())
+        report.blocks.push_back(Paragraph{q.description});
+    report.blocks.push_back(study_summary(study));
+    report.blocks.push_back(winners(study));
+    for (const StudyGroup& group : study.groups) {
+        report.blocks.push_back(
+            Heading{2, fmt::format("{}, batch size {}, {}", group.model, group.batch_size, group.precision)});
+        report.blocks.push_back(
+            ranking_table(group.results, ranked_by(q.conditions.scenario), study_view(study)));
+    }
+    return report;
+}
+
+Report tabulate(const Study& study) {
+    Report report;
+    report.title = study.request.title;
+    report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
+    return report;
+}
+
+std::string to_json(const Study& study) {
+    const StudyRequest& q = study.request;
+    const auto& prompt = q.workload.prompt;
+    Json runtimes = Json::array();
+    for (const std::string& name : q.stacks)
+        runtimes.push_back(name.empty() ? "default" : name);
+    Json document = {{"schema", "archsim.study/1"}, {"version", version()}};
+    document["request"] = {{"file", q.file},
+                           {"title", q.title},
+                           {"description", q.description},
+                           {"models", q.models},
+                           {"devices", q.devices},
+                           {"runtimes", std::move(runtimes)},
+                           {"batch_sizes", q.batch_sizes},
+                           {"precisions", q.precisions},
+                           {"dims", q.workload.sizes.dims},
+                           {"scenario", name_of(q.conditions.scenario)},
+                           {"scope", name_of(q.conditions.scope)},
+                           {"prompt_tokens", prompt ? Json(prompt->tokens) : Json(nullptr)},
+                           {"generate_tokens", prompt ? Json(prompt->generate) : Json(nullptr)}};
+    Json& counts = document["counts"] = {{"cells", study.cells()}};
+    for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
+        counts[std::string(name_of(status))] = study.cells(status);
+    Json& results = document["results"] = Json::array();
+    for (const RankedResult& row : study_rows(study))
+        results.push_back(result_json(row, study_view(study)));
+    return document.dump(2) + "\n";
+}
+
+} // namespace archsim

@@ -1,0 +1,158 @@
+#include "archsim/report/comparison_charts.hpp"
+
+#include "archsim/compare/common_regions.hpp"
+#include "archsim/compare/decisions.hpp"
+#include "archsim/report/energy_report.hpp"
+#include "archsim/report/graph_mapping.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+std::vector<Result> estimates_of(std::span<const Result> results) {
+    std::vector<Result> estimates;
+    for (const Result& result : results)
+        if (result.ok())
+            estimates.push_back(result);
+    return estimates;
+}
+
+} // namespace
+
+Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Metric& y,
+                     const CostOptions& conditions) {
+    Chart chart{ChartKind::scatter,
+                fmt::format("{} and {}, with 90 % intervals", x.title, y.key),
+                fmt::format("{} ({})", x.noun, axis_unit_of(x)),
+                fmt::format("{} ({})", y.noun, axis_unit_of(y)),
+                true,
+                true,
+                {}};
+    std::vector<Result> estimates;
+    for (const Result& result : results)
+        if (measure_of(result, x, conditions) && measure_of(result, y, conditions))
+            estimates.push_back(result);
+    const auto text = [](const Metric& metric, const Measure& m) {
+        return fmt::format("{} ({} to {})", format_value(metric, m.value),
+                           format_value(metric, m.interval.low), format_value(metric, m.interval.high));
+    };
+    DecisionRequest request;
+    request.pareto = {&x, &y};
+    request.cost = conditions;
+    const Decision decision = decide(estimates, request);
+    std::map<std::string, ChartSeries> families;
+    ChartSeries front{"Pareto front", {}, true};
+    for (std::size_t i = 0; i < estimates.size(); ++i) {
+        const Result& result = estimates[i];
+        const Measure across = *measure_of(result, x, conditions), up = *measure_of(result, y, conditions);
+        ChartPoint point;
+        point.label = hardware_label(result);
+        point.x = across.value * x.scale;
+        point.y = up.value * y.scale;
+        if (decision.on_front[i])
+            front.points.push_back(point);
+        point.x_low = across.interval.low * x.scale;
+        point.x_high = across.interval.high * x.scale;
+        point.y_low = up.interval.low * y.scale;
+        point.y_high = up.interval.high * y.scale;
+        point.hover =
+            fmt::format("{}: {}, {}, {}", point.label, text(x, across), text(y, up), precision_label(result));
+        ChartSeries& series = families[family_label(result)];
+        series.name = family_label(result);
+        series.points.push_back(std::move(point));
+    }
+    for (auto& [family, series] : families)
+        chart.series.push_back(std::move(series));
+    std::sort(front.points.begin(), front.points.end(),
+              [](const ChartPoint& a, const ChartPoint& b) { return a.x < b.x; });
+    chart.series.push_back(std::move(front));
+    return chart;
+}
+
+Chart energy_chart(std::span<const Result> results) {
+    Chart chart{ChartKind::stacked_bar,
+                "Energy per inference by event",
+                "device",
+                "mJ per inference",
+                false,
+                false,
+                {}};
+    std::map<std::string, std::size_t> layers;
+    for (const Result& result : results) {
+        if (!result.ok())
+            continue;
+        const double batch = result.estimate.batch;
+        for (const EnergyItem& item : energy_items(result)) {
+            const auto [at, fresh] = layers.try_emplace(item.event, chart.series.size());
+            if (fresh)
+                chart.series.push_back({item.title, {}});
+            ChartPoint point;
+            point.label = hardware_label(result);
+            point.y = item.joules / batch * 1e3;
+            point.hover = fmt::format("{}, {}: {} ({})", point.label, item.title,
+                                      format_energy(item.joules / batch), item.source);
+            chart.series[at->second].points.push_back(std::move(point));
+        }
+    }
+    return chart;
+}
+
+Chart region_heat_map(std::span<const Result> results) {
+    Chart chart{ChartKind::heat_map,
+                "Time of every part of the network on every device",
+                "device",
+                "us",
+                false,
+                true,
+                {}};
+    std::vector<const Result*> estimates;
+    for (const Result& result : results)
+        if (result.ok() && !result.estimate.subgraphs.empty() && result.work)
+            estimates.push_back(&result);
+    if (estimates.empty())
+        return chart;
+    for (const CommonRegion& region : common_regions(estimates)) {
+        ChartSeries row{region.name, {}};
+        for (std::size_t i = 0; i < estimates.size(); ++i) {
+            const RegionCost cost = cost_of(region, i, *estimates[i]);
+            ChartPoint point;
+            point.label = hardware_label(*estimates[i]);
+            point.x = static_cast<double>(i);
+            point.y = cost.latency_s * 1e6;
+            point.hover =
+                fmt::format("{} on {}: {}, {}, {} bound", region.name, point.label,
+                            format_time(cost.latency_s), format_energy(cost.energy_j), name_of(cost.bound));
+            row.points.push_back(std::move(point));
+        }
+        chart.series.push_back(std::move(row));
+    }
+    return chart;
+}
+
+std::vector<Block> comparison_charts(std::span<const Result> results) {
+    std::vector<Block> blocks;
+    const std::vector<Result> estimates = estimates_of(results);
+    if (estimates.empty())
+        return blocks;
+    blocks.emplace_back(tradeoff_chart(estimates));
+    blocks.emplace_back(energy_chart(estimates));
+    const bool one_graph = std::all_of(estimates.begin(), estimates.end(), [](const Result& r) {
+        return r.work && !r.estimate.subgraphs.empty();
+    });
+    if (one_graph && !estimates.front().generation) {
+        blocks.emplace_back(roofline_chart(estimates));
+        blocks.emplace_back(region_heat_map(estimates));
+        blocks.emplace_back(memory_chart(estimates.front()));
+    }
+    return blocks;
+}
+
+} // namespace archsim

@@ -1,0 +1,184 @@
+#include "archsim/report/cost_report.hpp"
+
+#include "report/blocks/explanations_json.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+Cell money(const std::optional<double>& per_inference) {
+    if (!per_inference)
+        return {"-"};
+    return {format_number(*per_inference * 1e6), *per_inference * 1e6};
+}
+
+std::string price_text(const Result& result) {
+    const Device& d = *result.device;
+    std::string text;
+    if (d.cloud_price)
+        text =
+            fmt::format("{} USD/h ({}, {})", format_number(d.cloud_price->amount.value), d.cloud_price->date,
+                        d.cloud_price->instance.empty() ? "rented" : d.cloud_price->instance);
+    if (d.list_price)
+        text += fmt::format("{}{} USD ({})", text.empty() ? "" : "; ",
+                            format_number(d.list_price->amount.value), d.list_price->date);
+    return text.empty() ? "no published price" : text;
+}
+
+struct Crossing {
+    const Result* bought;
+    const Result* other;
+    BreakEven point;
+};
+
+std::vector<Crossing> crossings(std::span<const Result> results, const CostOptions& options) {
+    std::vector<Crossing> found;
+    for (const Result& bought : results)
+        for (const Result& other : results)
+            if (&bought != &other && bought.ok() && other.ok() && bought.model == other.model)
+                if (const auto point = break_even(bought, other, options))
+                    found.push_back({&bought, &other, *point});
+    std::sort(found.begin(), found.end(),
+              [](const Crossing& a, const Crossing& b) { return a.point.inferences < b.point.inferences; });
+    return found;
+}
+
+std::string crossing_text(const Crossing& c, const CostOptions& options) {
+    const bool rented = c.other->device->cloud_price.has_value();
+    const std::string head = fmt::format("{} against {} {}: ", hardware_label(*c.bought),
+                                         rented ? "renting" : "buying", hardware_label(*c.other));
+    if (!c.point.within_life)
+        return head + fmt::format("never within {:g} years; {} inferences would take {} years at full use",
+                                  options.years, format_count(c.point.inferences),
+                                  format_number(c.point.years));
+    return head + fmt::format("pays from {} inferences, {} years at full use",
+                              format_count(c.point.inferences), format_number(c.point.years));
+}
+
+std::vector<std::string> assumption_notes(const CostOptions& o) {
+    const CostOptions usual;
+    const auto origin = [](double value, double standard, std::string_view source) {
+        return value == standard ? std::string(source) : std::string("as given");
+    };
+    return {
+        fmt::format(
+            "Electricity {:g} USD/kWh ({}); PUE {:g} ({}); grid {:g} g CO2e/kWh ({}).", o.kwh_price,
+            origin(o.kwh_price, usual.kwh_price, "US commercial sector 2023, EIA Electric Power Annual"),
+            o.pue, origin(o.pue, usual.pue, "Uptime Institute Global Data Center Survey 2023"),
+            o.grid_intensity,
+            origin(o.grid_intensity, usual.grid_intensity,
+                   "world 2023, Ember Global Electricity Review 2024")),
+        fmt::format(
+            "{:g} years of use ({}), at work {:g} % of the time ({}); idle power is paid for in between.",
+            o.years, origin(o.years, usual.years, "assumed: usual depreciation of servers"),
+            100 * o.utilization, origin(o.utilization, usual.utilization, "assumed")),
+        "Purchase is the device alone, at its list price of the date shown: no server, no staff, no space.",
+    };
+}
+
+} // namespace
+
+std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {
+    check_cost_options(options);
+    Table table;
+    table.title = "Cost per million inferences, carbon per thousand";
+    table.columns = {{"", "", "model"},
+                     {"Hardware", "", "hardware"},
+                     {"Rented", "USD", "cloud_usd_per_million", Align::right},
+                     {"Owned", "USD", "owned_usd_per_million", Align::right},
+                     {"purchase", "USD", "capital_usd_per_million", Align::right, 1},
+                     {"electricity", "USD", "electricity_usd_per_million", Align::right, 1},
+                     {"Carbon", "g CO2e", "carbon_g_per_thousand", Align::right},
+                     {"Price (date)", "", "price", Align::left, 2}};
+    std::vector<std::pair<double, std::size_t>> order;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (results[i].ok() && results[i].device)
+            order.emplace_back(cost_of(results[i], options).best().value_or(INFINITY), i);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [best, i] : order) {
+        const Cost cost = cost_of(results[i], options);
+        std::vector<Cell> row{{results[i].model->name}, {hardware_label(results[i])},
+                              money(cost.cloud),        money(cost.owned()),
+                              money(cost.capital),      money(cost.electricity)};
+        row.push_back(cost.carbon_g ? Cell{format_number(*cost.carbon_g * 1e3), *cost.carbon_g * 1e3}
+                                    : Cell{"-"});
+        row.push_back({price_text(results[i])});
+        table.rows.push_back(std::move(row));
+    }
+    table.notes = assumption_notes(options);
+    std::vector<Block> blocks{std::move(table)};
+    Bullets bullets;
+    for (const Crossing& c : crossings(results, options))
+        bullets.items.push_back(crossing_text(c, options));
+    if (!bullets.items.empty()) {
+        blocks.push_back(Heading{3, "Break-even:"});
+        blocks.push_back(std::move(bullets));
+    }
+    return blocks;
+}
+
+std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOptions& options) {
+    check_cost_options(options);
+    std::string line;
+    for (const Result& result : results)
+        if (const Cost cost = cost_of(result, options); cost.carbon_g)
+            line += fmt::format("{}{} {} g", line.empty() ? "" : ", ", hardware_label(result),
+                                format_number(*cost.carbon_g * 1e3));
+    if (line.empty())
+        return {};
+    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, PUE {:g}, at work {:g} % "
+                                  "of the time: {}.",
+                                  options.grid_intensity, options.pue, 100 * options.utilization, line)}};
+}
+
+nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOptions& options) {
+    check_cost_options(options);
+    using json = nlohmann::ordered_json;
+    const auto number = [](const std::optional<double>& value, double factor) {
+        return value ? json(*value * factor) : json(nullptr);
+    };
+    json document;
+    document["assumptions"] = {{"kwh_price_usd", options.kwh_price},
+                               {"years", options.years},
+                               {"utilization", options.utilization},
+                               {"pue", options.pue},
+                               {"grid_intensity_g_per_kwh", options.grid_intensity}};
+    auto& list = document["results"] = json::array();
+    for (const Result& result : results) {
+        if (!result.ok() || !result.device)
+            continue;
+        const Cost cost = cost_of(result, options);
+        json entry{{"model", result.model->name}, {"hardware", hardware_label(result)}};
+        entry["cloud_usd_per_million"] = number(cost.cloud, 1e6);
+        entry["owned_usd_per_million"] = number(cost.owned(), 1e6);
+        entry["capital_usd_per_million"] = number(cost.capital, 1e6);
+        entry["electricity_usd_per_million"] = number(cost.electricity, 1e6);
+        entry["carbon_g_per_thousand"] = number(cost.carbon_g, 1e3);
+        for (const auto& [key, price] : {std::pair{"cloud_price", &result.device->cloud_price},
+                                         std::pair{"list_price", &result.device->list_price}})
+            entry[key] =
+                *price ? json{{"usd", (*price)->amount.value}, {"date", (*price)->date}} : json(nullptr);
+        list.push_back(std::move(entry));
+    }
+    auto& points = document["break_even"] = json::array();
+    for (const Crossing& c : crossings(results, options))
+        points.push_back({{"bought", hardware_label(*c.bought)},
+                          {"other", hardware_label(*c.other)},
+                          {"inferences", c.point.inferences},
+                          {"years", c.point.years},
+                          {"within_life", c.point.within_life}});
+    return document;
+}
+
+std::string cost_to_json(std::span<const Result> results, const CostOptions& options) {
+    return cost_json(results, options).dump(2);
+}
+
+} // namespace archsim

@@ -1,0 +1,79 @@
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+struct Prefix {
+    double factor;
+    const char* text;
+};
+
+std::string with_prefix(double value, const Prefix* first, const Prefix* last, const char* unit) {
+    const double magnitude = std::abs(value);
+    const Prefix* best = first;
+    for (const Prefix* p = first; p != last; ++p)
+        if (magnitude >= p->factor * 0.9995)
+            best = p;
+    return fmt::format("{} {}{}", format_number(value / best->factor), best->text, unit);
+}
+
+constexpr std::array kDecimal = {Prefix{1, ""}, Prefix{1e3, "k"}, Prefix{1e6, "M"}, Prefix{1e9, "G"},
+                                 Prefix{1e12, "T"}};
+constexpr std::array kSmallAscii = {Prefix{1e-9, "n"}, Prefix{1e-6, "u"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
+constexpr std::array kSmallUnicode = {Prefix{1e-9, "n"}, Prefix{1e-6, "µ"}, Prefix{1e-3, "m"}, Prefix{1, ""}};
+
+} // namespace
+
+std::string format_number(double value) {
+    if (std::isnan(value))
+        return "-";
+    if (std::isinf(value))
+        return value > 0 ? "inf" : "-inf";
+    const double magnitude = std::abs(value);
+    if (magnitude == 0)
+        return "0";
+    if (magnitude >= 99.95 && magnitude < 1e7)
+        return fmt::format("{:.0f}", value);
+    if (magnitude >= 9.995 && magnitude < 99.95)
+        return fmt::format("{:.1f}", value);
+    if (magnitude >= 0.9995 && magnitude < 9.995)
+        return fmt::format("{:.2f}", value);
+    if (magnitude >= 1e-3 && magnitude < 0.9995)
+        return fmt::format("{:.3f}", value);
+    return fmt::format("{:.3g}", value);
+}
+
+std::string format_time(double seconds, bool unicode) {
+    return unicode ? with_prefix(seconds, kSmallUnicode.begin(), kSmallUnicode.end(), "s")
+                   : with_prefix(seconds, kSmallAscii.begin(), kSmallAscii.end(), "s");
+}
+
+std::string format_energy(double joules, bool unicode) {
+    return unicode ? with_prefix(joules, kSmallUnicode.begin(), kSmallUnicode.end(), "J")
+                   : with_prefix(joules, kSmallAscii.begin(), kSmallAscii.end(), "J");
+}
+
+std::string format_bytes(double bytes) {
+    return with_prefix(bytes, kDecimal.begin(), kDecimal.end(), "B");
+}
+
+std::string format_power(double watts) {
+    return with_prefix(watts, kSmallAscii.begin() + 2, kSmallAscii.end(), "W");
+}
+
+std::string format_count(double value) {
+    const auto text = with_prefix(value, kDecimal.begin(), kDecimal.end(), "");
+    return text.ends_with(' ') ? text.substr(0, text.size() - 1) : text;
+}
+
+std::string format_percent(double fraction) {
+    return fmt::format("{:.1f} %", fraction * 100);
+}
+
+} // namespace archsim

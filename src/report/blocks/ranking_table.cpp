@@ -1,0 +1,115 @@
+#include "report/blocks/ranking_table.hpp"
+
+#include "report/blocks/columns.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/result_sources.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
+
+#include <fmt/format.h>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+struct RankingRow {
+    const Result* result;
+    Rank rank;
+};
+using RankingColumns = std::vector<ColumnOf<RankingRow>>;
+
+/// A device stands in more than one row, told apart by its software stack.
+bool several_stacks(std::span<const Result> results) {
+    std::set<std::string> devices;
+    for (const Result& r : results)
+        devices.insert(hardware_label(r));
+    return devices.size() < results.size();
+}
+
+/// A column of what only estimates have.
+void add_estimated(RankingColumns& columns, Column column, std::function<Cell(const RankingRow&)> cell) {
+    columns.push_back({std::move(column), [cell = std::move(cell)](const RankingRow& row) {
+                           return row.result->ok() ? cell(row) : Cell{"-"};
+                       }});
+}
+
+/// The metrics whose columns always show, or the others; the interval of what ranks stands beside its value.
+void add_ranking_metrics(RankingColumns& columns, std::span<const Result> results, const Metric& by,
+                         const MetricView& view, bool always) {
+    for (const Metric* m : view.metrics->rows()) {
+        const bool ranks = *m == by || *m == metric::latency;
+        if ((m->priority == 0 || *m == by) != always || !any_value(results, *m, view.conditions))
+            continue;
+        const auto measure = [m, conditions = view.conditions](const RankingRow& row) {
+            return measure_of(*row.result, *m, conditions);
+        };
+        Column column = column_of(*m);
+        column.priority = *m == by ? 0 : column.priority;
+        add_estimated(columns, std::move(column), [m, measure](const RankingRow& row) {
+            Cell cell = cell_of(*m, measure(row));
+            cell.detail = detail_of(*row.result, *m);
+            return cell;
+        });
+        if (ranks && !m->low_field.empty())
+            add_estimated(columns, {"90 %", m->column_unit, m->key + "_interval", Align::right, 2},
+                          [m, measure](const RankingRow& row) {
+                              const auto found = measure(row);
+                              return found ? Cell{interval_text(*m, found->interval)} : Cell{"-"};
+                          });
+    }
+}
+
+RankingColumns ranking_columns(std::span<const Result> results, const Metric& by, const MetricView& view) {
+    RankingColumns columns = {
+        {{"Hardware", "", "hardware"},
+         [](const RankingRow& row) {
+             return Cell{marked(hardware_label(*row.result), MarkedCell::hardware, *row.result)};
+         }},
+        {{"Type", "", "family"}, [](const RankingRow& row) { return Cell{family_label(*row.result)}; }}};
+    add_ranking_metrics(columns, results, by, view, true);
+    columns.push_back({{"Rank", "", "rank", Align::right}, [](const RankingRow& row) {
+                           const Result& r = *row.result;
+                           if (!r.ok())
+                               return Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
+                           if (row.rank.place == 0)
+                               return Cell{"-"};
+                           return Cell{rank_text(row.rank, r), row.rank.place,
+                                       row.rank.place == 1 ? Tone::good : Tone::plain};
+                       }});
+    add_estimated(columns, {"Precision", "", "executed_precision", Align::left, 1},
+                  [](const RankingRow& row) { return Cell{precision_label(*row.result)}; });
+    add_ranking_metrics(columns, results, by, view, false);
+    columns.push_back({{"Runtime", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
+                       [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});
+    return columns;
+}
+
+} // namespace
+
+Table ranking_table(std::span<const Result> results, const Metric& by, const MetricView& view, int top) {
+    std::vector<RankingRow> rows;
+    std::set<std::string> notes;
+    bool tied = false;
+    for (const Rank& rank : rank_results(results, by, view.conditions)) {
+        if (top > 0 && rows.size() == static_cast<std::size_t>(top)) {
+            notes.insert(fmt::format("and {} more: --top 0 shows all", results.size() - rows.size()));
+            break;
+        }
+        const Result& r = results[rank.result];
+        rows.push_back({&r, rank});
+        tied = tied || rank.tied;
+        if (r.ok())
+            add_mark_notes(r, hardware_label(r), notes);
+        else
+            notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
+    }
+    Table table = table_of(fmt::format("Hardware Comparison (Sorted by {})", by.title),
+                           ranking_columns(results, by, view), rows);
+    if (tied)
+        table.notes.push_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    return table;
+}
+
+} // namespace archsim

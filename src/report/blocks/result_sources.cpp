@@ -1,0 +1,141 @@
+#include "report/blocks/result_sources.hpp"
+
+#include "archsim/estimate/resource_times.hpp"
+#include "archsim/report/energy_report.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kEnergyItems = 6; ///< of the account, behind an energy figure
+
+struct Used {
+    std::set<Resource> resources;
+    std::set<Parameter> parameters;
+};
+
+Used used_by(const Result& result) {
+    Used used;
+    const auto look = [&](const Mapping& mapping) {
+        for (const Demand& demand : mapping.all()) {
+            if (unit_of(demand.resource) != "s")
+                used.resources.insert(demand.resource);
+            if (demand.reason != Parameter::count_)
+                used.parameters.insert(demand.reason);
+        }
+    };
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        look(s.mapping);
+    look(result.estimate.network.fixed);
+    return used;
+}
+
+std::string rate_sources(const Machine& machine, Resource resource) {
+    std::set<std::string> sources;
+    for (const Fact* fact : machine.rates[static_cast<std::size_t>(resource)].facts)
+        if (fact && fact->known())
+            sources.insert(fact_source(*fact));
+    std::string text;
+    for (const std::string& source : sources)
+        text += (text.empty() ? "" : "; ") + source;
+    return text;
+}
+
+} // namespace
+
+std::string fact_source(const Fact& fact) {
+    if (!fact.known() || !fact.source)
+        return "";
+    std::string text = fmt::format("{}: {}", name_of(fact.source->kind), fact.source->cite);
+    if (fact.fitted_n > 0)
+        text += fmt::format(" (n = {}, error {})", fact.fitted_n, format_percent(fact.fitted_error));
+    if (!fact.note.empty())
+        text += "; " + fact.note;
+    return text;
+}
+
+Table sources_table(const Result& result) {
+    Table table;
+    table.title = "Inputs of the estimate";
+    table.columns = {{"Input", "", "input"},
+                     {"Value", "", "value", Align::right},
+                     {"Unit", "", "unit"},
+                     {"Source", "", "source"}};
+    const Machine& machine = *result.machine;
+    const Used used = used_by(result);
+    for (const Resource resource : used.resources)
+        table.rows.push_back({{std::string(name_of(resource))},
+                              {format_count(machine.rate(resource)), machine.rate(resource)},
+                              {fmt::format("{} per s", unit_of(resource))},
+                              {rate_sources(machine, resource)}});
+    for (const Parameter parameter : used.parameters) {
+        const Fact& fact = machine.parameters.fact(parameter);
+        if (!fact.known())
+            continue;
+        const ParameterInfo& info = info_of(parameter);
+        table.rows.push_back({{std::string(info.name)},
+                              {fmt::format("{:.4g}", fact.value), fact.value},
+                              {std::string(info.unit)},
+                              {fact_source(fact)}});
+    }
+    return table;
+}
+
+namespace {
+
+std::string latency_detail(const Result& result) {
+    if (!result.ok() || !result.machine)
+        return "";
+    const Estimate& e = result.estimate;
+    std::string text =
+        fmt::format("Sum over {} subgraphs of (compute^p + on-chip^p + memory^p)^(1/p) + fixed cost, p = "
+                    "{:g}, plus {} outside "
+                    "them.",
+                    e.subgraphs.size(), result.machine->combine_exponent, format_time(e.network_s));
+    for (const Resource resource : used_by(result).resources)
+        if (const std::string sources = rate_sources(*result.machine, resource); !sources.empty())
+            text += fmt::format("\n{}: {} {} per s ({})", name_of(resource),
+                                format_count(result.machine->rate(resource)), unit_of(resource), sources);
+    if (!e.interval_basis.empty())
+        text += fmt::format("\n90 % interval from {}.", e.interval_basis);
+    return text;
+}
+
+std::string energy_detail(const Result& result) {
+    if (!result.ok() || !result.machine || !result.machine->energy)
+        return "";
+    std::string text =
+        "Sum of counted events, each at its price, and static power over the time of the batch.";
+    std::size_t listed = 0;
+    for (const EnergyItem& item : energy_items(result)) {
+        if (++listed > kEnergyItems)
+            break;
+        text += fmt::format("\n{}: {} ({})", item.title, format_energy(item.joules), item.source);
+    }
+    return text;
+}
+
+std::string memory_detail(const Result& result) {
+    const MemoryEstimate& m = result.estimate.memory;
+    return fmt::format("Weights {} + activation arena {} (live lower bound {}) + attention cache {}.",
+                       format_bytes(m.weight_bytes), format_bytes(m.activation_bytes),
+                       format_bytes(m.live_bytes), format_bytes(m.kv_cache_bytes));
+}
+
+} // namespace
+
+std::string detail_of(const Result& result, const Metric& metric) {
+    if (metric == metric::latency)
+        return latency_detail(result);
+    if (metric == metric::energy)
+        return energy_detail(result);
+    return metric == metric::memory ? memory_detail(result) : std::string();
+}
+
+} // namespace archsim

@@ -1,0 +1,165 @@
+#include "report/blocks/result_text.hpp"
+
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/precision_text.hpp"
+#include "report/blocks/row_marks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace archsim {
+
+std::string hardware_label(const Result& result) {
+    if (!result.device)
+        return result.hardware;
+    return result.power_mode.empty() ? result.device->id
+                                     : fmt::format("{}@{}", result.device->id, result.power_mode);
+}
+
+std::vector<std::string> hardware_labels(std::span<const Result> results) {
+    std::vector<std::string> labels;
+    for (const Result& result : results)
+        labels.push_back(hardware_label(result));
+    return labels;
+}
+
+std::string family_label(const Result& result) {
+    return result.device ? std::string(title_of(result.device->family)) : "?";
+}
+
+std::string runtime_label(const Result& result) {
+    return result.runtime ? result.runtime->id : result.conditions.stack;
+}
+
+std::string precision_name(const PrecisionConfig& c) {
+    if (c == PrecisionConfig::uniform(c.compute))
+        return std::string(name_of(c.compute));
+    if (c.weights != c.activations && is_integer(c.weights))
+        return fmt::format("w{}a{}", bits_of(c.weights), bits_of(c.activations));
+    if (c.weights == c.activations)
+        return fmt::format("{} ({} stored)", name_of(c.compute), name_of(c.weights));
+    return fmt::format("{} ({} weights, {} activations)", name_of(c.compute), name_of(c.weights),
+                       name_of(c.activations));
+}
+
+std::string precision_label(const Result& result) {
+    return marked(precision_name(result.estimate.executed), MarkedCell::precision, result);
+}
+
+std::string with_interval(const Metric& metric, const Result& result, const CostOptions& conditions) {
+    const auto measure = measure_of(result, metric, conditions);
+    if (!measure)
+        return "-";
+    const std::string& unit = axis_unit_of(metric);
+    const std::string range = measure->interval.low == measure->interval.high
+                                  ? std::string()
+                                  : fmt::format(" ({})", interval_text(metric, measure->interval));
+    return column_number(metric, measure->value) + range + (unit.empty() ? "" : " ") + unit;
+}
+
+std::map<std::string, int> operator_mix(const ModelFacts& model) {
+    std::map<std::string, int> mix;
+    for (const Operator& op : model.graph->operators)
+        if (!op.folded && op.work.kind != OpKind::free)
+            ++mix[std::string(name_of(op.work.kind))];
+    return mix;
+}
+
+Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
+    Facts facts;
+    facts.items.push_back({"Parameters", format_count(model.parameters)});
+    facts.items.push_back({"Multiply-accumulates", fmt::format("{} ({} operations)", format_count(model.macs),
+                                                               format_count(model.operations))});
+    std::string dims;
+    for (const auto& [name, size] : model.dims)
+        dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
+    if (!dims.empty())
+        facts.items.push_back({"Sizes", dims});
+    if (is_quantized(*model.graph))
+        facts.items.push_back(
+            {"Quantised", fmt::format("{}; weights {}; what the file leaves open runs as asked",
+                                      precision_text(precision_mix(*model.graph)),
+                                      weight_text(weight_mix(*model.graph)))});
+    std::set<std::size_t> counts;
+    for (const Result& r : results)
+        if (r.partition)
+            counts.insert(r.partition->subgraphs.size());
+    if (!counts.empty())
+        facts.items.push_back({"Total Subgraphs", *counts.begin() == *counts.rbegin()
+                                                      ? fmt::format("{}", *counts.begin())
+                                                      : fmt::format("{} to {}, as the software stack fuses",
+                                                                    *counts.begin(), *counts.rbegin())});
+    const double total = std::max(1.0, model.operators);
+    for (const auto& [kind, count] : operator_mix(model))
+        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operators)", 100 * count / total, count), 1});
+    return facts;
+}
+
+Facts device_facts(const Result& result) {
+    const Device& d = *result.device;
+    Facts facts;
+    facts.items.push_back({"Architecture", d.codename.empty() ? d.generation : d.codename});
+    if (result.machine && !d.engines.empty())
+        facts.items.push_back(
+            {"Units",
+             fmt::format("{} {} at {} GHz", format_number(result.machine->units), d.engines.front().unit,
+                         format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
+    if (d.dram)
+        facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
+                                                     d.dram->type, format_bytes(d.dram->bandwidth.value))});
+    // The estimate is of all devices that share the network; what follows is of each.
+    const std::string each = result.chips() > 1 ? fmt::format("{:.0f} x ", result.chips()) : std::string();
+    if (result.chips() > 1)
+        facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.chips())});
+    if (result.machine && result.machine->power_limit_w > 0)
+        facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
+                               each + format_power(result.machine->power_limit_w)});
+    facts.items.push_back({"Runtime", result.runtime ? result.runtime->id : "-"});
+    return facts;
+}
+
+Facts performance_facts(const Result& result, const MetricView& view) {
+    const Estimate& e = result.estimate;
+    Facts facts;
+    facts.items.push_back({"Performance", ""});
+    for (const Metric* m : view.metrics->rows()) {
+        if (*m == metric::utilization || *m == metric::memory || !measure_of(result, *m, view.conditions))
+            continue; // with their parts, below
+        std::string value = with_interval(*m, result, view.conditions);
+        if (*m == metric::power && e.power_limited)
+            value += fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio));
+        facts.items.push_back({m->title, std::move(value), 1});
+    }
+    facts.items.push_back(
+        {"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});
+    if (e.pieces > 1)
+        facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
+    facts.items.push_back({"Utilization", ""});
+    facts.items.push_back({"Average", format_percent(e.utilization), 1});
+    facts.items.push_back({"Min", format_percent(e.utilization_min), 1});
+    facts.items.push_back({"Max", format_percent(e.utilization_max), 1});
+    const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
+    facts.items.push_back({"Bottleneck distribution", ""});
+    facts.items.push_back(
+        {"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
+    facts.items.push_back(
+        {"Memory-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.memory_bound / total), 1});
+    facts.items.push_back(
+        {"Overhead-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.overhead_bound / total), 1});
+    facts.items.push_back({"Memory", ""});
+    facts.items.push_back({"Peak", format_bytes(e.memory.peak_bytes), 1});
+    facts.items.push_back({"Weights", format_bytes(e.memory.weight_bytes), 1});
+    facts.items.push_back(
+        {"Activations",
+         fmt::format("{} planned, {} alive at most", format_bytes(e.memory.activation_bytes),
+                     format_bytes(e.memory.live_bytes)),
+         1});
+    if (e.memory.workspace_bytes > 0)
+        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes), 1});
+    return facts;
+}
+
+} // namespace archsim

@@ -1,0 +1,65 @@
+#include "report/blocks/subgraph_table.hpp"
+
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+std::string allocation_text(const Allocation& a, std::string_view unit) {
+    std::string text;
+    const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + part; };
+    if (a.units_total > 0)
+        add(fmt::format("{:.0f} of {:.0f} {}", a.units_used, a.units_total, unit));
+    if (a.waves > 0)
+        add(fmt::format("{} waves", format_number(a.waves)));
+    if (a.tile_m > 0)
+        add(fmt::format("tile {}x{}", a.tile_m, a.tile_n));
+    if (*a.scheme)
+        add(a.scheme);
+    return text;
+}
+
+std::string_view unit_name(const Device& device) {
+    return device.engines.empty() ? std::string_view("units") : std::string_view(device.engines.front().unit);
+}
+
+Table subgraph_table(const Result& result) {
+    Table table;
+    table.title = "Subgraphs";
+    table.columns = {{"Subgraph", "", "subgraph"},
+                     {"Kind", "", "kind"},
+                     {"Time", "us", "latency_s", Align::right},
+                     {"Bound by", "", "binding"},
+                     {"Compute", "us", "compute_s", Align::right, 2},
+                     {"On-chip", "us", "on_chip_s", Align::right, 3},
+                     {"Memory", "us", "memory_s", Align::right, 2},
+                     {"Fixed", "us", "overhead_s", Align::right, 2},
+                     {"Util", "%", "utilization", Align::right, 1},
+                     {"Energy", "uJ", "energy_j", Align::right, 1},
+                     {"Allocation", "", "allocation", Align::left, 4}};
+    const std::string_view unit = unit_name(*result.device);
+    for (const SubgraphEstimate& s : result.estimate.subgraphs) {
+        const Subgraph& subgraph = result.partition->subgraphs[s.index];
+        const auto lane = [&](Lane l) {
+            const double time = s.lane_s[static_cast<std::size_t>(l)];
+            return Cell{format_number(time * 1e6), time};
+        };
+        table.rows.push_back({{subgraph.name},
+                              {std::string(name_of(subgraph.kind))},
+                              {format_number(s.latency_s * 1e6), s.latency_s},
+                              {s.bound == Bound::overhead ? "fixed cost" : std::string(name_of(s.binding))},
+                              lane(Lane::compute),
+                              lane(Lane::on_chip),
+                              lane(Lane::memory),
+                              lane(Lane::overhead),
+                              {fmt::format("{:.1f}", s.utilization * 100), s.utilization},
+                              {format_number(s.energy.total() * 1e6), s.energy.total()},
+                              {s.pieces > 1 ? fmt::format("{} pieces of the batch: {}", s.pieces,
+                                                          allocation_text(s.mapping.allocation, unit))
+                                            : allocation_text(s.mapping.allocation, unit)}});
+    }
+    return table;
+}
+
+} // namespace archsim

@@ -1,0 +1,159 @@
+// One self-contained HTML file: headings, facts, tables that sort and filter, charts, the sources of numbers
+// on request. Opens offline, follows the reader's light or dark setting, prints on paper, works from the
+// keyboard.
+
+#include "report/render/html_charts.hpp"
+#include "report/render/html_text.hpp"
+#include "report/render/renderers.hpp"
+#include "report/render/report_assets.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+std::string html_escaped(std::string_view text) {
+    std::string out;
+    for (const char c : text)
+        switch (c) {
+        case '&':
+            out += "&amp;";
+            break;
+        case '<':
+            out += "&lt;";
+            break;
+        case '>':
+            out += "&gt;";
+            break;
+        case '"':
+            out += "&quot;";
+            break;
+        default:
+            out += c;
+        }
+    return out;
+}
+
+namespace {
+
+constexpr std::size_t kFilterFrom = 6; ///< rows from which a table gets a filter
+constexpr std::size_t kLongText = 48;  ///< characters from which a cell may break into lines
+
+std::string_view class_of(Tone tone) {
+    switch (tone) {
+    case Tone::good:
+        return "good";
+    case Tone::bad:
+        return "bad";
+    case Tone::muted:
+        return "muted";
+    case Tone::strong:
+        return "strong";
+    case Tone::plain:
+        break;
+    }
+    return "";
+}
+
+/// A button that shows the detail, or the text alone.
+std::string with_detail(const std::string& text, const std::string& detail) {
+    if (detail.empty())
+        return html_escaped(text);
+    return fmt::format("<button type=\"button\" data-detail=\"{}\">{}</button>", html_escaped(detail),
+                       html_escaped(text));
+}
+
+class HtmlRenderer {
+  public:
+    std::string run(const Report& report) {
+        for (const Block& block : report.blocks)
+            std::visit([this](const auto& b) { draw(b); }, block);
+        std::string page =
+            fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                        "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+                        html_escaped(report.title), report_style());
+        page += body_;
+        page += "</main>\n<dialog id=\"detail\"><h3></h3><p></p><form "
+                "method=\"dialog\"><button>Close</button></form>"
+                "</dialog>\n";
+        if (charts_)
+            page.append("<script>").append(chart_library()).append("</script>\n");
+        page.append("<script>\n").append(report_script()).append("</script>\n</body>\n</html>\n");
+        return page;
+    }
+
+  private:
+    void draw(const Heading& h) { body_ += fmt::format("<h{0}>{1}</h{0}>\n", h.level, html_escaped(h.text)); }
+    void draw(const Paragraph& p) {
+        body_ += fmt::format("<p class=\"{}\">{}</p>\n", class_of(p.tone), html_escaped(p.text));
+    }
+    void draw(const Bullets& b) {
+        body_ += "<ul>\n";
+        for (const std::string& item : b.items)
+            body_ += "<li>" + html_escaped(item) + "</li>\n";
+        body_ += "</ul>\n";
+    }
+    void draw(const Command& c) { body_ += "<p><code>" + html_escaped(c.line) + "</code></p>\n"; }
+    void draw(const Facts& facts) {
+        body_ += "<dl>\n";
+        for (const NamedValue& item : facts.items)
+            body_ += fmt::format("<dt style=\"padding-left:{}rem\">{}</dt><dd>{}</dd>\n", item.indent,
+                                 html_escaped(item.name), with_detail(item.value, item.detail));
+        body_ += "</dl>\n";
+    }
+
+    void draw(const Table& table) {
+        const std::string id = fmt::format("table-{}", ++tables_);
+        if (table.rows.size() >= kFilterFrom)
+            body_ += fmt::format(
+                "<p><input class=\"filter\" type=\"search\" aria-controls=\"{}\" aria-label=\"Filter "
+                "rows\" placeholder=\"Filter: text, or column&lt;number\"><span class=\"count\" "
+                "aria-live=\"polite\"></span></p>\n",
+                id);
+        body_ += fmt::format("<div class=\"scroll\"><table id=\"{}\">\n<caption>{}</caption>\n<thead><tr>",
+                             id, html_escaped(table.title));
+        for (const Column& column : table.columns)
+            body_ += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}{}</button></th>",
+                                 column.align == Align::right ? " class=\"right\"" : "",
+                                 html_escaped(column.heading),
+                                 column.unit.empty() ? "" : " (" + html_escaped(column.unit) + ")");
+        body_ += "</tr></thead>\n<tbody>\n";
+        for (const auto& row : table.rows) {
+            body_ += "<tr>";
+            for (std::size_t c = 0; c < row.size(); ++c)
+                body_ += cell(row[c], table.columns[c].align == Align::right);
+            body_ += "</tr>\n";
+        }
+        body_ += "</tbody>\n</table></div>\n";
+        for (const std::string& note : table.notes)
+            body_ += "<p class=\"muted\">" + html_escaped(note) + "</p>\n";
+    }
+
+    static std::string cell(const Cell& cell, bool right) {
+        std::string classes = right ? "right" : cell.text.size() > kLongText ? "long" : "";
+        if (cell.tone != Tone::plain)
+            classes += (classes.empty() ? "" : " ") + std::string(class_of(cell.tone));
+        return fmt::format("<td{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
+                           cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "",
+                           with_detail(cell.text, cell.detail));
+    }
+
+    void draw(const Chart& chart) {
+        charts_ = charts_ || chart.kind != ChartKind::heat_map;
+        body_ += html_chart(chart);
+    }
+
+    std::string body_;
+    std::size_t tables_ = 0;
+    bool charts_ = false; ///< the library is left out where nothing needs it
+};
+
+} // namespace
+
+std::string render_html(const Report& report) {
+    return HtmlRenderer().run(report);
+}
+
+} // namespace archsim

@@ -1,0 +1,82 @@
+#include "archsim/core/finding.hpp"
+#include "archsim/report/report.hpp"
+#include "report/render/renderers.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+
+namespace archsim {
+
+namespace {
+
+struct FormatInfo {
+    Format format;
+    std::string_view name, extension;
+};
+
+constexpr std::array kFormats = {
+    FormatInfo{Format::text, "text", ".txt"}, FormatInfo{Format::markdown, "markdown", ".md"},
+    FormatInfo{Format::json, "json", ".json"}, FormatInfo{Format::csv, "csv", ".csv"},
+    FormatInfo{Format::html, "html", ".html"}};
+
+} // namespace
+
+std::string_view name_of(Format format) {
+    for (const FormatInfo& info : kFormats)
+        if (info.format == format)
+            return info.name;
+    return "";
+}
+
+std::optional<Format> parse_format(std::string_view name) {
+    for (const FormatInfo& info : kFormats)
+        if (info.name == name)
+            return info.format;
+    return std::nullopt;
+}
+
+std::optional<Format> format_of_file(std::string_view file) {
+    for (const FormatInfo& info : kFormats)
+        if (file.ends_with(info.extension))
+            return info.format;
+    return std::nullopt;
+}
+
+namespace {
+
+/// Tables without their columns for CSV.
+Report for_people(Report report) {
+    for (Block& block : report.blocks)
+        if (Table* table = std::get_if<Table>(&block))
+            for (std::size_t c = table->columns.size(); c-- > 0;) {
+                if (!table->columns[c].heading.empty())
+                    continue;
+                const auto at = static_cast<std::ptrdiff_t>(c);
+                table->columns.erase(table->columns.begin() + at);
+                for (auto& row : table->rows)
+                    row.erase(row.begin() + at);
+            }
+    return report;
+}
+
+} // namespace
+
+std::string render(const Report& report, Format format, const RenderOptions& options) {
+    switch (format) {
+    case Format::text:
+        return render_text(for_people(report), options);
+    case Format::markdown:
+        return render_markdown(for_people(report));
+    case Format::csv:
+        return render_csv(report);
+    case Format::html:
+        return render_html(for_people(report));
+    case Format::json:
+        break;
+    }
+    throw UsageError("a report has no generic JSON form; use the JSON function of its result");
+}
+
+} // namespace archsim

@@ -5,10 +5,12 @@
 namespace archsim {
 
 std::optional<double> SweepRow::value(const Metric& metric) const {
-    for (std::size_t i = 0; i < measures.size(); ++i)
-        if (*metrics->rows()[i] == metric)
-            return measures[i] ? std::optional(measures[i]->value) : std::nullopt;
-    return std::nullopt;
+    const auto rows = metrics->rows();
+    auto at = std::find(rows.begin(), rows.end(), &metric); // the usual case, and quick
+    if (at == rows.end())
+        at = std::find_if(rows.begin(), rows.end(), [&](const Metric* m) { return *m == metric; });
+    const auto i = static_cast<std::size_t>(at - rows.begin());
+    return i < measures.size() && measures[i] ? std::optional(measures[i]->value) : std::nullopt;
 }
 
 void ParetoFront::add(const SweepRow& row) {

@@ -160,6 +160,23 @@ Estimate one_at_a_time(Estimate e) {
     return e;
 }
 
+Estimate kept_busy(Estimate alone, const Estimate& busy) {
+    const Estimate served = repeated(busy, alone.batch / busy.batch);
+    alone.throughput_per_s = busy.throughput_per_s;
+    alone.throughput_interval = busy.throughput_interval;
+    alone.energy = served.energy;
+    alone.events = served.events;
+    alone.energy_per_inference_j = busy.energy_per_inference_j;
+    alone.energy_interval = busy.energy_interval;
+    alone.power_w = busy.power_w;
+    alone.peak_power_w = busy.peak_power_w;
+    alone.power_limited = alone.power_limited || busy.power_limited;
+    alone.utilization = busy.utilization;
+    alone.utilization_min = busy.utilization_min;
+    alone.utilization_max = busy.utilization_max;
+    return alone;
+}
+
 Estimate lengthened(Estimate e, double seconds, double idle_power_w) {
     if (seconds <= 0)
         return e;

@@ -220,7 +220,7 @@ TEST_CASE("peak memory is the sum of its parts", "[laws]") {
         }
 }
 
-TEST_CASE("the workspace is that of the hungriest kernel", "[laws]") {
+TEST_CASE("the workspace is the largest of any kernel", "[laws]") {
     const Result r = laws::run("resnet50", "Cortex-A76-RPi5", Precision::fp32); // Winograd under ncnn
     double most = 0;
     for (const SubgraphEstimate& s : r.estimate.subgraphs)

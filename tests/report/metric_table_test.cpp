@@ -24,7 +24,7 @@ using Catch::Contains;
 
 namespace {
 
-/// Kilobytes of memory that an inference per second needs: nothing in the library computes it.
+/// Memory held per inference: nothing in the library computes it.
 const MetricTable& with_footprint() {
     static const MetricTable table = MetricTable::standard().with(
         {.key = "footprint",

@@ -31,7 +31,7 @@ ARCHSIM_API void hold_together(MemoryEstimate& whole, const MemoryEstimate& stag
 ///                                    event counts, time outside subgraphs
 ///   w.batch / w.throughput_per_s
 ///               = sum of n s.batch / s.throughput_per_s      the stages take turns on the machine
-///   w.energy_per_inference_j = w.energy.total() / w.batch
+///   w's energy per inference = w.energy.total() / w.batch
 ///   w.power_w   = w.energy.total() w.throughput_per_s / w.batch
 ///   w.utilization w.latency_s = sum of n s.utilization s.latency_s
 ///   w.memory    as hold_together; its peak = weights + arena + cache + workspace
@@ -52,6 +52,10 @@ ARCHSIM_API Estimate on_chips(Estimate one, double chips);
 /// Each batch waits for the one before, whatever the machine could overlap:
 /// throughput = batch / latency, power = energy / latency.
 ARCHSIM_API Estimate one_at_a_time(Estimate e);
+
+/// `alone` on a machine that answers as in `busy` all the time: throughput, power, utilisation, and the energy
+/// and events of alone's batch, are the busy machine's; time and memory stay.
+ARCHSIM_API Estimate kept_busy(Estimate alone, const Estimate& busy);
 
 /// With a fixed time in which the machine, all chips together, draws `idle_power_w`. Intervals move along in
 /// proportion.

@@ -6,6 +6,7 @@
 #include "report/answers/explanation_text.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
 
 #include <cmath>
 

@@ -36,7 +36,7 @@ Cell verdict_cell(const Verdict& v) {
         return {"unknown", {}, Tone::bad};
     const std::string text = v.met ? at_least(v.constraint) && v.margin > 1
                                          ? "yes, " + format_ratio(1 + v.margin) + " the limit"
-                                         : "yes, " + format_percent(v.margin) + " room"
+                                         : "yes, " + format_percent(v.margin) + " headroom"
                                    : "no, " + shortfall(v);
     return {text + (v.certain ? "" : " (?)"), v.margin, v.met ? Tone::good : Tone::bad};
 }

@@ -151,7 +151,7 @@ Facts conditions(const Result& result) {
     facts.items.push_back({"Boundary", boundary_of(result)});
     facts.items.push_back(
         {"Power",
-         fmt::format("{} on average, {} in the hungriest subgraph{}", format_power(e.power_w),
+         fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
                      format_power(e.peak_power_w),
                      m.power_limit_w > 0
                          ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.chips()),

@@ -191,7 +191,7 @@ std::vector<Block> memory_blocks(std::span<const Result> results) {
     for (const auto& group : by_plan(results)) {
         std::string who = hardware_label(*group.front());
         if (group.size() > 1)
-            who += fmt::format(" and {} more that fuse and store alike", group.size() - 1);
+            who += fmt::format(" and {} more of its equivalence class", group.size() - 1);
         blocks.push_back(top_tensors(*group.front(), who));
         Chart timeline = memory_chart(*group.front());
         timeline.title = fmt::format("Activations alive at every step, {}", who);

@@ -216,14 +216,14 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         break;
     case MeasuredMetric::power_w: {
         // Power follows from energy and time; its relative uncertainty is taken from the energy's.
-        const double energy = estimate.energy_per_inference_j;
+        const double energy = estimate.energy.total() / estimate.batch;
         take(drawn_w,
              energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
         break;
     }
     case MeasuredMetric::energy_mj: {
         const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
-        take(estimate.energy_per_inference_j * factor * kMilli,
+        take(estimate.energy.total() / estimate.batch * factor * kMilli,
              scaled(estimate.energy_interval, factor * kMilli));
         break;
     }

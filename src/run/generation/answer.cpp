@@ -197,7 +197,7 @@ class AnswerBuilder {
         g_.tokens_per_s_stream = 1 / step.latency_s;
         g_.tokens_per_s_total = step.throughput_per_s;
         g_.tokens_per_s_total_interval = step.throughput_interval;
-        g_.energy_per_token_j = step.energy_per_inference_j;
+        g_.energy_per_token_j = step.energy.total() / step.batch;
         g_.energy_per_token_interval = step.energy_interval;
     }
 
@@ -237,20 +237,7 @@ class AnswerBuilder {
             return;
         }
         const double steps_per_answer = std::max(1.0, g_.generate_tokens);
-        const Estimate answers = repeated(one_at_a_time(std::move(step)), steps_per_answer);
-        const Estimate served = repeated(answers, e.batch / answers.batch); // as many as are asked for
-        e.throughput_per_s = answers.throughput_per_s;
-        e.throughput_interval = answers.throughput_interval;
-        e.energy = served.energy;
-        e.events = served.events;
-        e.energy_per_inference_j = answers.energy_per_inference_j;
-        e.energy_interval = answers.energy_interval;
-        e.power_w = answers.power_w;
-        e.peak_power_w = answers.peak_power_w;
-        e.power_limited = e.power_limited || answers.power_limited;
-        e.utilization = answers.utilization;
-        e.utilization_min = answers.utilization_min;
-        e.utilization_max = answers.utilization_max;
+        e = kept_busy(std::move(e), repeated(one_at_a_time(std::move(step)), steps_per_answer));
     }
 
     StepRunner runner_;

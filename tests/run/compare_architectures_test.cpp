@@ -1,6 +1,6 @@
 // The whole tool in the library: choices, failures as rows, searches verified by estimates of their own.
 
-#include "archsim/report/compare_architectures.hpp"
+#include "archsim/report/compare_architectures_report.hpp"
 #include "laws/laws.hpp"
 #include "run/session/graph_run.hpp"
 

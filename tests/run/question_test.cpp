@@ -259,7 +259,7 @@ TEST_CASE("the saturated scenario shows the device that it ranks first", "[quest
     request.conditions.scenario = Scenario::throughput;
     // A batch on all cores is fast, many streams on one core each do more: the two orders differ.
     const ModelComparison c = compare_models(laws::session(), request);
-    const auto ranks = rank_results(c.results, RankBy::throughput);
+    const auto ranks = rank_results(c.results, metric::throughput);
     const Report report = describe(c, {});
     const auto first = std::find_if(report.blocks.begin(), report.blocks.end(), [](const Block& block) {
         const auto* heading = std::get_if<Heading>(&block);

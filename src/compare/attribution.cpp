@@ -87,18 +87,18 @@ constexpr std::array kSplitters = {
              [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
                 PartSums& sums) { attribute_time(a, b, out.regions, false, sums); }},
     // 1 / x - 1 / y = -(x - y) / (x y): the parts of the time per item, scaled.
-    Splitter{&metric::throughput, true,
-             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
-                PartSums& sums) {
-                 attribute_time(a, b, out.regions, true, sums);
-                 sums.scale(-out.a_value * out.b_value / a.estimate.batch);
-             }},
-    Splitter{&metric::energy, true,
-             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
-                PartSums& sums) {
-                 attribute_energy(a, b, out.regions, false, sums);
-                 sums.scale(1 / a.estimate.batch);
-             }},
+    Splitter{
+        &metric::throughput, true,
+        [](const Result& a, const Result& b, const Attribution& out, const CostOptions&, PartSums& sums) {
+            attribute_time(a, b, out.regions, true, sums);
+            sums.scale(-out.a_value * out.b_value / a.estimate.batch);
+        }},
+    Splitter{
+        &metric::energy, true,
+        [](const Result& a, const Result& b, const Attribution& out, const CostOptions&, PartSums& sums) {
+            attribute_energy(a, b, out.regions, false, sums);
+            sums.scale(1 / a.estimate.batch);
+        }},
     Splitter{&metric::power, false,
              [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
                 PartSums& sums) { attribute_energy(a, b, out.regions, true, sums); }},

@@ -13,7 +13,9 @@ BestBatches best_batches(const BatchSeries& series) {
     BestBatches best;
     const auto& points = series.points;
     const auto qualifies = [&](std::size_t i) { return series.decision.qualifies[i]; };
-    const auto value = [&](std::size_t i, const Metric& metric) { return *value_of(points[i].result, metric); };
+    const auto value = [&](std::size_t i, const Metric& metric) {
+        return *value_of(points[i].result, metric);
+    };
     const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric, std::size_t i) {
         if (!at || better(metric, value(i, metric), value(*at, metric)))
             at = i;

@@ -32,7 +32,14 @@ LimitForm form_of(const Metric& metric) {
     case QuantityKind::power:
         return {{{"W", 1}, {"mW", 1e-3}, {"kW", 1e3}}, "a power like 15W"};
     case QuantityKind::bytes:
-        return {{{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1024.0}, {"MiB", 0x1p20}, {"GiB", 0x1p30}},
+        return {{{"B", 1},
+                 {"kB", 1e3},
+                 {"MB", 1e6},
+                 {"GB", 1e9},
+                 {"TB", 1e12},
+                 {"KiB", 1024.0},
+                 {"MiB", 0x1p20},
+                 {"GiB", 0x1p30}},
                 "a size like 512MB"};
     case QuantityKind::rate:
         return {{{"", 1}, {"/s", 1}, {"fps", 1}, {"k", 1e3}, {"k/s", 1e3}, {"M", 1e6}},

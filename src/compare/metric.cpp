@@ -22,7 +22,8 @@ Measure point(double value) {
 }
 
 /// A metric that every estimate has: its value, and its interval where it has one.
-template <class Value> auto estimated(Value value) {
+template <class Value>
+auto estimated(Value value) {
     return [value](const Result& r, const CostOptions&) -> std::optional<Measure> {
         if (!r.ok())
             return std::nullopt;
@@ -65,37 +66,39 @@ std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
 
 namespace metric {
 
-const Metric latency = {
-    .key = "latency",
-    .title = "Latency",
-    .unit = "s",
-    .measure = estimated([](const Estimate& e) { return Measure{e.latency_s, e.latency_interval}; }),
-    .quantity = QuantityKind::time,
-    .noun = "latency",
-    .field = "latency_s",
-    .low_field = "latency_low_s",
-    .high_field = "latency_high_s",
-    .heading = "Latency",
-    .scale = 1e3,
-    .column_unit = "ms",
-    .priority = 0,
-    .limit_help = "of one batch, e.g. 50ms"};
+const Metric latency = {.key = "latency",
+                        .title = "Latency",
+                        .unit = "s",
+                        .measure = estimated([](const Estimate& e) {
+                            return Measure{e.latency_s, e.latency_interval};
+                        }),
+                        .quantity = QuantityKind::time,
+                        .noun = "latency",
+                        .field = "latency_s",
+                        .low_field = "latency_low_s",
+                        .high_field = "latency_high_s",
+                        .heading = "Latency",
+                        .scale = 1e3,
+                        .column_unit = "ms",
+                        .priority = 0,
+                        .limit_help = "of one batch, e.g. 50ms"};
 
-const Metric throughput = {
-    .key = "throughput",
-    .title = "Throughput",
-    .unit = "1/s",
-    .better = Better::higher,
-    .measure = estimated([](const Estimate& e) { return Measure{e.throughput_per_s, e.throughput_interval}; }),
-    .quantity = QuantityKind::rate,
-    .noun = "throughput",
-    .field = "throughput_per_s",
-    .low_field = "throughput_low_per_s",
-    .high_field = "throughput_high_per_s",
-    .heading = "FPS",
-    .axis_unit = "FPS",
-    .priority = 0,
-    .limit_help = "inferences per second, e.g. 10k"};
+const Metric throughput = {.key = "throughput",
+                           .title = "Throughput",
+                           .unit = "1/s",
+                           .better = Better::higher,
+                           .measure = estimated([](const Estimate& e) {
+                               return Measure{e.throughput_per_s, e.throughput_interval};
+                           }),
+                           .quantity = QuantityKind::rate,
+                           .noun = "throughput",
+                           .field = "throughput_per_s",
+                           .low_field = "throughput_low_per_s",
+                           .high_field = "throughput_high_per_s",
+                           .heading = "FPS",
+                           .axis_unit = "FPS",
+                           .priority = 0,
+                           .limit_help = "inferences per second, e.g. 10k"};
 
 const Metric power = {.key = "power",
                       .title = "Power",
@@ -124,23 +127,23 @@ const Metric efficiency = {
     .limit_help = "inferences per second and watt, e.g. 20",
     .recommend = false};
 
-const Metric energy = {
-    .key = "energy",
-    .title = "Energy",
-    .unit = "J",
-    .measure =
-        estimated([](const Estimate& e) { return Measure{e.energy_per_inference_j, e.energy_interval}; }),
-    .quantity = QuantityKind::energy,
-    .noun = "energy per inference",
-    .field = "energy_per_inference_j",
-    .low_field = "energy_low_j",
-    .high_field = "energy_high_j",
-    .heading = "Energy",
-    .scale = 1e3,
-    .column_unit = "mJ/inf",
-    .axis_unit = "mJ",
-    .priority = 0,
-    .limit_help = "per inference, e.g. 100mJ"};
+const Metric energy = {.key = "energy",
+                       .title = "Energy",
+                       .unit = "J",
+                       .measure = estimated([](const Estimate& e) {
+                           return Measure{e.energy_per_inference_j, e.energy_interval};
+                       }),
+                       .quantity = QuantityKind::energy,
+                       .noun = "energy per inference",
+                       .field = "energy_per_inference_j",
+                       .low_field = "energy_low_j",
+                       .high_field = "energy_high_j",
+                       .heading = "Energy",
+                       .scale = 1e3,
+                       .column_unit = "mJ/inf",
+                       .axis_unit = "mJ",
+                       .priority = 0,
+                       .limit_help = "per inference, e.g. 100mJ"};
 
 const Metric utilization = {.key = "utilization",
                             .title = "Utilization",
@@ -201,22 +204,21 @@ const Metric carbon = {.key = "carbon",
                        .priority = 7,
                        .limit_help = "g CO2e per 1000 inferences, e.g. 0.5"};
 
-const Metric balance = {
-    .key = "balance",
-    .title = "Balance",
-    .unit = "J s",
-    .measure = estimated([](const Estimate& e) {
-        return Measure{e.energy_per_inference_j * e.latency_s,
-                       {e.energy_interval.low * e.latency_interval.low,
-                        e.energy_interval.high * e.latency_interval.high}};
-    }),
-    .noun = "energy-delay product",
-    .field = "energy_delay_j_s",
-    .heading = "EDP",
-    .scale = 1e6,
-    .column_unit = "mJ ms",
-    .priority = 9,
-    .limit_help = "energy per inference x latency in J s, e.g. 1e-5"};
+const Metric balance = {.key = "balance",
+                        .title = "Balance",
+                        .unit = "J s",
+                        .measure = estimated([](const Estimate& e) {
+                            return Measure{e.energy_per_inference_j * e.latency_s,
+                                           {e.energy_interval.low * e.latency_interval.low,
+                                            e.energy_interval.high * e.latency_interval.high}};
+                        }),
+                        .noun = "energy-delay product",
+                        .field = "energy_delay_j_s",
+                        .heading = "EDP",
+                        .scale = 1e6,
+                        .column_unit = "mJ ms",
+                        .priority = 9,
+                        .limit_help = "energy per inference x latency in J s, e.g. 1e-5"};
 
 } // namespace metric
 
@@ -254,7 +256,8 @@ MetricTable MetricTable::with(Metric row) const {
 
 const Metric* MetricTable::find(std::string_view key) const {
     const std::string lower = lower_case(key);
-    const auto found = std::find_if(rows_.begin(), rows_.end(), [&](const Metric* m) { return m->key == lower; });
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [&](const Metric* m) { return m->key == lower; });
     return found == rows_.end() ? nullptr : *found;
 }
 

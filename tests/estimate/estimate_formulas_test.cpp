@@ -80,7 +80,8 @@ TEST_CASE("estimate: times, utilisation, energy and power of two layers", "[form
     CHECK(e.latency_interval.low == e.latency_s); // nothing says how far it may be off
 }
 
-TEST_CASE("estimate: the peak is that of the layer that draws most, within the limit", "[formulas][estimate]") {
+TEST_CASE("estimate: the peak is that of the layer that draws most, within the limit",
+          "[formulas][estimate]") {
     // A: 124 mJ in 10 ms; B: 120 mJ in 6 ms.
     TwoLayers layers;
     CHECK(layers.run().peak_power_w == Approx(20));

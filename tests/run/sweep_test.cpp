@@ -236,8 +236,7 @@ TEST_CASE("merged shards are what one run writes", "[sweep]") {
 TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
     const Sweep sweep(session(), small_request());
     const std::vector<SweepRow> rows = all_rows(sweep, 2);
-    ParetoFront front(metric::latency, metric::energy),
-        backwards(metric::latency, metric::energy);
+    ParetoFront front(metric::latency, metric::energy), backwards(metric::latency, metric::energy);
     for (const SweepRow& row : rows)
         front.add(row);
     for (auto row = rows.rbegin(); row != rows.rend(); ++row)

@@ -20,7 +20,8 @@ struct Constraint {
 };
 
 /// Parses "50ms", "15W", "100 mJ", "512MB", "2GiB", "30%"; throughput per second as "10000" or "10k"; cost as
-/// USD per million inferences, carbon as grams per thousand, "0.25". Throws UsageError naming `flag` and the form expected.
+/// USD per million inferences, carbon as grams per thousand, "0.25". Throws UsageError naming `flag` and the
+/// form expected.
 ARCHSIM_API Constraint parse_constraint(const Metric& metric, std::string_view text, std::string_view flag);
 
 /// One constraint on one device.

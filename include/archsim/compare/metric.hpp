@@ -6,7 +6,7 @@
 //   key          field                   unit  better  shown as
 //   latency      latency_s               s     lower   ms
 //   throughput   throughput_per_s        1/s   higher  FPS
-//   energy       energy_per_inference_j  J     lower   mJ/inf
+//   power        power_w                 W     lower   W
 //   carbon       carbon_g_per_inference  g     lower   g/1000
 //   ...
 //
@@ -38,8 +38,8 @@ enum class Better : std::uint8_t { lower, higher };
 /// What a metric's values are: decides the units of a limit ("50ms") and the words of a value ("431 us").
 enum class QuantityKind : std::uint8_t { number, time, energy, power, bytes, rate, ratio, money, carbon };
 
-/// One row of the table. `key`, `title`, `unit`, `better` and `measure` make a metric; the rest says how it is
-/// written and has defaults (see MetricTable::with).
+/// One row of the table. `key`, `title`, `unit`, `better` and `measure` make a metric; the rest says how it
+/// is written and has defaults (see MetricTable::with).
 struct Metric {
     std::string key;   ///< "energy": value of flags, name in JSON documents
     std::string title; ///< "Energy"
@@ -63,7 +63,9 @@ struct Metric {
 };
 
 /// Metrics are the same where their keys are.
-inline bool operator==(const Metric& a, const Metric& b) { return a.key == b.key; }
+inline bool operator==(const Metric& a, const Metric& b) {
+    return a.key == b.key;
+}
 /// True when `a` is the better value.
 inline bool better(const Metric& metric, double a, double b) {
     return metric.better == Better::higher ? a > b : a < b;

@@ -53,8 +53,8 @@ ARCHSIM_API Estimate on_chips(Estimate one, double chips);
 /// throughput = batch / latency, power = energy / latency.
 ARCHSIM_API Estimate one_at_a_time(Estimate e);
 
-/// `alone` on a machine that answers as in `busy` all the time: throughput, power, utilisation, and the energy
-/// and events of alone's batch, are the busy machine's; time and memory stay.
+/// `alone` on a machine that answers as in `busy` all the time: throughput, power, utilisation, and the
+/// energy and events of alone's batch, are the busy machine's; time and memory stay.
 ARCHSIM_API Estimate kept_busy(Estimate alone, const Estimate& busy);
 
 /// With a fixed time in which the machine, all chips together, draws `idle_power_w`. Intervals move along in

@@ -78,7 +78,7 @@ struct MemoryEstimate {
     double activation_bytes = 0; ///< arena after offset planning
     double live_bytes = 0;       ///< lower bound of the arena: largest set of live activations
     double kv_cache_bytes = 0;
-    double workspace_bytes = 0; ///< scratch memory of the hungriest kernel; kernels use it in turn
+    double workspace_bytes = 0; ///< largest scratch memory of any kernel; kernels use it in turn
     double peak_bytes = 0;      ///< weights + arena + KV cache + workspace
     double capacity_bytes = 0;  ///< of one chip's memory; 0 = unknown
 };
@@ -94,7 +94,7 @@ struct Estimate {
     double latency_s = 0;        ///< whole batch
     double throughput_per_s = 0; ///< items; in throughput scenario saturated over all instances
     double power_w = 0;          ///< average
-    double peak_power_w = 0;     ///< of the hungriest subgraph
+    double peak_power_w = 0;     ///< of the subgraph that draws most
     double energy_per_inference_j = 0;
     double utilization = 0, utilization_min = 0, utilization_max = 0;
     double clock_ratio = 1; ///< below 1 when the power limit throttles

@@ -42,7 +42,8 @@ class ARCHSIM_API UncertaintyTable {
 
     /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,
     /// then generation, runtime, family, evidence, regime. `regime` is "compute", "memory" or "overhead".
-    Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime, std::string_view regime) const;
+    Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime,
+                  std::string_view regime) const;
 
   private:
     struct State;

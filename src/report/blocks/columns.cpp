@@ -9,7 +9,8 @@ nlohmann::ordered_json json_of(const Cell& cell) {
             return nullptr;
         if (cell.kind == CellKind::flag)
             return *cell.value != 0;
-        return cell.kind == CellKind::count ? Json(static_cast<std::int64_t>(*cell.value)) : Json(*cell.value);
+        return cell.kind == CellKind::count ? Json(static_cast<std::int64_t>(*cell.value))
+                                            : Json(*cell.value);
     }
     return cell.text.empty() && cell.kind != CellKind::text ? Json(nullptr) : Json(cell.text);
 }

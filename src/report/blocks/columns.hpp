@@ -15,7 +15,8 @@
 namespace archsim {
 
 /// A column and what it shows of a row.
-template <class Row> struct ColumnOf {
+template <class Row>
+struct ColumnOf {
     Column column;
     std::function<Cell(const Row&)> cell;
 };

@@ -1,5 +1,6 @@
 #pragma once
-// Metrics in words, cells, columns and charts: what a metric's row of the table says about its looks, applied.
+// Metrics in words, cells, columns and charts: what a metric's row of the table says about its looks,
+// applied.
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/report/report.hpp"

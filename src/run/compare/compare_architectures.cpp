@@ -55,7 +55,9 @@ std::optional<double> latency_bound(const DecisionRequest& decision) {
 Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
     const CompareArchitecturesRequest& q = c.request;
     if (!can_attribute(*q.metric))
-        throw UsageError(fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency", q.metric->key));
+        throw UsageError(
+            fmt::format("--metric {}: its differences have no causes of their own; explain energy or latency",
+                        q.metric->key));
     for (std::size_t i : {a, b})
         if (!value_of(c.results[i], *q.metric, q.decision.cost))
             throw InputError(

@@ -55,8 +55,8 @@ void add_unfitted_interval(const MeasuredRow& row, const Machine& machine, Predi
     const bool time =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
     const auto width = [&](const Device& device) {
-        return machine.uncertainty->spread(time ? SpreadOf::latency : SpreadOf::energy, device, *machine.runtime,
-                                           prediction.regime);
+        return machine.uncertainty->spread(time ? SpreadOf::latency : SpreadOf::energy, device,
+                                           *machine.runtime, prediction.regime);
     };
     const Spread with = width(*machine.device), without = width(unfitted);
     const bool rate = row.metric == MeasuredMetric::throughput_per_s; // 1 / time

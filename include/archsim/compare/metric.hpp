@@ -50,7 +50,7 @@ struct Metric {
 
     QuantityKind quantity = QuantityKind::number;
     std::string noun = {};  ///< "energy per inference"; empty: the title in lower case
-    std::string field = {}; ///< "energy_per_inference_j": column of CSV, JSON and sweep rows; empty: the key
+    std::string field = {}; ///< "latency_s": column of CSV, JSON and sweep rows; empty: the key
     std::string low_field = {}, high_field = {}; ///< of the interval's ends; empty: not written
 
     std::string heading = {};     ///< column of a table, "FPS"; empty: the title

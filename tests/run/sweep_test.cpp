@@ -161,8 +161,8 @@ TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
         CHECK(row.executed == name_of(own.estimate.executed.compute));
         CHECK(*row.value(metric::latency) == own.estimate.latency_s);
         CHECK(*row.value(metric::energy) == own.estimate.energy_per_inference_j);
-        CHECK(row.utilization == own.estimate.utilization);
-        CHECK(row.peak_memory_bytes == own.estimate.memory.peak_bytes);
+        CHECK(*row.value(metric::utilization) == own.estimate.utilization);
+        CHECK(*row.value(metric::memory) == own.estimate.memory.peak_bytes);
     }
     CHECK(compared > 150);
 }

@@ -145,11 +145,11 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
     const auto value = [&](const std::vector<double>& factors) {
         workload.factors = factors;
         const SweepRow row = worker.row(workload);
-        const auto value = row.value(metric);
-        if (!value)
+        const auto found = row.value(metric);
+        if (!found)
             throw InputError(fmt::format("{} on {}: {}", row.model, row.hardware,
                                          row.status == Status::ok ? "no " + metric.noun : row.reason));
-        return *value;
+        return *found;
     };
     std::vector<AxisSensitivity> found;
     for (std::size_t i = 0; i < axes.size(); ++i) {

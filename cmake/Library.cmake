@@ -13,11 +13,12 @@ set(archsim_later
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
     compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation
     hardware/check hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted
-    report/architectures_batches report/architectures_detailed report/architectures_hybrid report/architectures_s
-    report/batch_ report/calibration report/compare_architectures report/comprehensive
-    report/explanation_ report/explanation.cpp report/graph_ report/hardware_ report/left_out report/mapping_diagram
-    report/model_list report/objective_axis report/operator_list report/runtime_sheet report/sheet_text
-    report/statistic_cells report/sweep_ report/uncertainty report/validation
+    report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
+    report/answers/architectures_s report/answers/batch_ report/answers/calibration report/answers/compare_architectures
+    report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp report/answers/graph_
+    report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram report/answers/model_list
+    report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_ report/answers/uncertainty
+    report/answers/validation report/blocks/sheet_text report/blocks/statistic_cells
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
     run/session/discover_models run/sweep/)

@@ -92,11 +92,11 @@ TEST_CASE("an added family is estimated, swept and scaled like any other", "[fam
     for (const SweepRow& row : rows) {
         INFO(row.reason);
         CHECK(row.status == Status::ok);
-        CHECK(row.energy_per_inference_j > 0);
+        CHECK(row.value(metric::energy).value_or(0) > 0);
     }
-    CHECK(rows[4].latency_s < rows[0].latency_s); // twice the banks
-    CHECK(rows[2].latency_s < rows[0].latency_s); // twice the look-ups of each
-    CHECK(rows[1].latency_s < rows[0].latency_s); // activations stay in the larger buffer
+    CHECK(rows[4].value(metric::latency) < rows[0].value(metric::latency)); // twice the banks
+    CHECK(rows[2].value(metric::latency) < rows[0].value(metric::latency)); // twice the look-ups of each
+    CHECK(rows[1].value(metric::latency) < rows[0].value(metric::latency)); // activations stay in the larger buffer
 
     const Device& device = *session.hardware().device("LUT-256").device;
     CHECK(family_number(device, "banks").value == 256);

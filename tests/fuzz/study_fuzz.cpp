@@ -1,7 +1,7 @@
 // Reads arbitrary bytes as a study file: a study or the documented refusal. A small study is also run.
 
 #include "archsim/core/finding.hpp"
-#include "archsim/report/study.hpp"
+#include "archsim/report/study_report.hpp"
 #include "archsim/run/session.hpp"
 #include "archsim/run/study.hpp"
 #include "scratch_file.hpp"

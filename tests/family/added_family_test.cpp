@@ -96,7 +96,8 @@ TEST_CASE("an added family is estimated, swept and scaled like any other", "[fam
     }
     CHECK(rows[4].value(metric::latency) < rows[0].value(metric::latency)); // twice the banks
     CHECK(rows[2].value(metric::latency) < rows[0].value(metric::latency)); // twice the look-ups of each
-    CHECK(rows[1].value(metric::latency) < rows[0].value(metric::latency)); // activations stay in the larger buffer
+    CHECK(rows[1].value(metric::latency) <
+          rows[0].value(metric::latency)); // activations stay in the larger buffer
 
     const Device& device = *session.hardware().device("LUT-256").device;
     CHECK(family_number(device, "banks").value == 256);

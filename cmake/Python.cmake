@@ -8,7 +8,8 @@ find_package(pybind11 2.10 REQUIRED)
 
 set(archsim_python_dir ${PROJECT_BINARY_DIR}/python/archsim)
 file(MAKE_DIRECTORY ${archsim_python_dir})
-pybind11_add_module(archsim_python NO_EXTRAS ${PROJECT_SOURCE_DIR}/src/python/module.cpp)
+file(GLOB archsim_python_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/*.cpp)
+pybind11_add_module(archsim_python NO_EXTRAS ${archsim_python_sources})
 set_target_properties(archsim_python PROPERTIES
     OUTPUT_NAME _archsim
     CXX_VISIBILITY_PRESET hidden

@@ -1,6 +1,8 @@
 // The extension module archsim._archsim: a Session, models and results for Python. The package in
 // src/python/archsim adds what is plain Python (dictionaries, data frames, typing).
 
+#include "bindings.hpp"
+
 #include "archsim/core/version.hpp"
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/result_json.hpp"
@@ -24,6 +26,19 @@
 namespace py = pybind11;
 using namespace archsim;
 
+Conditions conditions(const std::string& precision, const std::string& stack, const std::string& scenario,
+                      const std::string& scope, int devices) {
+    Conditions conditions;
+    conditions.precision = precision_named(precision);
+    conditions.stack = stack;
+    conditions.scenario = scenario_named(scenario);
+    conditions.scope = scope_named(scope);
+    if (devices < 1)
+        throw UsageError("devices: at least one");
+    conditions.devices = devices;
+    return conditions;
+}
+
 namespace {
 
 using Dims = std::map<std::string, std::int64_t>;
@@ -46,19 +61,6 @@ Workload workload(const std::variant<Model, std::string>& model, const Session& 
             throw UsageError("a prompt and its answer have at least one token");
     }
     return workload;
-}
-
-Conditions conditions(const std::string& precision, const std::string& stack, const std::string& scenario,
-                      const std::string& scope, int devices) {
-    Conditions conditions;
-    conditions.precision = precision_named(precision);
-    conditions.stack = stack;
-    conditions.scenario = scenario_named(scenario);
-    conditions.scope = scope_named(scope);
-    if (devices < 1)
-        throw UsageError("devices: at least one");
-    conditions.devices = devices;
-    return conditions;
 }
 
 ModelComparison compare(const Session& session, const std::vector<std::string>& models,
@@ -327,4 +329,6 @@ PYBIND11_MODULE(_archsim, m) {
             py::arg("dims") = Dims{}, py::arg("precision") = "fp32", py::arg("scenario") = "latency",
             py::arg("metrics") = nullptr,
             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
+
+    bind_design_space(m);
 }

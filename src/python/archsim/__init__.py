@@ -24,6 +24,7 @@ from ._archsim import (
     UsageError,
     __version__,
 )
+from ._sweep import SweepRows, sweep
 
 __all__ = [
     "Comparison",
@@ -36,7 +37,9 @@ __all__ = [
     "Result",
     "Session",
     "Subgraph",
+    "SweepRows",
     "UsageError",
+    "sweep",
     "to_dataframe",
 ]
 

@@ -1,5 +1,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, overload
 
 import numpy
 
@@ -163,4 +165,46 @@ class Session:
         metrics: MetricTable | None = None,
     ) -> dict[str, numpy.ndarray]: ...
 
+class SweepRows:
+    def __len__(self) -> int: ...
+    def to_dataframe(self) -> Any: ...
+    def to_csv(self, path: str | PathLike[str]) -> None: ...
+    def to_parquet(self, path: str | PathLike[str]) -> None: ...
+
+@overload
+def sweep(
+    models: str | Sequence[str],
+    hardware: str | Sequence[str],
+    *,
+    vary: Mapping[str, str | Sequence[float]] | None = None,
+    batches: Sequence[int] = (1,),
+    precisions: str | Sequence[str] = ("fp32",),
+    dims: Mapping[str, int] | None = None,
+    stack: str = "",
+    scenario: Scenario = "latency",
+    scope: Scope = "kernel",
+    hardware_db: str | Sequence[str] = (),
+    client: Any = None,
+    output: None = None,
+    progress: bool | Callable[[int, int], object] | None = None,
+    threads: int | None = None,
+) -> SweepRows: ...
+@overload
+def sweep(
+    models: str | Sequence[str],
+    hardware: str | Sequence[str],
+    *,
+    vary: Mapping[str, str | Sequence[float]] | None = None,
+    batches: Sequence[int] = (1,),
+    precisions: str | Sequence[str] = ("fp32",),
+    dims: Mapping[str, int] | None = None,
+    stack: str = "",
+    scenario: Scenario = "latency",
+    scope: Scope = "kernel",
+    hardware_db: str | Sequence[str] = (),
+    client: Any = None,
+    output: str | PathLike[str],
+    progress: bool | Callable[[int, int], object] | None = None,
+    threads: int | None = None,
+) -> Path: ...
 def to_dataframe(results: Comparison | Iterable[Result]) -> Any: ...

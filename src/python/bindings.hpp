@@ -1,0 +1,15 @@
+#pragma once
+// What the files of the extension module share.
+
+#include "archsim/run/workload.hpp"
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+/// Conditions from keyword arguments; throws UsageError for names that do not exist.
+archsim::Conditions conditions(const std::string& precision, const std::string& stack,
+                               const std::string& scenario, const std::string& scope, int devices);
+
+/// Adds the class DesignSpace.
+void bind_design_space(pybind11::module_& m);

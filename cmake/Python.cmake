@@ -14,6 +14,7 @@ set_target_properties(archsim_python PROPERTIES
     OUTPUT_NAME _archsim
     CXX_VISIBILITY_PRESET hidden
     LIBRARY_OUTPUT_DIRECTORY ${archsim_python_dir})
+target_include_directories(archsim_python PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(archsim_python PRIVATE archsim archsim_warnings)
 file(GLOB archsim_python_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/archsim/*)
 foreach(file IN LISTS archsim_python_files)

@@ -1,7 +1,7 @@
 // archsim._archsim.DesignSpace: the rows of a sweep, or of one of its parts, as the text that
 // sweep_design_space writes.
 
-#include "bindings.hpp"
+#include "python/bindings.hpp"
 
 #include "archsim/report/sweep_report.hpp"
 #include "archsim/run/sweep.hpp"

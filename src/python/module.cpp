@@ -1,7 +1,7 @@
 // The extension module archsim._archsim: a Session, models and results for Python. The package in
 // src/python/archsim adds what is plain Python (dictionaries, data frames, typing).
 
-#include "bindings.hpp"
+#include "python/bindings.hpp"
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/compare_models_report.hpp"

@@ -88,6 +88,11 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
             p.winograd = true;
         }
     }
+    // Groups that do not fill whole vectors of channels miss the kernel for blocked channels.
+    if (w != nullptr && !p.winograd && w->groups > 1 && !unit.matrix &&
+        (std::fmod(w->in_channels / w->groups, view.lanes) != 0 ||
+         std::fmod(w->out_channels / w->groups, view.lanes) != 0))
+        p.efficiency *= view.param(Parameter::grouped_efficiency, 1);
     const double block_m = unit.matrix ? kMatrixBlock : kVectorBlockM;
     const double block_n = unit.matrix ? kMatrixBlock : kVectorBlockN;
     const bool per_head = !c.weights_constant && view.param(Parameter::head_parallel_attention, 0) > 0;

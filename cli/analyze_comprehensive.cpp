@@ -2,6 +2,7 @@
 
 #include "archsim/report/comprehensive_report.hpp"
 #include "archsim/run/comprehensive.hpp"
+#include "common/check_options.hpp"
 #include "common/progress.hpp"
 #include "common/tool.hpp"
 
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
+    cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
         flags
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
             .within(0, 1 << 20)
             .show_default();
         decisions.add_to(flags);
+        check.add_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -53,7 +56,8 @@ int main(int argc, char** argv) {
         view.table_only = format == Format::csv;
         output.emit(format == Format::json
                         ? to_json(analysis)
-                        : render(describe(analysis, view), format, output.render_options()));
+                        : render(describe(analysis, view), format, output.render_options()) +
+                              check.text({&analysis.result}, output));
         return cli::exit_code_of(analysis.result);
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",

@@ -1,6 +1,9 @@
 // analyze_graph_mapping: how a network sits on one device, subgraph by subgraph.
 
+#include "archsim/check/layer_profile.hpp"
+#include "archsim/report/check_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
+#include "common/check_options.hpp"
 #include "common/tool.hpp"
 
 namespace {
@@ -8,6 +11,7 @@ namespace {
 constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware A100 --precision fp16
   analyze_graph_mapping mobilenet_v2 --hardware KPU-T64@6W --top 0
   analyze_graph_mapping vit_b_16 --hardware H100 --show-roofline --show-memory --show-partition
+  analyze_graph_mapping squeezenet1_0 --hardware this-machine --profile tests/check/outputs/onnxruntime_profile.json
   analyze_graph_mapping resnet18 --hardware TPU-v4 --output resnet18.html
   analyze_graph_mapping resnet18 --hardware TPU-v4 --dot resnet18.dot --mermaid resnet18.mmd)";
 
@@ -19,6 +23,8 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
     GraphMappingView view;
+    cli::CheckOptions check;
+    std::string profile;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("model", name, "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
             .required();
@@ -32,6 +38,11 @@ int main(int argc, char** argv) {
         flags.add_flag("--show-memory", view.memory, "live bytes at every step, and the tensors at the peak");
         flags.add_flag("--show-partition", view.partition,
                        "why every operator joined its subgraph or was cut off");
+        flags.add_option(
+            "--profile", profile,
+            "instead: measured times of layers (ONNX Runtime's JSON profile, trtexec --dumpProfile) "
+            "beside the subgraphs");
+        check.add_to(flags);
         flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
         flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
         output.add_to(flags, "text, markdown, json, csv, html");
@@ -47,12 +58,23 @@ int main(int argc, char** argv) {
             write_file(dot, mapping_to_dot(result));
         if (result.partition && !mermaid.empty())
             write_file(mermaid, mapping_to_mermaid(result));
+        if (!profile.empty()) {
+            MeasuredContext context;
+            context.model = name;
+            context.hardware = hardware;
+            if (format == Format::json)
+                throw UsageError("--profile: text, markdown, csv or html");
+            output.emit(render(describe(match_layers(result, read_tool_output(profile, context)), view.top),
+                               format, output.render_options()));
+            return cli::exit_code_of(result);
+        }
         view.table_only = format == Format::csv;
         if (format == Format::html)
             view.roofline = view.memory = view.partition = true;
         output.emit(format == Format::json
                         ? mapping_to_json(result)
-                        : render(describe_mapping(result, view), format, output.render_options()));
+                        : render(describe_mapping(result, view), format, output.render_options()) +
+                              check.text({&result}, output));
         return cli::exit_code_of(result);
     };
     return cli::run_tool(argc, argv, "analyze_graph_mapping",

@@ -3,6 +3,7 @@
 #include "archsim/report/calibration_report.hpp"
 #include "archsim/run/calibrate.hpp"
 #include "archsim/run/measurements.hpp"
+#include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 
 #include <chrono>
@@ -26,15 +27,20 @@ std::string today() {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::vector<std::string> files, overlays;
+    std::vector<std::string> overlays;
+    cli::MeasurementOptions measured;
+    MeasuredContext context;
     std::string output_file;
     bool write = false;
     CalibrationRequest request;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("device", request.device, "device to calibrate: a name, or the path of a JSON file");
-        flags.add_option("--measurements", files, "CSV file(s) of measured values; see docs/calibrating.md")
-            .required();
+        measured.add_to(flags, "CSV file(s) of measured values; see docs/calibrating.md");
+        flags.add_option("--model", context.model,
+                         "with --from: the network that ran, where the output does not say");
+        flags.add_option("--precision", context.precision,
+                         "with --from: the format that ran, where the output does not say");
         flags.add_option("--runtime", request.runtime,
                          "only rows of this software stack (default: the one with most rows)");
         flags.add_option("--parameters", request.parameters,
@@ -54,7 +60,10 @@ int main(int argc, char** argv) {
         flags.exclude("--output", "--write");
     };
     const auto body = [&] {
-        MeasuredTable table = read_measurements(files);
+        context.hardware = request.device;
+        MeasuredTable table = measured.read(context);
+        std::vector<std::string> files = measured.files;
+        files.insert(files.end(), measured.logs.begin(), measured.logs.end());
         SessionOptions options;
         options.hardware_overlays.assign(overlays.begin(), overlays.end());
         if (request.device.ends_with(".json"))

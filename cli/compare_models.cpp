@@ -2,6 +2,7 @@
 
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/study_report.hpp"
+#include "common/check_options.hpp"
 #include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
@@ -61,6 +62,13 @@ std::string rendered(const archsim::cli::OutputOptions& output, Document&& docum
     return render(format == Format::csv ? tabulated() : described(), format, output.render_options());
 }
 
+std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
+    std::vector<const archsim::Result*> pointers;
+    for (const archsim::Result& result : results)
+        pointers.push_back(&result);
+    return pointers;
+}
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -70,6 +78,7 @@ int main(int argc, char** argv) {
     cli::GenerationOptions text;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
+    cli::CheckOptions check;
     cli::OutputOptions output;
     CompareModelsView view;
     std::string study_file, subgraphs, sort;
@@ -83,6 +92,7 @@ int main(int argc, char** argv) {
         text.add_to(flags);
         decisions.add_to(flags);
         explain.add_to(flags);
+        check.add_to(flags);
         flags.add_flag("--cold-start", view.cold_start,
                        "the first inference too: building the network and loading its weights");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys());
@@ -129,8 +139,10 @@ int main(int argc, char** argv) {
             write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
         view.charts = output.chosen() == Format::html;
         output.emit(rendered(
-            output, [&] { return to_json(comparison, view); }, [&] { return tabulate(comparison, view); },
-            [&] { return describe(comparison, view); }));
+                        output, [&] { return to_json(comparison, view); },
+                        [&] { return tabulate(comparison, view); },
+                        [&] { return describe(comparison, view); }) +
+                    check.text(pointers_to(comparison.results), output));
         return cli::exit_code_of(comparison.results);
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",

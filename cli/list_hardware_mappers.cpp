@@ -4,10 +4,13 @@
 #include "archsim/core/data_dir.hpp"
 #include "archsim/hardware/family_schema.hpp"
 #include "archsim/report/hardware_list.hpp"
+#include "archsim/report/this_machine_report.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 namespace {
 
@@ -15,6 +18,7 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --category gpu --format csv
   list_hardware_mappers --show RTX-4090
   list_hardware_mappers --show-runtime tensorrt
+  list_hardware_mappers --this-machine --output my_machine.json
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
@@ -42,6 +46,46 @@ std::string names_of(const archsim::HardwareDatabase& database, const std::strin
     return lines;
 }
 
+/// What --this-machine was told: which entry to write as a file, and where the texts come from.
+struct MachineRequest {
+    std::optional<std::string> which; ///< "processor" or "gpu", empty for the first; none: not asked
+    bool probe = false;
+    std::string snapshot, save_snapshot;
+
+    void add_to(archsim::cli::Flags& flags) {
+        flags
+            .add_optional_value(
+                "--this-machine", which,
+                "the machine at hand: what it shows, and the entry that estimates would use; --format "
+                "json, or --output FILE.json, gives the entry of its processor, or of its first gpu")
+            .one_of({"processor", "gpu", ""});
+        flags.add_flag("--probe", probe,
+                       "with --this-machine: measure its clock and memory bandwidth (two seconds)");
+        flags.add_option("--snapshot", snapshot,
+                         "with --this-machine: read the texts that --save-snapshot wrote on another machine");
+        flags.add_option("--save-snapshot", save_snapshot,
+                         "with --this-machine: write the texts that the machine was read from to FILE");
+    }
+
+    archsim::Snapshot read() const {
+        if (snapshot.empty())
+            return archsim::capture_machine();
+        std::ifstream file(snapshot, std::ios::binary);
+        if (!file)
+            throw archsim::InputError(snapshot + ": cannot be read; check the path");
+        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+        return archsim::parse_snapshot(text, snapshot);
+    }
+
+    /// The entry that --format json gives, under the name of the file that it is written to.
+    std::string file_text(const archsim::ThisMachine& machine, const std::string& file) const {
+        for (const archsim::MachineEntry& entry : machine.entries)
+            if ((entry.id == archsim::kThisMachine) == (*which != "gpu") && !entry.json.empty())
+                return archsim::entry_text(entry, std::filesystem::path(file).stem().string());
+        throw archsim::InputError("--this-machine gpu: no GPU that the database knows is shown");
+    }
+};
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -49,6 +93,7 @@ int main(int argc, char** argv) {
     std::string category, deployment, show, show_runtime, names, schema;
     std::vector<std::string> overlays;
     std::optional<std::string> check;
+    MachineRequest machine;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
         const std::vector<std::string> families = family_names();
@@ -60,6 +105,7 @@ int main(int argc, char** argv) {
                          "everything about one software stack: devices, fusion, costs, fallback, sources");
         flags.add_optional_value("--check", check,
                                  "check a database folder or one file (default: the installed database)");
+        machine.add_to(flags);
         flags.add_option("--names", names, "names only, one per line")
             .one_of({"devices", "runtimes", "deployments"});
         flags.add_option("--schema", schema,
@@ -85,7 +131,19 @@ int main(int argc, char** argv) {
             output.emit(completed_schema(schema));
             return 0;
         }
+        name_this_machine();
         const HardwareDatabase database(data_dir() / "hardware_db", {overlays.begin(), overlays.end()});
+        if (machine.which) {
+            const Snapshot snapshot = machine.read();
+            if (!machine.save_snapshot.empty())
+                write_file(machine.save_snapshot, to_text(snapshot));
+            const ThisMachine found =
+                describe_machine(snapshot, database, machine.probe ? probe_machine() : ProbeResult{});
+            const Format format = output.chosen();
+            output.emit(format == Format::json ? machine.file_text(found, output.file)
+                                               : render(describe(found), format, output.render_options()));
+            return 0;
+        }
         if (!names.empty()) {
             output.emit(names_of(database, names));
             return 0;

@@ -5,6 +5,7 @@
 #include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"
 #include "archsim/run/validate.hpp"
+#include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 
 #include <optional>
@@ -13,6 +14,7 @@
 namespace {
 
 constexpr const char* kExamples = R"(  validate_estimates --measurements tests/measured/calibration.csv
+  validate_estimates --from tests/check/outputs/trtexec.log --hardware A100
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
@@ -30,17 +32,19 @@ std::string seen_from(const std::string& picture, const std::string& document) {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::vector<std::string> files, hardware, models, overlays;
+    std::vector<std::string> hardware, models, overlays;
+    cli::MeasurementOptions measured;
+    MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        flags
-            .add_option("--measurements", files,
-                        "CSV file(s) of measured values; see tests/measured/README.md")
-            .required();
-        flags.add_option("--hardware", hardware, "only rows of these devices");
-        flags.add_option("--model", models, "only rows of these models");
+        measured.add_to(flags, "CSV file(s) of measured values; see tests/measured/README.md");
+        flags.add_option("--hardware", hardware,
+                         "only rows of these devices; with --from: the device that ran");
+        flags.add_option("--model", models, "only rows of these models; with --from: the network that ran");
+        flags.add_option("--precision", context.precision,
+                         "with --from: the format that ran, where the output does not say");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
         flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
         flags
@@ -58,7 +62,11 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         const Format format = output.chosen();
-        MeasuredTable table = read_measurements(files);
+        if (!measured.logs.empty()) {
+            context.hardware = hardware.empty() ? "" : hardware.front();
+            context.model = models.empty() ? "" : models.front();
+        }
+        MeasuredTable table = measured.read(context);
         const auto unwanted = [](const std::vector<std::string>& chosen, const std::string& name) {
             return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
         };

@@ -10,15 +10,17 @@ set(archsim_private_libraries Threads::Threads)
 # without them. A file that it did need would be missed by the linker.
 set(archsim_later
     capi/
+    check/benchmark_app check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
     compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation
-    hardware/check hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted
+    hardware/check hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
     report/answers/architectures_s report/answers/batch_ report/answers/calibration report/answers/compare_architectures
-    report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp report/answers/graph_
-    report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram report/answers/model_list
-    report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_ report/answers/uncertainty
-    report/answers/validation report/blocks/sheet_text report/blocks/statistic_cells
+    report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
+    report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram
+    report/answers/model_list report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_
+    report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/sheet_text
+    report/blocks/statistic_cells
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
     run/session/discover_models run/sweep/)

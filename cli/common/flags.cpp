@@ -26,9 +26,9 @@ constexpr std::array kValues = {
 };
 
 /// Options that name files or folders.
-constexpr std::array<std::string_view, 12> kFiles = {"subgraphs",    "output",      "dot",    "mermaid",
-                                                     "scatter",      "hardware-db", "folder", "check",
-                                                     "measurements", "model",       "MODEL",  "hardware"};
+constexpr std::array<std::string_view, 16> kFiles = {
+    "subgraphs", "output",       "dot",   "mermaid", "scatter",  "hardware-db", "folder",   "check",
+    "from",      "measurements", "model", "MODEL",   "hardware", "profile",     "snapshot", "save-snapshot"};
 
 /// "a", "b" from a type name such as "TEXT:{a,b}".
 std::vector<std::string> choices_in(const std::string& type) {

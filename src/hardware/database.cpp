@@ -2,6 +2,7 @@
 
 #include "core/embedded_files.hpp"
 #include "hardware/device_files.hpp"
+#include "hardware/made_entries.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/stated_facts.hpp"
 #include "hardware/text.hpp"
@@ -10,6 +11,7 @@
 #include <atomic>
 #include <fmt/format.h>
 #include <limits>
+#include <mutex>
 #include <thread>
 #include <utility>
 
@@ -123,13 +125,28 @@ struct HardwareDatabase::State {
         return ids;
     }
 
+    /// The entry that is made under this name, made once per database; null when there is none.
+    std::optional<DatabaseEntry> find_made(std::string_view name, const HardwareDatabase& asked) {
+        const std::optional<MadeEntry> known = find_made_entry(name);
+        if (!known)
+            return std::nullopt;
+        const std::lock_guard lock(made_mutex);
+        auto& text = made[known->id];
+        if (!text)
+            text = std::make_shared<const std::string>(known->make(asked));
+        return DatabaseEntry{known->id, known->id, std::nullopt, std::numeric_limits<std::size_t>::max(),
+                             text};
+    }
+    std::mutex made_mutex; ///< another one than `mutex`: making an entry asks the database for its devices
+    std::map<std::string, std::shared_ptr<const std::string>> made;
+
     /// A device file anywhere, or an entry of the database.
-    std::optional<DatabaseEntry> find(std::string_view name) const {
+    std::optional<DatabaseEntry> find(std::string_view name, const HardwareDatabase& asked) {
         if (is_file(name))
             return DatabaseEntry{read_device_head(std::string(name)).id, std::string(name), std::nullopt,
-                                 std::numeric_limits<std::size_t>::max()};
+                                 std::numeric_limits<std::size_t>::max(), nullptr};
         const DatabaseEntry* entry = files.find(name);
-        return entry == nullptr ? std::nullopt : std::optional(*entry);
+        return entry == nullptr ? find_made(name, asked) : std::optional(*entry);
     }
 };
 
@@ -141,12 +158,12 @@ HardwareDatabase::HardwareDatabase(HardwareDatabase&&) noexcept = default;
 HardwareDatabase& HardwareDatabase::operator=(HardwareDatabase&&) noexcept = default;
 
 DeviceChoice HardwareDatabase::device(std::string_view name) const {
-    std::optional<DatabaseEntry> entry = state_->find(name);
+    std::optional<DatabaseEntry> entry = state_->find(name, *this);
     std::string_view mode;
     if (const auto at = name.rfind('@'); !entry && at != std::string_view::npos) {
         mode = name.substr(at + 1);
         name = name.substr(0, at);
-        entry = state_->find(name);
+        entry = state_->find(name, *this);
     }
     if (!entry) {
         if (name.ends_with(".json")) {
@@ -234,7 +251,7 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
 }
 
 std::vector<StatedFact> HardwareDatabase::device_facts(std::string_view name) const {
-    const std::optional<DatabaseEntry> entry = state_->find(name.substr(0, name.rfind('@')));
+    const std::optional<DatabaseEntry> entry = state_->find(name.substr(0, name.rfind('@')), *this);
     if (!entry)
         unknown_name("device", name, device_ids());
     std::vector<Finding> findings;

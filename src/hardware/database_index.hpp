@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,8 +26,9 @@ DeviceHead read_device_head(const std::string& file);
 struct DatabaseEntry {
     std::string id;
     std::string file;
-    std::optional<Family> family; ///< from the folder's name
-    std::size_t layer = 0;        ///< 0 = database, 1 = first overlay, ...
+    std::optional<Family> family;            ///< from the folder's name
+    std::size_t layer = 0;                   ///< 0 = database, 1 = first overlay, ...
+    std::shared_ptr<const std::string> text; ///< of an entry that is no file; `file` says where it comes from
 };
 
 /// Files by normalised id (`name_key`); the last entry of a list has precedence.

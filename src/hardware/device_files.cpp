@@ -84,7 +84,8 @@ std::optional<DatabaseEntry> DeviceFiles::runtime_base_of(const std::string& nam
 std::optional<json> DeviceFiles::document(const Kind& kind, const DatabaseEntry& entry,
                                           std::vector<std::string>& chain,
                                           std::vector<Finding>& findings) const {
-    std::optional<json> own = parse_json_file(entry.file, findings);
+    std::optional<json> own = entry.text ? parse_json_text(*entry.text, entry.file, findings)
+                                         : parse_json_file(entry.file, findings);
     if (!own)
         return std::nullopt;
     const auto extends = own->find("extends");

@@ -205,7 +205,8 @@ std::optional<json> parse_plain_json(std::string_view text) {
     return document;
 }
 
-std::optional<json> parse_json_file(const std::string& file, std::vector<Finding>& findings) {
+std::optional<json> parse_json_text(const std::string& text, const std::string& file,
+                                    std::vector<Finding>& findings) {
     const auto fail = [&](std::string message, std::string mend) {
         Finding finding;
         finding.kind = FindingKind::malformed_file;
@@ -215,13 +216,6 @@ std::optional<json> parse_json_file(const std::string& file, std::vector<Finding
         findings.push_back(std::move(finding));
         return std::nullopt;
     };
-    std::string text;
-    try {
-        text = read_text_file(file);
-    } catch (const InputError& problem) {
-        findings.insert(findings.end(), problem.findings().begin(), problem.findings().end());
-        return std::nullopt;
-    }
     try {
         std::optional<json> plain = parse_plain_json(text);
         json document = plain ? std::move(*plain) : json::parse(text);
@@ -241,6 +235,15 @@ std::optional<json> parse_json_file(const std::string& file, std::vector<Finding
                     "check commas, quotes and brackets there");
     } catch (const json::exception& error) {
         return fail(fmt::format("no valid JSON ({})", error.what()), "check the numbers of the file");
+    }
+}
+
+std::optional<json> parse_json_file(const std::string& file, std::vector<Finding>& findings) {
+    try {
+        return parse_json_text(read_text_file(file), file, findings);
+    } catch (const InputError& problem) {
+        findings.insert(findings.end(), problem.findings().begin(), problem.findings().end());
+        return std::nullopt;
     }
 }
 

@@ -16,6 +16,11 @@ namespace archsim {
 /// for anything else, right or wrong: then the caller parses with nlohmann, which also words the error.
 std::optional<nlohmann::json> parse_plain_json(std::string_view text);
 
+/// Parses a text; `file` stands for it in findings. Null with a finding (with line and column) when it is not
+/// a JSON object.
+std::optional<nlohmann::json> parse_json_text(const std::string& text, const std::string& file,
+                                              std::vector<Finding>& findings);
+
 /// Parses a file; null with a finding (with line and column) when it cannot be read or is not a JSON object.
 std::optional<nlohmann::json> parse_json_file(const std::string& file, std::vector<Finding>& findings);
 

@@ -122,6 +122,25 @@ MeasuredAs read_measured_as(ObjectReader& block) {
     return rule;
 }
 
+CheckTemplate read_check(ObjectReader& block) {
+    CheckTemplate check;
+    check.command = block.text("command");
+    check.why_not = block.text("why_not");
+    block.object("precision", [&](ObjectReader& words) {
+        words.members([&](std::string_view format, const JsonPlace&) {
+            check.precision.emplace(format, words.text(format));
+        });
+    });
+    check.reads = block.text("reads");
+    check.note = block.text("note");
+    check.cite = block.text("cite");
+    if (check.command.empty() == check.why_not.empty())
+        block.context().report(FindingKind::malformed_file, Severity::error, block.place(),
+                               "this must be either a command or a reason why there is none",
+                               "give \"command\" or \"why_not\"");
+    return check;
+}
+
 void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.text("$schema");
     runtime.base = document.text("extends");
@@ -158,6 +177,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.fallback = read_choice(document, "fallback", kFallbackChoices);
     runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
     runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});
+    document.object("check", [&](ObjectReader& block) { runtime.check = read_check(block); });
     runtime.notes = document.texts("notes");
 }
 

@@ -7,6 +7,8 @@
 #include "archsim/hardware/parameters.hpp"
 #include "archsim/partition/fusion_policy.hpp"
 
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,6 +33,17 @@ struct MeasuredAs {
     std::string note;  ///< words of the measurement's note; empty: any
 };
 
+/// How to measure what an estimate says: a line for the shell, or why there is none. check_command() fills
+/// it.
+struct CheckTemplate {
+    std::string command;                                       ///< with {placeholders}; empty: see why_not
+    std::string why_not;                                       ///< why nobody outside the vendor can measure
+    std::map<std::string, std::string, std::less<>> precision; ///< words for {precision} by format
+    std::string reads; ///< tool whose output read_tool_output() reads; empty: none
+    std::string note;  ///< what must be done before, or how to read the result
+    std::string cite;  ///< where the tool is documented
+};
+
 /// A software stack: what it fuses, what it costs per kernel, what it cannot run.
 struct ARCHSIM_API Runtime {
     std::string id, name, description;
@@ -52,6 +65,7 @@ struct ARCHSIM_API Runtime {
     std::vector<std::string> unsupported_operators;
     Fallback fallback = Fallback::none;
     Fact compile_per_operator, compile_base; ///< seconds, cold start
+    CheckTemplate check;
     std::vector<std::string> notes;
     std::string file;
     std::vector<Finding> findings; ///< problems of the entry that do not prevent its use

@@ -93,6 +93,7 @@ Report describe(const RuntimeSheet& sheet) {
     add("Cannot run", joined(stack.unsupported_operators));
     add("Falls back to", fallback_text(stack));
     add("Cold start", cold_start_text(stack));
+    add("Measured with", stack.check.command.empty() ? stack.check.why_not : stack.check.command);
     add("File", stack.file);
     report.blocks.push_back(std::move(facts));
     report.blocks.push_back(fact_table(

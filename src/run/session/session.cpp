@@ -1,6 +1,7 @@
 #include "archsim/run/session.hpp"
 
 #include "archsim/core/data_dir.hpp"
+#include "archsim/machine/this_machine.hpp"
 #include "run/session/find_catalogue.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/load_graph.hpp"
@@ -41,6 +42,7 @@ void check(const Workload& workload, const Conditions& conditions) {
 Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
     const auto root = options.data.empty() ? data_dir() : options.data;
     hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
+    name_this_machine();
     catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
     energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
     uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");

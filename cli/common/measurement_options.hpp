@@ -1,0 +1,23 @@
+#pragma once
+// --measurements and --from: measured values, as rows or as the output of the tools that measured them.
+
+#include "archsim/check/tool_output.hpp"
+#include "archsim/run/measurements.hpp"
+#include "common/tool.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim::cli {
+
+/// Measurements as rows, or as the logs of the tools that made them.
+struct MeasurementOptions {
+    std::vector<std::string> files, logs;
+
+    void add_to(Flags& flags, const char* files_help);
+    /// Rows of the files, then those of the logs; `context` names what logs do not say. Throws UsageError
+    /// when neither was given.
+    MeasuredTable read(const MeasuredContext& context) const;
+};
+
+} // namespace archsim::cli

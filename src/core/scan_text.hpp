@@ -1,0 +1,52 @@
+#pragma once
+// Picking lines, words and numbers out of what programs and the kernel print.
+
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+namespace archsim {
+
+/// Without blanks and line ends at its ends.
+inline std::string_view trimmed(std::string_view text) {
+    constexpr std::string_view kBlank = " \t\r\n";
+    const auto first = text.find_first_not_of(kBlank);
+    return first == std::string_view::npos ? std::string_view{}
+                                           : text.substr(first, text.find_last_not_of(kBlank) - first + 1);
+}
+
+/// Calls `use` with every part between separators; a separator at the end begins no further part.
+template <class Use>
+void each_part(std::string_view text, char separator, const Use& use) {
+    while (!text.empty()) {
+        const auto end = text.find(separator);
+        use(text.substr(0, end));
+        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    }
+}
+
+/// Calls `use` with every line.
+template <class Use>
+void each_line(std::string_view text, const Use& use) {
+    each_part(text, '\n', use);
+}
+
+/// The finite number that a text begins with after blanks: decimal, or hexadecimal after 0x.
+inline std::optional<double> number_at_start(std::string_view text) {
+    text = trimmed(text);
+    const char* const end = text.data() + text.size();
+    if (text.starts_with("0x")) {
+        constexpr int kHexadecimal = 16;
+        unsigned long long value = 0;
+        return std::from_chars(text.data() + 2, end, value, kHexadecimal).ec == std::errc{}
+                   ? std::optional(static_cast<double>(value))
+                   : std::nullopt;
+    }
+    double value = 0;
+    return std::from_chars(text.data(), end, value).ec == std::errc{} && std::isfinite(value)
+               ? std::optional(value)
+               : std::nullopt;
+}
+
+} // namespace archsim

@@ -1,0 +1,250 @@
+#include "machine/processor.hpp"
+
+#include "core/scan_text.hpp"
+#include "machine/identification.hpp"
+#include "machine/unit_factors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <map>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+/// Numbers of a list such as "0-3,8".
+std::set<int> numbers_of_list(std::string_view list) {
+    constexpr int kMost = 1 << 16;
+    std::set<int> out;
+    each_part(list, ',', [&](std::string_view part) {
+        const auto dash = part.find('-');
+        const auto first = number_at_start(part.substr(0, dash));
+        const auto last = dash == std::string_view::npos ? first : number_at_start(part.substr(dash + 1));
+        if (!first || !last || *first < 0 || *last >= kMost)
+            return;
+        for (int i = static_cast<int>(*first); i <= static_cast<int>(*last); ++i)
+            out.insert(i);
+    });
+    return out;
+}
+
+using Block = std::map<std::string, std::string, std::less<>>;
+
+/// One block of "key : value" lines per processor.
+std::vector<Block> processors_of(std::string_view cpuinfo) {
+    std::vector<Block> blocks;
+    each_line(cpuinfo, [&](std::string_view line) {
+        const auto colon = line.find(':');
+        if (colon == std::string_view::npos)
+            return;
+        const std::string key(trimmed(line.substr(0, colon)));
+        if (key == "processor")
+            blocks.emplace_back();
+        if (!blocks.empty())
+            blocks.back()[key] = trimmed(line.substr(colon + 1));
+    });
+    return blocks;
+}
+
+std::string value_of(const Block& block, std::string_view key) {
+    const auto found = block.find(key);
+    return found == block.end() ? std::string() : found->second;
+}
+
+void add_flags(std::string_view words, ProcessorSeen& out) {
+    while (!(words = trimmed(words)).empty()) {
+        const auto end = words.find_first_of(" \t");
+        out.flags.emplace(words.substr(0, end));
+        words.remove_prefix(end == std::string_view::npos ? words.size() : end);
+    }
+}
+
+void read_identity(const std::vector<Block>& blocks, const Identification& id, ProcessorSeen& out) {
+    const Block first = blocks.empty() ? Block{} : blocks.front();
+    out.name = value_of(first, "model name");
+    out.vendor = value_of(first, "vendor_id");
+    add_flags(value_of(first, "flags"), out);
+    add_flags(value_of(first, "Features"), out);
+    auto family = number_at_start(value_of(first, "cpu family")),
+         model = number_at_start(value_of(first, "model")),
+         stepping = number_at_start(value_of(first, "stepping"));
+    if (out.vendor.empty())
+        out.vendor = id.vendor();
+    if (out.name.empty())
+        out.name = id.brand();
+    if (!family && id.signature()) {
+        family = id.signature()->family;
+        model = id.signature()->model;
+        stepping = id.signature()->stepping;
+    }
+    if (out.flags.empty())
+        for (const std::string& flag : id.flags())
+            out.flags.insert(flag);
+    if (family && model)
+        out.core = find_microarchitecture(out.vendor, static_cast<int>(*family), static_cast<int>(*model),
+                                          static_cast<int>(stepping.value_or(0)));
+    // A big.LITTLE chip lists both kinds of core; the later ones are the large ones.
+    for (const Block& block : blocks) {
+        const auto implementer = number_at_start(value_of(block, "CPU implementer")),
+                   part = number_at_start(value_of(block, "CPU part"));
+        if (implementer && part)
+            if (auto core =
+                    find_arm_microarchitecture(static_cast<int>(*implementer), static_cast<int>(*part));
+                core && (!out.core || core->lanes_fp32 * core->multiply_pipes >=
+                                          out.core->lanes_fp32 * out.core->multiply_pipes))
+                out.core = core;
+    }
+    out.hypervisor_name = id.hypervisor();
+    out.hypervisor = out.has("hypervisor") || !out.hypervisor_name.empty();
+}
+
+/// Processors' worth of time that a control group grants; nothing without a limit.
+std::optional<double> quota(const Snapshot& snapshot) {
+    const std::string_view two = snapshot.text("/sys/fs/cgroup/cpu.max");
+    auto granted = number_at_start(two.substr(0, two.find(' ')));
+    auto period =
+        two.find(' ') == std::string_view::npos ? std::nullopt : number_at_start(two.substr(two.find(' ')));
+    if (!granted || !period) {
+        granted = number_at_start(snapshot.text("/sys/fs/cgroup/cpu/cpu.cfs_quota_us"));
+        period = number_at_start(snapshot.text("/sys/fs/cgroup/cpu/cpu.cfs_period_us"));
+    }
+    if (!granted || !period || *granted <= 0 || *period <= 0)
+        return std::nullopt;
+    return *granted / *period;
+}
+
+void read_counts(const Snapshot& snapshot, const std::vector<Block>& blocks, ProcessorSeen& out) {
+    const std::string_view allowed_line = snapshot.text("allowed");
+    const auto colon = allowed_line.find(':');
+    const std::set<int> allowed =
+        numbers_of_list(colon == std::string_view::npos ? allowed_line : allowed_line.substr(colon + 1));
+    std::set<std::pair<std::string, std::string>> cores;
+    double threads = 0;
+    for (const Block& block : blocks) {
+        const auto number = number_at_start(value_of(block, "processor"));
+        if (!allowed.empty() && number && !allowed.contains(static_cast<int>(*number)))
+            continue;
+        ++threads;
+        const std::string core = value_of(block, "core id");
+        cores.emplace(value_of(block, "physical id"),
+                      core.empty() ? fmt::format("thread {}", number.value_or(threads)) : core);
+    }
+    if (blocks.empty()) {
+        const auto online = numbers_of_list(snapshot.text("/sys/devices/system/cpu/online"));
+        threads = !allowed.empty()  ? static_cast<double>(allowed.size())
+                  : !online.empty() ? static_cast<double>(online.size())
+                                    : number_at_start(snapshot.text("processors")).value_or(0);
+        for (int i = 0; i < static_cast<int>(threads); ++i)
+            cores.emplace("", fmt::format("thread {}", i));
+    }
+    out.cores_counted = threads > 0;
+    out.threads = std::max(1.0, threads);
+    out.cores = std::max<double>(1, static_cast<double>(cores.size()));
+    if (blocks.size() > static_cast<std::size_t>(out.threads))
+        out.limit = fmt::format("affinity: {:g} of {} processors", out.threads, blocks.size());
+    if (const auto granted = quota(snapshot); granted && *granted < out.cores) {
+        out.cores = std::max(1.0, std::floor(*granted));
+        out.threads = std::min(out.threads, out.cores);
+        out.limit = fmt::format("quota of the container: {:g} processors", *granted);
+    }
+}
+
+void read_clocks(const Snapshot& snapshot, const std::vector<Block>& blocks, const Identification& id,
+                 ProcessorSeen& out) {
+    const auto kilohertz = [&](const char* file) -> std::optional<double> {
+        const auto value = number_at_start(snapshot.text(file));
+        return value && *value > 0 ? std::optional(*value * kKilo) : std::nullopt;
+    };
+    out.base_hz = kilohertz("/sys/devices/system/cpu/cpu0/cpufreq/base_frequency");
+    out.boost_hz = kilohertz("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq");
+    if (!out.base_hz && id.base_megahertz() > 0)
+        out.base_hz = id.base_megahertz() * kMega;
+    if (!out.boost_hz && id.boost_megahertz() > 0)
+        out.boost_hz = id.boost_megahertz() * kMega;
+    // Brand names of Intel end in the base clock. A virtual machine shows the rate of the time-stamp counter,
+    // which is the base clock on the processors of the last ten years.
+    if (const auto at = out.name.find('@'); !out.base_hz && at != std::string::npos)
+        if (const auto value = number_at_start(std::string_view(out.name).substr(at + 1));
+            value && out.name.find("GHz", at) != std::string::npos)
+            out.base_hz = *value * kGiga;
+    if (!out.base_hz && out.hypervisor && !blocks.empty())
+        if (const auto value = number_at_start(value_of(blocks.front(), "cpu MHz")); value && *value > 0)
+            out.base_hz = *value * kMega;
+}
+
+std::optional<double> size_in(std::string_view text) {
+    const auto value = number_at_start(text);
+    if (!value || *value <= 0)
+        return std::nullopt;
+    return *value * (text.find('K') != std::string_view::npos   ? kKibi
+                     : text.find('M') != std::string_view::npos ? kKibi * kKibi
+                                                                : 1.0);
+}
+
+/// From /sys: private levels of the first core, and the sum of the last levels that differ in who shares
+/// them.
+void read_caches(const Snapshot& snapshot, ProcessorSeen& out) {
+    constexpr std::string_view kRoot = "/sys/devices/system/cpu/", kLevel = "/level";
+    std::map<std::string, double, std::less<>> last;
+    for (const auto& [source, text] : snapshot.texts) {
+        if (!source.starts_with(kRoot) || !source.ends_with(kLevel) ||
+            source.find("/cache/") == std::string::npos)
+            continue;
+        const std::string folder = source.substr(0, source.size() - kLevel.size());
+        if (snapshot.text(folder + "/type") == "Instruction")
+            continue;
+        const auto size = size_in(snapshot.text(folder + "/size"));
+        const std::string_view level = snapshot.text(source);
+        if (!size)
+            continue;
+        if (level == "1" && !out.l1_bytes)
+            out.l1_bytes = size;
+        else if (level == "2" && !out.l2_bytes)
+            out.l2_bytes = size;
+        else if (level == "3")
+            last[std::string(snapshot.text(folder + "/shared_cpu_list"))] = *size;
+    }
+    for (const auto& [shared, size] : last)
+        out.l3_bytes = out.l3_bytes.value_or(0) + size;
+}
+
+void read_memory(const Snapshot& snapshot, ProcessorSeen& out) {
+    each_line(snapshot.text("/proc/meminfo"), [&](std::string_view line) {
+        constexpr std::string_view kTotal = "MemTotal:";
+        if (line.starts_with(kTotal))
+            if (const auto value = number_at_start(line.substr(kTotal.size())))
+                out.memory_bytes = *value * kKibi;
+    });
+    for (const char* file : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+        if (const auto limit = number_at_start(snapshot.text(file));
+            limit && *limit > 0 && (!out.memory_bytes || *limit < *out.memory_bytes)) {
+            constexpr double kNoLimit = 1e15; // version 1 writes the largest page-aligned number
+            if (*limit < kNoLimit) {
+                out.memory_bytes = limit;
+                out.memory_limited = true;
+            }
+        }
+}
+
+} // namespace
+
+ProcessorSeen read_processor(const Snapshot& snapshot) {
+    ProcessorSeen out;
+    const std::vector<Block> blocks = processors_of(snapshot.text("/proc/cpuinfo"));
+    const Identification id(snapshot.text("cpuid"));
+    read_identity(blocks, id, out);
+    read_counts(snapshot, blocks, out);
+    read_clocks(snapshot, blocks, id, out);
+    read_caches(snapshot, out);
+    if (const auto caches = id.caches(); !out.l1_bytes) {
+        out.l1_bytes = caches.l1;
+        out.l2_bytes = caches.l2;
+        out.l3_bytes = caches.l3;
+    }
+    read_memory(snapshot, out);
+    return out;
+}
+
+} // namespace archsim

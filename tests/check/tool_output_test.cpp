@@ -1,0 +1,211 @@
+#include "archsim/check/check_me.hpp"
+#include "archsim/check/layer_profile.hpp"
+#include "archsim/check/tool_output.hpp"
+#include "archsim/core/data_dir.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/report/check_report.hpp"
+#include "archsim/run/session.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+using namespace archsim;
+
+namespace {
+
+const std::filesystem::path kOutputs = std::filesystem::path(__FILE__).parent_path() / "outputs";
+
+std::string text_of(const std::string& file) {
+    std::ifstream stream(kOutputs / file);
+    REQUIRE(stream);
+    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+} // namespace
+
+TEST_CASE("trtexec: median of the GPU compute time, layers of the profile", "[check]") {
+    const ToolOutput output = read_tool_output(kOutputs / "trtexec.log");
+    CHECK(output.tool == "trtexec");
+    REQUIRE(output.rows.size() == 1);
+    const MeasuredRow& row = output.rows.front();
+    CHECK(row.model == "resnet50");
+    CHECK(row.hardware == "NVIDIA A100-SXM4-80GB");
+    CHECK(row.precision == "fp16");
+    CHECK(row.batch == 8);
+    CHECK(row.runtime == "tensorrt");
+    CHECK(row.metric == MeasuredMetric::latency_ms);
+    CHECK(row.value == Approx(1.19139));
+    REQUIRE(output.layers.size() == 4); // the line "Total" is none
+    CHECK(output.layers[1].name == "/conv1/Conv + /relu/Relu");
+    CHECK(output.layers[1].seconds == Approx(22.5e-6)); // the median, not the average
+}
+
+TEST_CASE("benchmark_app: one request is a latency, many are a throughput", "[check]") {
+    MeasuredContext context;
+    context.hardware = "EPYC-9654";
+    const ToolOutput output = read_tool_output(kOutputs / "benchmark_app.txt", context);
+    REQUIRE(output.rows.size() == 1);
+    CHECK(output.rows[0].runtime == "openvino");
+    CHECK(output.rows[0].model == "resnet50");
+    CHECK(output.rows[0].metric == MeasuredMetric::latency_ms);
+    CHECK(output.rows[0].value == Approx(9.34)); // of the summary, not the first inference
+    CHECK(output.rows[0].hardware == "EPYC-9654");
+    std::string many = text_of("benchmark_app.txt");
+    many.replace(many.find("PERFORMANCE_HINT: LATENCY"), 25, "PERFORMANCE_HINT: THROUGHPUT");
+    many.replace(many.find("NUM_STREAMS: 1"), 14, "NUM_STREAMS: 8");
+    const ToolOutput throughput = parse_tool_output(many, "many.txt", context);
+    CHECK(throughput.rows[0].metric == MeasuredMetric::throughput_per_s);
+    CHECK(throughput.rows[0].value == Approx(106.69));
+}
+
+TEST_CASE("hailortcli: streaming rate and power", "[check]") {
+    MeasuredContext context;
+    context.hardware = "Hailo-8";
+    const ToolOutput output = read_tool_output(kOutputs / "hailortcli.txt", context);
+    REQUIRE(output.rows.size() == 2);
+    CHECK(output.rows[0].model == "yolov5m_wo_spp_60p");
+    CHECK(output.rows[0].metric == MeasuredMetric::throughput_per_s);
+    CHECK(output.rows[0].value == Approx(218.078));
+    CHECK(output.rows[1].metric == MeasuredMetric::power_w);
+    CHECK(output.rows[1].value == Approx(5.30504));
+}
+
+TEST_CASE("llama-bench: prefill and decoding, from CSV and JSON", "[check]") {
+    const ToolOutput csv = read_tool_output(kOutputs / "llama_bench.csv");
+    REQUIRE(csv.rows.size() == 2);
+    CHECK(csv.rows[0].model == "llama-2-7b");
+    CHECK(csv.rows[0].hardware == "NVIDIA GeForce RTX 4080");
+    CHECK(csv.rows[0].precision == "int4");
+    CHECK(csv.rows[0].phase == "prefill");
+    CHECK(csv.rows[0].prompt_tokens == "512");
+    CHECK(csv.rows[0].value == Approx(7285.676949));
+    CHECK(csv.rows[1].phase == "decode");
+    CHECK(csv.rows[1].generated_tokens == "128");
+    CHECK(csv.rows[0].id != csv.rows[1].id);
+    const ToolOutput json = read_tool_output(kOutputs / "llama_bench.json");
+    REQUIRE(json.rows.size() == 1);
+    CHECK(json.rows[0].hardware == "AMD EPYC 9654 96-Core Processor"); // no layer on a GPU
+    CHECK(json.rows[0].precision == "int8");
+    CHECK(json.rows[0].value == Approx(428.5));
+}
+
+TEST_CASE("onnxruntime_perf_test: the median in seconds", "[check]") {
+    MeasuredContext context;
+    context.model = "resnet18";
+    context.hardware = "this-machine";
+    const ToolOutput output = read_tool_output(kOutputs / "perf_test.txt", context);
+    REQUIRE(output.rows.size() == 1);
+    CHECK(output.rows[0].value == Approx(15.6015));
+    CHECK(output.rows[0].precision == "fp32");
+}
+
+TEST_CASE("a log that does not say what ran asks for it", "[check]") {
+    CHECK_THROWS_WITH(read_tool_output(kOutputs / "perf_test.txt"), Catch::Contains("--model"));
+    CHECK_THROWS_WITH(parse_tool_output("hello\n", "x.txt"), Catch::Contains("no tool"));
+    CHECK_THROWS_WITH(
+        parse_tool_output("&&&& RUNNING TensorRT.trtexec\n[E] Engine could not be created\n", "x.log"),
+        Catch::Contains("no result"));
+    CHECK_THROWS_AS(read_tool_output("/nonexistent.log"), InputError);
+}
+
+TEST_CASE("every cut of an output is read or refused", "[check]") {
+    MeasuredContext context;
+    context.model = "resnet50";
+    context.hardware = "A100";
+    for (const char* file : {"trtexec.log", "benchmark_app.txt", "hailortcli.txt", "llama_bench.csv",
+                             "llama_bench.json", "perf_test.txt"}) {
+        const std::string text = text_of(file);
+        for (std::size_t length = 0; length < text.size(); length += 7)
+            try {
+                const ToolOutput output =
+                    parse_tool_output(std::string_view(text).substr(0, length), file, context);
+                for (const MeasuredRow& row : output.rows)
+                    CHECK(row.value > 0);
+            } catch (const InputError& refused) {
+                CHECK_FALSE(std::string(refused.what()).empty());
+            }
+    }
+}
+
+TEST_CASE("layers of a real profile find their subgraphs", "[check]") {
+    const Session session;
+    Conditions conditions;
+    conditions.stack = "onnxruntime-cpu";
+    const Result result = session.estimate({.model = session.load("squeezenet1_0")}, "EPYC-9654", conditions);
+    REQUIRE(result.ok());
+    MeasuredContext context;
+    context.model = "squeezenet1_0";
+    context.hardware = "EPYC-9654";
+    const ToolOutput output = read_tool_output(kOutputs / "onnxruntime_profile.json", context);
+    REQUIRE(output.rows.size() == 1);
+    const LayerProfile profile = match_layers(result, output);
+    double matched = 0, sum = 0;
+    std::size_t convolutions = 0;
+    for (const ProfiledSubgraph& subgraph : profile.subgraphs) {
+        matched += subgraph.measured_s;
+        if (subgraph.kind == "convolution") {
+            ++convolutions;
+            CHECK(subgraph.measured_s > 0);
+        }
+    }
+    CHECK(convolutions == 26);
+    for (const LayerTime& layer : output.layers)
+        sum += layer.seconds;
+    CHECK(profile.measured_s == Approx(sum));
+    CHECK(matched > 0.95 * sum); // what is left are changes of layout
+    CHECK(matched <= sum * (1 + 1e-9));
+    const std::string text = render(describe(profile, 5), Format::text);
+    CHECK(text.find("Ratio") != std::string::npos);
+    CHECK(render(describe(profile, 0), Format::html).find("measured") != std::string::npos);
+    CHECK_THROWS_AS(match_layers(result, ToolOutput{"x", {}, {}}), InputError);
+}
+
+TEST_CASE("every stack says how to check it, or why nobody can", "[check]") {
+    const HardwareDatabase database(data_dir() / "hardware_db");
+    for (const std::string& id : database.runtime_ids()) {
+        INFO(id);
+        const CheckTemplate& check = database.runtime(id)->check;
+        CHECK(check.command.empty() != check.why_not.empty());
+        if (!check.command.empty()) {
+            CHECK_FALSE(check.cite.empty());
+            CHECK((check.command.find("{onnx}") != std::string::npos ||
+                   check.command.find("{name}") != std::string::npos ||
+                   check.note.find("{onnx}") != std::string::npos));
+        }
+    }
+}
+
+TEST_CASE("a command names the estimate's model, format and shapes", "[check]") {
+    const Session session;
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    conditions.stack = "tensorrt";
+    const Result result =
+        session.estimate({.model = session.load("resnet50"), .batch = 8}, "A100", conditions);
+    const CheckCommand check = check_command(result);
+    CHECK(check.command.find("--onnx=resnet50.onnx") != std::string::npos);
+    CHECK(check.command.find("8x3x224x224") != std::string::npos);
+    CHECK(check.command.find(" --fp16 ") != std::string::npos);
+    CHECK(check.command.find('{') == std::string::npos);
+    CHECK(check.reads == "trtexec");
+    CHECK(render(describe(std::vector{check, check}), Format::text).find("trtexec") != std::string::npos);
+    conditions = {};
+    conditions.stack = "ncnn";
+    const CheckCommand mobile = check_command(
+        session.estimate({.model = session.load("mobilenet_v2")}, "Cortex-A76-RPi5", conditions));
+    CHECK(mobile.command.find("shape=[224,224,3]") != std::string::npos);
+}
+
+TEST_CASE("a command for a language model names its prompt", "[check]") {
+    const Session session;
+    Conditions conditions;
+    conditions.stack = "llama.cpp";
+    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    const Workload workload{.model = session.load("tinyllama-1.1b"),
+                            .prompt = Prompt{.tokens = 96, .generate = 32}};
+    const CheckCommand check = check_command(session.estimate(workload, "RTX-4090", conditions));
+    CHECK(check.command.find(" -p 96 -n 32 ") != std::string::npos);
+}

@@ -65,7 +65,7 @@ int main(int argc, char** argv) {
         std::vector<std::string> files = measured.files;
         files.insert(files.end(), measured.logs.begin(), measured.logs.end());
         SessionOptions options;
-        options.hardware_overlays.assign(overlays.begin(), overlays.end());
+        options.hardware_overlays = measured.overlays(overlays);
         if (request.device.ends_with(".json"))
             options.hardware_overlays.emplace_back(request.device);
         const Session session(options);

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
             return unwanted(hardware, row.hardware) || unwanted(models, row.model);
         });
         SessionOptions options;
-        options.hardware_overlays.assign(overlays.begin(), overlays.end());
+        options.hardware_overlays = measured.overlays(overlays);
         const Session session(options);
         const RowEstimator estimator(session);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());

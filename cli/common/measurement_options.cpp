@@ -1,5 +1,6 @@
 #include "common/measurement_options.hpp"
 
+#include <algorithm>
 #include <iterator>
 
 namespace archsim::cli {
@@ -21,6 +22,21 @@ MeasuredTable MeasurementOptions::read(const MeasuredContext& context) const {
         std::move(output.rows.begin(), output.rows.end(), std::back_inserter(table.rows));
     }
     return table;
+}
+
+std::vector<std::filesystem::path>
+MeasurementOptions::overlays(const std::vector<std::string>& others) const {
+    std::vector<std::filesystem::path> folders;
+    for (const std::filesystem::path file : files) {
+        std::error_code unreadable;
+        const auto folder =
+            (std::filesystem::is_directory(file, unreadable) ? file : file.parent_path()) / "machines";
+        if (std::filesystem::is_directory(folder, unreadable) &&
+            std::find(folders.begin(), folders.end(), folder) == folders.end())
+            folders.push_back(folder);
+    }
+    folders.insert(folders.end(), others.begin(), others.end());
+    return folders;
 }
 
 } // namespace archsim::cli

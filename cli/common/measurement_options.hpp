@@ -5,6 +5,7 @@
 #include "archsim/run/measurements.hpp"
 #include "common/tool.hpp"
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,9 @@ struct MeasurementOptions {
     /// Rows of the files, then those of the logs; `context` names what logs do not say. Throws UsageError
     /// when neither was given.
     MeasuredTable read(const MeasuredContext& context) const;
+    /// Device files that travel with rows: the folders `machines` beside the files, then `others`, which take
+    /// precedence.
+    std::vector<std::filesystem::path> overlays(const std::vector<std::string>& others) const;
 };
 
 } // namespace archsim::cli

@@ -6,8 +6,9 @@ import { createRequire } from "node:module";
 import { parseArgs } from "node:util";
 import { watchOthers } from "./machine.mjs";
 import { readRows, toCsv } from "./rows.mjs";
+import { quantize } from "./quantize.mjs";
 import { runNetwork } from "./run_network.mjs";
-import { giveWeights } from "./weights.mjs";
+import { giveWeights, hasWeights } from "./weights.mjs";
 
 const ROOT = path.resolve(import.meta.dirname, "../..");
 const HELP = `usage: scripts/measure [NETWORK...] [options]
@@ -17,6 +18,8 @@ for each network and number of threads. A NETWORK is a catalogue name or the pat
 
   --threads N,...      intra-op threads (default: 1 and all processors)
   --batch N            default 1
+  --precision FORMAT   fp32 (default), or int8: weights and activations of networks that read an image, as pairs of
+                       QuantizeLinear and DequantizeLinear
   --bind NAME=SIZE     size of a symbolic dimension (repeatable; default: the catalogue's)
   --runs N             most repetitions (default 40)
   --seconds S          most seconds for the repetitions of one row; five are always made (default 3)
@@ -24,6 +27,7 @@ for each network and number of threads. A NETWORK is a catalogue name or the pat
   --output FILE        rows as CSV (default: standard output); rows that FILE has are kept or replaced
   --profile FOLDER     instead of rows: what every kernel took, as ONNX Runtime's JSON profiles
   --cache FOLDER       keep graphs with weights there (default: removed after use)
+  --only-graphs        write the graphs with weights into the folder of --cache, and measure nothing
   --any-load           measure although other programs are running; their rows get a low weight
 `;
 // Other programs use more than this share of one processor: the machine is not quiet.
@@ -74,8 +78,8 @@ function readOptions() {
     let parsed;
     try {
         parsed = parseArgs({ allowPositionals: true, options: {
-            threads: text, batch: text, bind: { type: "string", multiple: true, default: [] }, runs: text, seconds: text,
-            hardware: text, output: text, profile: text, cache: text, "any-load": { type: "boolean" },
+            threads: text, batch: text, precision: text, bind: { type: "string", multiple: true, default: [] }, runs: text, seconds: text,
+            hardware: text, output: text, profile: text, cache: text, "any-load": { type: "boolean" }, "only-graphs": { type: "boolean" },
             help: { type: "boolean", short: "h" } } });
     } catch (problem) {
         throw new UsageError(problem.message);
@@ -91,9 +95,11 @@ function readOptions() {
         bind[pair.slice(0, at)] = wholeNumber(pair.slice(at + 1), "--bind");
     }
     if (values.batch) bind.batch = wholeNumber(values.batch, "--batch");
+    const precision = values.precision ?? "fp32";
+    if (!["fp32", "int8"].includes(precision)) throw new UsageError(`--precision: "${precision}" is neither fp32 nor int8`);
     const seconds = Number(values.seconds ?? 3);
     if (!(seconds > 0)) throw new UsageError(`--seconds: "${values.seconds}" is not a time`);
-    return { ...values, networks: positionals, threads, bind, runs: wholeNumber(values.runs ?? 40, "--runs"), seconds,
+    return { ...values, networks: positionals, threads, bind, precision, runs: wholeNumber(values.runs ?? 40, "--runs"), seconds,
              hardware: values.hardware ?? "this-machine", cpus };
 }
 
@@ -104,6 +110,16 @@ async function loadOfOthers() {
     return watch.end();
 }
 
+/** The network's graph with weights in a format: its own file where that has them, else one in `folder`. */
+function graphWithWeights(network, precision, folder) {
+    const stem = path.join(folder, `${network.name}-${precision}`), made = { model: `${stem}.onnx`, files: [`${stem}.onnx`, `${stem}.weights`] };
+    if (fs.existsSync(made.model)) return made;
+    const graph = fs.readFileSync(network.path);
+    if (precision === "fp32" && hasWeights(graph)) return { model: network.path, files: [] };
+    giveWeights(precision === "int8" ? quantize(graph) : graph, ...made.files);
+    return made;
+}
+
 async function main() {
     const options = readOptions();
     if (options.help || options.networks.length === 0) {
@@ -112,6 +128,12 @@ async function main() {
     }
     const catalogue = readCatalogue();
     const networks = options.networks.map((name) => findNetwork(catalogue, name));
+    if (options["only-graphs"]) {
+        if (!options.cache) throw new UsageError("--only-graphs: name the folder with --cache");
+        fs.mkdirSync(options.cache, { recursive: true });
+        for (const network of networks) graphWithWeights(network, options.precision, options.cache);
+        return OK;
+    }
     const { ort, version } = loadRuntime();
     const load = await loadOfOthers();
     if (load > QUIET_SHARE && !options["any-load"]) {
@@ -125,8 +147,7 @@ async function main() {
     let failed = false;
     try {
         for (const network of networks) {
-            const model = path.join(folder, `${network.name}.onnx`), weights = path.join(folder, `${network.name}.weights`);
-            if (!fs.existsSync(model)) giveWeights(network.path, model, weights);
+            const { model, files } = graphWithWeights(network, options.precision, folder);
             for (const threads of options.threads) {
                 const sizes = { ...network.dims, ...options.bind };
                 const profile = options.profile && path.join(options.profile, `${network.name}-${threads}`);
@@ -143,7 +164,7 @@ async function main() {
                     process.stderr.write(`scripts/measure: ${network.name}: ${problem.message.split("\n")[0]}\n`);
                 }
             }
-            if (!options.cache) for (const file of [model, weights]) fs.rmSync(file, { force: true });
+            if (!options.cache) for (const file of files) fs.rmSync(file, { force: true });
         }
     } finally {
         if (!options.cache) fs.rmSync(folder, { recursive: true, force: true });

@@ -60,7 +60,7 @@ struct CostParts {
 };
 CostParts cost_parts(const Result& result, const CostOptions& options) {
     const Cost cost = cost_of(result, options);
-    const bool owned = cost.owned() && (!cost.cloud || *cost.owned() < *cost.cloud);
+    const bool owned = cost.way() == Tenure::buy;
     const double electricity = owned ? *cost.electricity : 0;
     return {(*cost.best() - electricity) * cost.inferences_per_s, 1 / cost.inferences_per_s, electricity};
 }

@@ -3,6 +3,7 @@
 #include "archsim/compare/metric.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -21,8 +22,17 @@ double facility_joules(const Result& result, double rate, const CostOptions& o) 
     return (*value_of(result, metric::energy) + idle_w * idle_s) * o.pue;
 }
 
-double purchase_price(const Result& result) {
-    return result.device->list_price->amount.value * result.machine->chips;
+/// The price of one device: the user's, else the database's.
+std::optional<double> price_of(const Device& device, bool hourly, const CostOptions& o) {
+    for (auto given = o.prices.rbegin(); given != o.prices.rend(); ++given)
+        if (given->hardware == device.id && given->hourly == hourly)
+            return given->amount;
+    const std::optional<Price>& stated = hourly ? device.cloud_price : device.list_price;
+    return stated ? std::optional(stated->amount.value) : std::nullopt;
+}
+
+double purchase_price(const Result& result, const CostOptions& o) {
+    return *price_of(*result.device, false, o) * result.machine->chips;
 }
 
 double running_cost(const Cost& cost, bool rented) {
@@ -45,29 +55,71 @@ void check_cost_options(const CostOptions& o) {
           "of g CO2e per kWh from 0");
 }
 
-std::optional<double> Cost::best() const {
+GivenPrice parse_price(std::string_view text) {
+    const auto fail = [&]() -> GivenPrice {
+        throw UsageError(
+            fmt::format("--price {}: give DEVICE=USD to buy or DEVICE=USD/h to rent, like H100=2.5/h", text));
+    };
+    const std::size_t at = text.find('=');
+    if (at == std::string_view::npos || at == 0)
+        return fail();
+    GivenPrice price;
+    price.hardware = text.substr(0, at);
+    std::string_view number = text.substr(at + 1);
+    if (number.ends_with("/h")) {
+        price.hourly = true;
+        number.remove_suffix(2);
+    }
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), price.amount);
+    if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(price.amount) ||
+        price.amount < 0)
+        return fail();
+    return price;
+}
+
+std::optional<Tenure> Cost::way() const {
     const auto own = owned();
-    if (cloud && own)
-        return std::min(*cloud, *own);
-    return cloud ? cloud : own;
+    const bool rent = cloud && tenure != Tenure::buy, buy = own && tenure != Tenure::rent;
+    if (!rent && !buy)
+        return std::nullopt;
+    return rent && (!buy || *cloud <= *own) ? Tenure::rent : Tenure::buy;
+}
+
+std::optional<double> Cost::best() const {
+    const auto chosen = way();
+    if (!chosen)
+        return std::nullopt;
+    return *chosen == Tenure::rent ? cloud : owned();
+}
+
+std::string mixed_tenure(std::span<const Result> results, const CostOptions& options) {
+    bool rented = false, bought = false;
+    for (const Result& result : results)
+        if (const auto way = cost_of(result, options).way())
+            (*way == Tenure::rent ? rented : bought) = true;
+    return rented && bought
+               ? "Some of these are rented and some bought: --rent or --buy compares like with like."
+               : "";
 }
 
 Cost cost_of(const Result& result, const CostOptions& o) {
     Cost cost;
+    cost.tenure = o.tenure;
     if (!result.ok() || !result.device || !(result.estimate.throughput_per_s > 0))
         return cost;
     const double rate = result.estimate.throughput_per_s;
     cost.inferences_per_s = rate;
     const Device& device = *result.device;
     const double kwh = facility_joules(result, rate, o) / kJoulesPerKwh;
-    cost.electricity = kwh * o.kwh_price;
-    cost.carbon_g = kwh * o.grid_intensity;
-    if (device.cloud_price)
-        cost.cloud = device.cloud_price->amount.value * result.machine->chips /
-                     (kSecondsPerHour * rate * o.utilization);
-    if (device.list_price)
+    if (std::isfinite(kwh)) { // energy may be unknown
+        cost.electricity = kwh * o.kwh_price;
+        cost.carbon_g = kwh * o.grid_intensity;
+    }
+    if (const auto price = price_of(device, true, o))
+        cost.cloud = *price * result.machine->chips / (kSecondsPerHour * rate * o.utilization);
+    if (price_of(device, false, o))
         cost.capital =
-            purchase_price(result) / (o.years * kHoursPerYear * kSecondsPerHour * rate * o.utilization);
+            purchase_price(result, o) / (o.years * kHoursPerYear * kSecondsPerHour * rate * o.utilization);
     return cost;
 }
 
@@ -78,7 +130,7 @@ std::optional<BreakEven> break_even(const Result& bought, const Result& other, c
     const bool rented = theirs.cloud.has_value();
     if (!rented && !theirs.owned())
         return std::nullopt;
-    const double price = purchase_price(bought) - (rented ? 0 : purchase_price(other));
+    const double price = purchase_price(bought, o) - (rented ? 0 : purchase_price(other, o));
     const double saved = running_cost(theirs, rented) - running_cost(mine, false);
     if (price <= 0 || saved <= 0)
         return std::nullopt;

@@ -7,12 +7,27 @@
 #include "archsim/core/export.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
 
 /// What an electricity meter counts in.
 inline constexpr double kJoulesPerKwh = 3.6e6;
+
+/// How devices are had. A comparison of bought with rented devices says so.
+enum class Tenure : std::uint8_t { cheaper, rent, buy };
+
+/// A price that the user states instead of the database's.
+struct GivenPrice {
+    std::string hardware; ///< id of a device
+    double amount = 0;    ///< USD, or USD per hour
+    bool hourly = false;
+};
+/// Parses "H100=2.5/h" (rent) or "H100=25000" (purchase). Throws UsageError.
+ARCHSIM_API GivenPrice parse_price(std::string_view text);
 
 /// Conditions of use. The defaults are stated with their sources in describe_cost's notes.
 struct CostOptions {
@@ -21,6 +36,8 @@ struct CostOptions {
     double utilization = 0.6;    ///< share of time at work; what is bought or rented stands idle otherwise
     double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
+    Tenure tenure = Tenure::cheaper;
+    std::vector<GivenPrice> prices; ///< the last one of a device and kind counts
 };
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
@@ -34,8 +51,11 @@ struct ARCHSIM_API Cost {
     std::optional<double> owned() const {
         return capital && electricity ? std::optional(*capital + *electricity) : std::nullopt;
     }
-    /// USD per inference of the cheaper way.
+    Tenure tenure = Tenure::cheaper; ///< as asked for
+    /// USD per inference in the way asked for; of the cheaper one where that is left open.
     std::optional<double> best() const;
+    /// How that is: rent or buy; absent without a price.
+    std::optional<Tenure> way() const;
 };
 
 /// Throws UsageError for options outside of their range.
@@ -46,6 +66,9 @@ ARCHSIM_API void check_cost_options(const CostOptions& options);
 /// with r inferences per second at work and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u =
 /// 0.6: 400 / (4 x 8766 x 3600 x 60) = 0.053 USD per million.
 ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
+
+/// One sentence where the results' costs are of both kinds, rented and bought; empty where they are not.
+ARCHSIM_API std::string mixed_tenure(std::span<const Result> results, const CostOptions& options);
 
 /// How two devices' costs cross: `first` is bought and `second` rented or bought.
 struct BreakEven {

@@ -41,18 +41,22 @@ std::vector<Crossing> crossings(std::span<const Result> results, const CostOptio
     std::vector<Crossing> found;
     for (const Result& bought : results)
         for (const Result& other : results)
-            if (&bought != &other && bought.ok() && other.ok() && bought.model == other.model)
+            // A device against renting itself comes first: it leaves everything else as it is.
+            if (bought.ok() && other.ok() && bought.model == other.model)
                 if (const auto point = break_even(bought, other, options))
                     found.push_back({&bought, &other, *point});
-    std::sort(found.begin(), found.end(),
-              [](const Crossing& a, const Crossing& b) { return a.point.inferences < b.point.inferences; });
+    const auto key = [](const Crossing& c) { return std::pair(c.bought != c.other, c.point.inferences); };
+    std::stable_sort(found.begin(), found.end(),
+                     [&](const Crossing& a, const Crossing& b) { return key(a) < key(b); });
     return found;
 }
 
 std::string crossing_text(const Crossing& c, const CostOptions& options) {
     const bool rented = c.other->device->cloud_price.has_value();
-    const std::string head = fmt::format("{} against {} {}: ", hardware_label(*c.bought),
-                                         rented ? "renting" : "buying", hardware_label(*c.other));
+    const std::string head = c.bought == c.other
+                                 ? fmt::format("Buying {} against renting it: ", hardware_label(*c.bought))
+                                 : fmt::format("{} against {} {}: ", hardware_label(*c.bought),
+                                               rented ? "renting" : "buying", hardware_label(*c.other));
     if (!c.point.within_life)
         return head + fmt::format("never within {:g} years; {} inferences would take {} years at full use",
                                   options.years, format_count(c.point.inferences),
@@ -113,6 +117,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
         table.rows.push_back(std::move(row));
     }
     table.notes = assumption_notes(options);
+    if (std::string mixed = mixed_tenure(results, options); !mixed.empty())
+        table.notes.insert(table.notes.begin(), std::move(mixed));
     std::vector<Block> blocks{std::move(table)};
     Bullets bullets;
     for (const Crossing& c : crossings(results, options))

@@ -14,6 +14,13 @@ void ExplainOptions::add_to(Flags& flags) {
     flags.add_flag("--cost", e.cost, "$ per million inferences, rented and owned, and break-even")
         .in_group(group);
     CostOptions& c = e.conditions;
+    flags.add_flag("--rent", rent, "costs of rented devices alone").in_group(group);
+    flags.add_flag("--buy", buy, "costs of bought devices alone").in_group(group);
+    flags.exclude("--rent", "--buy");
+    flags
+        .add_option("--price", prices,
+                    "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
+        .in_group(group);
     flags.add_option("--kwh-price", c.kwh_price, "USD per kWh").show_default().in_group(group);
     flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
     flags.add_option("--utilization", c.utilization, "share of time at work").show_default().in_group(group);
@@ -26,6 +33,10 @@ void ExplainOptions::add_to(Flags& flags) {
 
 Explanations ExplainOptions::chosen(bool verbose) const {
     Explanations result = explanations;
+    if (rent || buy)
+        result.conditions.tenure = rent ? Tenure::rent : Tenure::buy;
+    for (const std::string& price : prices)
+        result.conditions.prices.push_back(parse_price(price));
     if (grid_intensity) {
         result.conditions.grid_intensity = *grid_intensity;
         result.carbon = true;

@@ -6,11 +6,16 @@
 #include "common/flags.hpp"
 
 #include <optional>
+#include <string>
+#include <vector>
+
 namespace archsim::cli {
 
 struct ExplainOptions {
     Explanations explanations;
     std::optional<double> grid_intensity;
+    bool rent = false, buy = false;
+    std::vector<std::string> prices;
 
     void add_to(Flags& flags);
     /// Throws UsageError for conditions outside of their range.

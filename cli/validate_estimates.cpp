@@ -90,7 +90,7 @@ int main(int argc, char** argv) {
             left_out = left_out_validation(validation, rows);
         }
         if (!uncertainty.empty())
-            write_file(uncertainty, uncertainty_json(residual_classes(*left_out)));
+            write_file(uncertainty, uncertainty_json(residual_classes(*left_out), measured_on(validation)));
         if (!leave_out.empty())
             validation = summarize(leave_out_rows(
                 estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));

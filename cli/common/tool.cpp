@@ -106,6 +106,8 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
         .add_option("--precision", precision,
                     "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
         .show_default();
+    flags.add_flag("--strict-fp32", strict_fp32,
+                   "fp32 products where the stack would round them to tf32 or bf16 unasked");
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
     flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
@@ -142,6 +144,7 @@ Workload WorkloadOptions::workload() const {
 Conditions WorkloadOptions::conditions_of_every_stack() const {
     Conditions conditions;
     conditions.precision = precision_named(precision, "--precision");
+    conditions.precision.strict_fp32 = strict_fp32;
     conditions.scenario = scenario_named(scenario, "--scenario");
     conditions.scope = scope_named(scope, "--scope");
     conditions.allow_unknown = allow_unknown;

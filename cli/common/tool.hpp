@@ -37,6 +37,7 @@ enum class BatchFlag : std::uint8_t { present, absent };
 /// What decides an estimate.
 struct WorkloadOptions {
     std::string precision = "fp32";
+    bool strict_fp32 = false;
     std::int64_t batch_size = 1;
     std::vector<std::string> dims, inputs, runtimes, overlays;
     std::string scenario = "latency", scope = "kernel";

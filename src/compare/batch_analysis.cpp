@@ -1,5 +1,7 @@
 #include "archsim/compare/batch_analysis.hpp"
 
+#include <cmath>
+
 namespace archsim {
 
 std::vector<Result> results_of(const BatchSeries& series) {
@@ -14,9 +16,11 @@ BestBatches best_batches(const BatchSeries& series) {
     const auto& points = series.points;
     const auto qualifies = [&](std::size_t i) { return series.decision.qualifies[i]; };
     const auto value = [&](std::size_t i, const Metric& metric) {
-        return *value_of(points[i].result, metric);
+        return value_or_nan(points[i].result, metric);
     };
     const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric, std::size_t i) {
+        if (std::isnan(value(i, metric)))
+            return;
         if (!at || better(metric, value(i, metric), value(*at, metric)))
             at = i;
     };

@@ -19,7 +19,7 @@ double facility_joules(const Result& result, double rate, const CostOptions& o) 
     const Device& device = *result.device;
     const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->chips;
     const double idle_s = (1 - o.utilization) / (o.utilization * rate);
-    return (*value_of(result, metric::energy) + idle_w * idle_s) * o.pue;
+    return (value_or_nan(result, metric::energy) + idle_w * idle_s) * o.pue;
 }
 
 /// The price of one device: the user's, else the database's.

@@ -57,6 +57,16 @@ LimitForm form_of(const Metric& metric) {
             metric.unit.empty() ? std::string("a number") : fmt::format("a number of {}", metric.unit)};
 }
 
+/// Probability that the true value is at most `limit`; see Verdict.
+double probability_at_most(double limit, double value, const Interval& interval) {
+    constexpr double kTail = 1.6448536269514722; // standard normal: 95 %
+    const double distance = std::log(limit / value);
+    const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
+    if (!(reach > 0)) // a value without an interval of its own
+        return distance < 0 ? 0 : 1;
+    return std::erfc(-kTail * distance / reach / std::sqrt(2.0)) / 2;
+}
+
 Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {
     Verdict verdict;
     verdict.constraint = constraint;
@@ -71,6 +81,8 @@ Verdict judge(const Result& result, const Constraint& constraint, const CostOpti
     verdict.margin = least ? (value - limit) / limit : (limit - value) / limit;
     verdict.met = verdict.margin >= 0;
     verdict.certain = limit < measure->interval.low || limit > measure->interval.high;
+    const double at_most = probability_at_most(limit, value, measure->interval);
+    verdict.probability = least ? 1 - at_most : at_most;
     return verdict;
 }
 
@@ -115,6 +127,8 @@ std::optional<Winner> best_of_qualified(std::span<const Result> results, const D
         winner->best = index[winner->best];
         for (std::size_t& tied : winner->tied)
             tied = index[tied];
+        if (winner->projected)
+            winner->projected = index[*winner->projected];
     }
     return winner;
 }

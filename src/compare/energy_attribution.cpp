@@ -43,7 +43,8 @@ RegionEnergy region_energy(const CommonRegion& region, std::size_t index, const 
 RegionEnergy network_energy(const Result& leaf) {
     RegionEnergy one;
     one.events = leaf.estimate.network.fixed.events;
-    one.energy = price_energy(one.events, *leaf.machine, leaf.estimate.clock_ratio);
+    one.energy =
+        price_energy(one.events, *leaf.machine, leaf.estimate.clock_ratio, leaf.estimate.energy_scale);
     return one;
 }
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <functional>
 #include <map>
+#include <set>
 
 namespace archsim {
 
@@ -22,6 +23,7 @@ constexpr double kUnmeasuredLeast = 1.6;
 constexpr std::size_t kFewRows = 10;
 constexpr double kFewRowsFactor = 2;
 constexpr double kPowerFactor = 1.25;
+constexpr double kProjectionFactor = 3.5;
 
 /// log(measured / predicted) of a row, turned so that it is about time.
 struct Residual {
@@ -241,6 +243,42 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
         const auto found = before.find(row.measured.id);
         if (found == before.end() || !(std::abs(found->second / row.prediction.predicted - 1) <= kOutdated))
             ++result.outdated;
+    }
+    return result;
+}
+
+MeasuredOn measured_on(const Validation& validation) {
+    std::set<std::string> devices, stacks;
+    for (const ValidatedRow& row : validation.rows)
+        if (row.prediction.ok() && row.measured.weight >= kTrustedWeight) {
+            devices.insert(row.measured.hardware);
+            stacks.insert(row.prediction.family + " " + row.prediction.runtime);
+        }
+    return {{devices.begin(), devices.end()}, {stacks.begin(), stacks.end()}};
+}
+
+std::vector<ResidualClassFacts> projection_classes(const std::vector<ResidualClassFacts>& classes) {
+    std::vector<ResidualClassFacts> result;
+    for (const std::string metric : {"latency", "energy"}) {
+        const auto unmeasured_cpu =
+            std::find_if(classes.begin(), classes.end(), [&](const ResidualClassFacts& c) {
+                return c.metric == metric && c.family == "cpu" && c.evidence == "none" && c.regime.empty();
+            });
+        if (unmeasured_cpu != classes.end())
+            for (const std::string family : {"cpu", "gpu"}) {
+                ResidualClassFacts facts = *unmeasured_cpu;
+                facts.family = family;
+                facts.evidence.clear();
+                facts.basis = "projection, nothing measured on this chip or stack: " + facts.basis;
+                result.push_back(std::move(facts));
+            }
+        ResidualClassFacts other;
+        other.metric = metric;
+        other.high = kProjectionFactor * (metric == "energy" ? kPowerFactor : 1);
+        other.low = 1 / other.high;
+        other.basis = fmt::format("projection, nothing measured on this chip or stack: a factor of {:g}{}",
+                                  kProjectionFactor, metric == "energy" ? ", and 25 % of power" : "");
+        result.push_back(std::move(other));
     }
     return result;
 }

@@ -1,10 +1,13 @@
 #include "archsim/compare/metric.hpp"
 
+#include "archsim/compare/ties.hpp"
 #include "archsim/core/finding.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 namespace archsim {
 
@@ -286,12 +289,17 @@ std::vector<MetricField> fields_of(const MetricTable& table) {
 std::optional<Measure> measure_of(const Result& result, const Metric& metric, const CostOptions& conditions) {
     if (!result.ok())
         return std::nullopt;
-    return metric.measure(result, conditions);
+    const auto measure = metric.measure(result, conditions);
+    return measure && std::isnan(measure->value) ? std::nullopt : measure;
 }
 
 std::optional<double> value_of(const Result& result, const Metric& metric, const CostOptions& conditions) {
     const auto measure = measure_of(result, metric, conditions);
     return measure ? std::optional(measure->value) : std::nullopt;
+}
+
+double value_or_nan(const Result& result, const Metric& metric, const CostOptions& conditions) {
+    return value_of(result, metric, conditions).value_or(std::numeric_limits<double>::quiet_NaN());
 }
 
 std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
@@ -306,10 +314,17 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return better(metric, measures[a]->value, measures[b]->value);
     });
-    Winner winner{order.front(), {}};
-    for (std::size_t i = 1; i < order.size(); ++i)
-        if (measures[order[i]]->interval.overlaps(measures[winner.best]->interval))
-            winner.tied.push_back(order[i]);
+    const auto measured = [&](std::size_t i) { return !results[i].estimate.projected; };
+    const auto first = std::find_if(order.begin(), order.end(), measured);
+    const bool any_measured = first != order.end();
+    Winner winner;
+    winner.best = any_measured ? *first : order.front();
+    if (winner.best != order.front())
+        winner.projected = order.front();
+    for (const std::size_t i : order)
+        if (i != winner.best && (measured(i) || !any_measured) &&
+            tied(metric, results[i], *measures[i], results[winner.best], *measures[winner.best]))
+            winner.tied.push_back(i);
     return winner;
 }
 

@@ -1,6 +1,9 @@
 #include "archsim/compare/ranking.hpp"
 
+#include "archsim/compare/ties.hpp"
+
 #include <algorithm>
+#include <optional>
 
 namespace archsim {
 
@@ -18,14 +21,18 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
             return x && !y;
         return better(by, x->value, y->value);
     });
-    std::size_t leader = 0;
-    for (std::size_t i = 0; i < ranks.size() && measures[ranks[i].result]; ++i) {
-        if (i > 0 && measures[ranks[i].result]->interval.overlaps(measures[ranks[leader].result]->interval)) {
-            ranks[i].place = ranks[leader].place;
-            ranks[i].tied = ranks[leader].tied = true;
-        } else {
-            ranks[i].place = static_cast<int>(i) + 1;
-            leader = i;
+    for (Rank& own : ranks) {
+        const auto& x = measures[own.result];
+        if (!x)
+            continue;
+        own.place = 1;
+        for (const Rank& other : ranks) {
+            const auto& y = measures[other.result];
+            if (&other == &own || !y)
+                continue;
+            const Result &a = results[own.result], &b = results[other.result];
+            own.place += !b.estimate.projected && surely_better(by, b, *y, a, *x);
+            own.tied = own.tied || archsim::tied(by, a, *x, b, *y);
         }
     }
     return ranks;

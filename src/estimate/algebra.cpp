@@ -26,6 +26,7 @@ void add_facts(const Estimate& part, Estimate& whole) {
     if (whole.precision_note.empty())
         whole.precision_note = part.precision_note;
     whole.interval_basis = part.interval_basis;
+    whole.projected = whole.projected || part.projected;
     whole.findings.insert(whole.findings.end(), part.findings.begin(), part.findings.end());
     whole.batch = std::max(whole.batch, part.batch);
     whole.pieces = std::max(whole.pieces, part.pieces);
@@ -38,7 +39,7 @@ void add_facts(const Estimate& part, Estimate& whole) {
 void add_extremes(const Estimate& part, Estimate& whole) {
     whole.utilization_min = std::min(whole.utilization_min, part.utilization_min);
     whole.utilization_max = std::max(whole.utilization_max, part.utilization_max);
-    whole.peak_power_w = std::max(whole.peak_power_w, part.peak_power_w);
+    whole.peak_power_w = std::max(part.peak_power_w, whole.peak_power_w); // NaN stays
     whole.power_limited = whole.power_limited || part.power_limited;
     whole.clock_ratio = std::min(whole.clock_ratio, part.clock_ratio);
     whole.compute_bound += part.compute_bound;

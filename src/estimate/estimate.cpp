@@ -57,12 +57,15 @@ std::string gigabytes(double bytes) {
 }
 
 /// True when the device holds what is counted so far; says why not otherwise.
-bool fits(Estimate& e) {
+bool fits(const Machine& machine, Estimate& e) {
     if (e.memory.capacity_bytes <= 0 || e.memory.peak_bytes <= e.memory.capacity_bytes)
         return true;
     e.status = Status::does_not_fit;
     e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
                            gigabytes(e.memory.capacity_bytes));
+    if (!machine.device->dram)
+        e.reason += fmt::format(" and no other memory: at least {:.0f} of them",
+                                std::ceil(e.memory.peak_bytes * machine.chips / e.memory.capacity_bytes));
     return false;
 }
 
@@ -87,7 +90,7 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
         if (!options.allow_unknown)
             return false;
     }
-    if (!fits(e))
+    if (!fits(machine, e))
         return false;
     if (work.subgraphs.empty()) {
         e.status = Status::incomplete;
@@ -108,10 +111,16 @@ struct Priced {
 class SubgraphPricer {
   public:
     SubgraphPricer(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
-                   const OperatingPoint& point)
+                   const OperatingPoint& point, double energy_scale)
         : schedule_(schedule), work_(work), machine_(machine), times_(point.times),
           cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
-          prices_(machine, point.clock_ratio), priced_(schedule.mappings.size()) {}
+          prices_(machine, point.clock_ratio, energy_scale), priced_(schedule.mappings.size()) {
+        double streamed = 0;
+        for (std::size_t i = 0; i < schedule.which.size(); ++i)
+            streamed += times_[schedule.which[i]].streamed_bytes * work.subgraphs[i].repeat;
+        // Weights fetched ahead move while the whole network runs, whatever subgraph they are for.
+        stream_power_w_ = streamed * prices_[Event::dram_byte] / point.latency_s;
+    }
 
     const Priced& operator()(std::size_t index) {
         const double repeat = work_.subgraphs[index].repeat;
@@ -136,7 +145,8 @@ class SubgraphPricer {
         s.mapping = schedule_.of(index);
         EventCounts events = s.mapping.events;
         s.energy = prices_.of(events.scale(p.repeat));
-        s.energy.static_joules = machine_.static_power_w * p.latency_s;
+        s.energy.static_joules = machine_.energy ? machine_.static_power_w * p.latency_s
+                                                 : std::numeric_limits<double>::quiet_NaN();
         return s;
     }
 
@@ -151,7 +161,11 @@ class SubgraphPricer {
             p.utilization = p.ideal_s / p.latency_s;
         }
         if (p.latency_s > 0)
-            p.power_w = machine_.static_power_w + repeat * prices_.total(mapping.events) / p.latency_s;
+            p.power_w = machine_.static_power_w + stream_power_w_ +
+                        repeat *
+                            (prices_.total(mapping.events) -
+                             times_[which].streamed_bytes * prices_[Event::dram_byte]) /
+                            p.latency_s;
     }
 
     const BatchSchedule& schedule_;
@@ -160,12 +174,13 @@ class SubgraphPricer {
     const std::vector<LaneTimes>& times_; ///< per mapping
     const double cycle_rate_;
     const EventPrices prices_;
+    double stream_power_w_ = 0;
     std::vector<Priced> priced_; ///< per mapping
 };
 
 void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
                      const OperatingPoint& point, const EstimateOptions& options, Estimate& e) {
-    SubgraphPricer pricer(schedule, work, machine, point);
+    SubgraphPricer pricer(schedule, work, machine, point, e.energy_scale);
     double ideal_s = 0, busy_s = 0;
     e.utilization_min = std::numeric_limits<double>::infinity();
     const std::size_t count = schedule.which.size();
@@ -188,9 +203,27 @@ void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, con
             e.subgraphs.push_back(pricer.estimate(i, p));
     }
     e.utilization = e.latency_s > 0 ? ideal_s / e.latency_s : 0;
-    if (std::isinf(e.utilization_min))
-        e.utilization_min = 0;
+    // Time outside subgraphs with products can make the whole run lower than any of them.
+    e.utilization_min = std::min(e.utilization_min, e.utilization);
     e.network_s = e.latency_s - busy_s;
+}
+
+/// Energy of one batch: counted events plus static power over the batch's share of busy time. No subgraph
+/// draws more than the part is allowed or able to: its regulator stretches it.
+void price_power(const Machine& machine, const OperatingPoint& point, Estimate& e) {
+    e.energy = price_energy(e.events, machine, point.clock_ratio, e.energy_scale);
+    e.energy.static_joules =
+        machine.energy ? machine.static_power_w * point.interval_s : std::numeric_limits<double>::quiet_NaN();
+    e.energy_per_inference_j = e.energy.total() / e.batch;
+    e.power_w = e.energy.total() / point.interval_s;
+    if (!machine.energy) {
+        e.peak_power_w = e.power_w;
+        return;
+    }
+    const double limit = std::max(machine.power_limit_w, machine.power_budget_w);
+    e.peak_power_w = std::max(e.peak_power_w, e.power_w);
+    if (limit > 0)
+        e.peak_power_w = std::min(e.peak_power_w, std::max(limit, e.power_w));
 }
 
 /// Name of a resource that a mapping needs and the machine lacks, or empty.
@@ -225,6 +258,7 @@ void add_intervals(const Machine& machine, Estimate& e) {
     e.throughput_interval = {e.throughput_per_s / time.high, e.throughput_per_s / time.low};
     e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};
     e.interval_basis = time.basis;
+    e.projected = !machine.uncertainty->measured(*machine.device, *machine.runtime);
 }
 
 } // namespace
@@ -263,24 +297,19 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     }
     const BatchSchedule& schedule = *chosen;
     add_workspace(schedule.mappings, e);
-    if (!fits(e))
+    if (!fits(machine, e))
         return e;
     e.network = schedule.network;
     e.clock_ratio = point.clock_ratio;
     e.power_limited = point.limited;
     e.latency_s = point.latency_s;
     e.throughput_per_s = work.batch / point.interval_s;
+    e.energy_scale =
+        bounded_by_budget(machine, EventPrices(machine, point.clock_ratio).total(e.events), point.interval_s);
     price_subgraphs(schedule, work, machine, point, options, e);
-    // Energy of one batch: counted events plus static power over the batch's share of busy time.
-    e.energy = price_energy(e.events, machine, point.clock_ratio);
-    e.energy.static_joules = machine.static_power_w * point.interval_s;
-    e.energy_per_inference_j = e.energy.total() / work.batch;
-    e.power_w = e.energy.total() / point.interval_s;
+    price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
-    if (machine.power_limit_w > 0)
-        e.peak_power_w =
-            std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
     e = on_chips(std::move(e), machine.chips);
     add_intervals(machine, e);
     return e;

@@ -37,6 +37,7 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
             result.dram_bytes += demand.amount;
         if (demand.resource == Resource::weight_bytes && prefetch_weights) {
             result.weight_stream += time;
+            result.streamed_bytes += demand.amount;
             continue;
         }
         result.lanes[static_cast<std::size_t>(demand.lane)] += time;
@@ -52,15 +53,15 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
     return result;
 }
 
-EventPrices::EventPrices(const Machine& machine, double clock_ratio) {
+EventPrices::EventPrices(const Machine& machine, double clock_ratio, double scale) {
     const EnergyTable* table = machine.energy.get();
     if (!table)
         return;
     const double voltage = table->voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
     for (std::size_t e = 0; e < kEventCount; ++e)
-        joules_[e] = event_price(*table, static_cast<Event>(e), voltage);
+        joules_[e] = event_price(*table, static_cast<Event>(e), voltage) * scale;
     for (std::size_t p = 0; p < kPrecisionCount; ++p)
-        mac_joules_[p] = table->mac[p].value_or(0) * voltage;
+        mac_joules_[p] = table->mac[p].value_or(0) * voltage * scale;
 }
 
 namespace {
@@ -86,8 +87,16 @@ double EventPrices::total(const EventCounts& events) const {
     return dot(events.counts, joules_) + dot(events.macs, mac_joules_);
 }
 
-EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio) {
-    return EventPrices(machine, clock_ratio).of(events);
+EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio,
+                             double scale) {
+    return EventPrices(machine, clock_ratio, scale).of(events);
+}
+
+double bounded_by_budget(const Machine& machine, double event_joules, double seconds) {
+    const double room = (machine.power_budget_w - machine.static_power_w) * seconds;
+    if (machine.power_budget_w <= 0 || event_joules <= room)
+        return 1;
+    return std::max(0.0, room) / event_joules;
 }
 
 double event_price(const EnergyTable& table, Event event, double voltage) {
@@ -107,17 +116,25 @@ double event_price(const EnergyTable& table, Event event, double voltage) {
 
 std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine) {
     std::vector<Finding> findings;
-    if (!machine.energy)
-        return findings;
-    const EnergyTable& table = *machine.energy;
-    const auto report = [&](std::string what) {
+    const auto add = [&](std::string message, std::string mend) {
         Finding finding;
         finding.kind = FindingKind::missing_field;
         finding.severity = Severity::warning;
         finding.file = machine.device->file;
-        finding.message = "energy and power leave out " + std::move(what);
-        finding.mend = "give it in the device's \"energy\" block or in energy.json";
+        finding.message = std::move(message);
+        finding.mend = std::move(mend);
         findings.push_back(std::move(finding));
+    };
+    if (!machine.energy) {
+        if (!machine.device->active_idle.known() && !machine.device->tdp.known())
+            add("no energy and no power: neither power.active_idle nor power.tdp is known",
+                "give one of them with its source");
+        return findings;
+    }
+    const EnergyTable& table = *machine.energy;
+    const auto report = [&](const std::string& what) {
+        add("energy and power leave out " + what,
+            "give it in the device's \"energy\" block or in energy.json");
     };
     for (Precision p : kPrecisions)
         if (events.macs[static_cast<std::size_t>(p)] > 0 && !table.mac[static_cast<std::size_t>(p)].known())
@@ -125,8 +142,6 @@ std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& m
     for (std::size_t e = 0; e < kEventCount; ++e)
         if (events.counts[e] > 0 && !table.event[e].known())
             report(fmt::format("{}, which has no price", name_of(static_cast<Event>(e))));
-    if (!table.static_power.known())
-        report("static power: neither power.active_idle nor power.tdp is known");
     return findings;
 }
 

@@ -16,7 +16,8 @@ struct LaneTimes {
     std::array<double, kLaneCount> lanes{};
     double total = 0;
     Resource binding = Resource::seconds; ///< resource with the largest single time
-    double weight_stream = 0; ///< time of weight_bytes demands, when taken out for network prefetch
+    double weight_stream = 0;  ///< time of weight_bytes demands, when taken out for network prefetch
+    double streamed_bytes = 0; ///< of those demands: they move while the whole network runs
     double dram_bytes = 0;
 };
 
@@ -31,7 +32,10 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
 /// Joules per event at one clock.
 class EventPrices {
   public:
-    EventPrices(const Machine& machine, double clock_ratio);
+    /// `scale`: see Estimate::energy_scale.
+    EventPrices(const Machine& machine, double clock_ratio, double scale = 1);
+    /// Joules of one event.
+    double operator[](Event event) const { return joules_[static_cast<std::size_t>(event)]; }
     /// Joules of counted events, without static energy.
     EnergyBreakdown of(const EventCounts& events) const;
     /// Their sum.
@@ -44,11 +48,18 @@ class EventPrices {
 
 /// Joules of counted events, each priced from the table at the voltage of the machine's clock (its mode's,
 /// times `clock_ratio`). Static energy is not included.
-EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio);
+EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio,
+                             double scale = 1);
 
 /// Joules of one event when core voltage makes dynamic energy `voltage` times nominal
 /// (EnergyTable::voltage_factor). Memory devices and links have supplies of their own.
 double event_price(const EnergyTable& table, Event event, double voltage);
+
+/// Where only an estimate of the power budget is known it must not lower a clock, which measurements may
+/// have fixed; the prices of events, estimates of a family too, give way instead: the factor at which average
+/// power meets the budget, 1 where it does anyway. Worked: budget 6 W, static 2 W, events of 12 mJ in 2 ms:
+/// (6 - 2) x 2 / 12 = 0.67.
+double bounded_by_budget(const Machine& machine, double event_joules, double seconds);
 
 /// A warning for each event that was counted but has no price on this machine, and for unknown static power.
 std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine);

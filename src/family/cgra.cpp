@@ -1,7 +1,7 @@
 // CGRA: pattern compute units (stages x lanes) and pattern memory units on a programmable interconnect, after
-// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side and stream into each other;
-// what does not fit on the chip is cut into sections that run one after another, each after a
-// reconfiguration.
+// Plasticine (Prabhakar et al., ISCA 2017). Operators are placed side by side, share the units by their work
+// and stream into each other; what does not fit on the chip is cut into sections that run one after another,
+// each after a reconfiguration.
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
@@ -30,30 +30,45 @@ struct Fabric {
         // Weights stay in place; activations need room twice, for the producer and the consumer of each
         // buffer.
         const double needed = network.weight_bytes + 2 * network.memory.peak_live_bytes;
-        const auto operators = static_cast<double>(network.subgraphs.size());
+        const auto operators = std::max<double>(1, static_cast<double>(network.subgraphs.size()));
         sections = std::max(std::ceil(operators / units), memory > 0 ? std::ceil(needed / memory) : 1.0);
-        sections = std::clamp(sections, 1.0, std::max(1.0, operators));
+        sections = std::clamp(sections, 1.0, operators);
+        neighbours = std::ceil(operators / sections);
+        total = network.operations - network.macs;
     }
+    /// Multiply-accumulates, or one operation per stage and lane.
+    static double weight_of(const SubgraphWork& work) {
+        return work.macs + work.vector_ops + work.special_ops;
+    }
+    /// Units of one operator: one, and its part by work of those that its section has beyond one each.
+    /// Together the operators of a section take no more than there are.
+    double units_of(const SubgraphWork& work) const {
+        const double part = total > 0 ? std::min(1.0, sections * weight_of(work) / total) : 1;
+        return 1 + std::floor((units - std::min(units, neighbours)) * part);
+    }
+
     const Machine& m;
     double units = 1, stages = 1, lanes = 1, memory = 0, sections = 1;
+    double neighbours = 1; ///< operators of one section
+    double total = 0;      ///< work of the network
 };
 
 /// A product on one unit: a chain of `stages` multiply-adds along the reduction, `lanes` results side by
-/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the units, and rows
-/// over what is left.
+/// side; rows stream through. ceil(K/stages) ceil(N/lanes) such blocks are spread over the operator's units,
+/// and rows over what is left.
 struct Placement {
     double cycles = 0, units_used = 0, padded_macs = 0;
 };
 
-Placement place(const Contraction& c, const Fabric& f, double pump) {
+Placement place(const Contraction& c, const Fabric& f, double units, double pump) {
     Placement p;
     const double blocks = c.groups * std::ceil(c.k / f.stages) * std::ceil(c.n / f.lanes);
     p.padded_macs = blocks * f.stages * f.lanes * c.m;
-    if (blocks >= f.units) {
-        p.cycles = std::ceil(blocks / f.units) * c.m / pump;
-        p.units_used = f.units;
+    if (blocks >= units) {
+        p.cycles = std::ceil(blocks / units) * c.m / pump;
+        p.units_used = units;
     } else { // copies of the blocks take a part of the rows each
-        const double copies = std::floor(f.units / blocks);
+        const double copies = std::floor(units / blocks);
         p.cycles = std::ceil(c.m / copies) / pump;
         p.units_used = blocks * std::min(copies, c.m);
     }
@@ -72,28 +87,39 @@ class CgraMapper final : public Mapper {
         // Operands per stage, lane and clock: 1 unless a narrow format is packed.
         const double cells = fabric.units * fabric.stages * fabric.lanes;
         const double pump = format.ops_per_cycle / (2 * cells);
+        const double own = fabric.units_of(work);
         double products = 0, padded_macs = 0, units_used = 0;
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, machine))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                const Placement p = place(c, fabric, pump);
+                const Placement p = place(c, fabric, own, pump);
                 products += p.cycles;
                 padded_macs += p.padded_macs;
                 units_used = std::max(units_used, p.units_used);
             }
         }
-        out.add(format.resource, Lane::compute, products, format.efficiency, Parameter::matrix_efficiency);
+        // The operators of a section run at the same time: each takes its share of the section's interval.
+        const double share = own / fabric.units;
+        out.add(format.resource, Lane::compute, products * share, format.efficiency,
+                Parameter::matrix_efficiency);
         // One operation per stage and lane; element-wise stages follow the product's in the same pipeline.
         const double vector = vector_work(work, machine).operations;
         out.add(Resource::vector_cycles, products > 0 ? Lane::on_chip : Lane::compute, vector / cells,
                 machine.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
+        // A single image also waits at every operator for the first rows that it needs, while all operators
+        // of the section take the whole interval.
+        if (machine.scenario == Scenario::latency)
+            out.add(format.resource, Lane::overhead,
+                    2 * network.macs / network.batch / fabric.sections / format.ops_per_cycle *
+                        rows_awaited(work, network.batch),
+                    format.efficiency, Parameter::matrix_efficiency);
         add_memory(work, network, fabric, out);
         add_layer_overhead(machine, 1, 1, out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l1_byte] += work.unfused_bytes;
         out.events[Event::routing_byte] += work.activation_bytes() + work.weight_bytes;
-        describe(fabric, work, units_used, padded_macs, out);
+        describe(fabric, work, units_used > 0 ? units_used : own, padded_macs, out);
         add_fallback(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
     }
@@ -101,6 +127,7 @@ class CgraMapper final : public Mapper {
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result = Mapper::map_network(network, machine);
         const Fabric fabric(machine, network);
+        result.sections = fabric.sections;
         result.scheme = fabric.sections > 1 ? "sections, reconfigured in turn" : "whole network placed";
         if (fabric.sections <= 1)
             return result;
@@ -133,7 +160,7 @@ class CgraMapper final : public Mapper {
                          double padded_macs, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = fabric.units;
-        a.units_used = units_used > 0 ? units_used : fabric.units;
+        a.units_used = units_used;
         a.waves = fabric.sections;
         a.tile_k = static_cast<std::uint16_t>(fabric.stages);
         a.tile_n = static_cast<std::uint16_t>(fabric.lanes);

@@ -21,11 +21,13 @@ double special_rate(const Device& device) {
     return rate;
 }
 
-double l2_capacity(const Device& device) {
+/// Bytes of the last cache before DRAM, in all its slices: L2, a memory-side or system cache.
+double last_cache_bytes(const Device& device) {
+    double bytes = 0;
     for (const MemoryLevel& level : device.memory)
-        if (level.rank == MemoryRank::l2)
-            return level.capacity.value_or(0);
-    return 0;
+        if (level.rank == MemoryRank::l2 || level.rank == MemoryRank::last)
+            bytes = std::max(bytes, level.capacity.value_or(0) * level.count);
+    return bytes;
 }
 
 } // namespace
@@ -42,7 +44,7 @@ View::View(const Machine& m, const NetworkWork& n)
     special_per_cycle = special_rate(*m.device) * m.active_fraction;
     if (special_per_cycle <= 0)
         special_per_cycle = vector_fp32 * kSpecialShare;
-    resident_bytes_ = param(Parameter::resident_fraction, 0) * l2_capacity(*m.device);
+    resident_bytes_ = param(Parameter::resident_fraction, 0) * last_cache_bytes(*m.device);
     // Weights survive from one inference to the next when they and a typical activation fit together.
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
 }

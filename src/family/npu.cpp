@@ -34,12 +34,20 @@ struct Array {
         const double block = machine.param(Parameter::channel_block, 1);
         rows = facts.array_rows.value_or(block);
         cols = facts.array_cols.value_or(block);
+        blocks_taps = machine.parameters.fact(Parameter::channel_block).known();
+        own_dram = machine.rate(Resource::dram_bytes) > 0;
         buffer = managed_memory_bytes(machine);
         weights_held = facts.on_chip_weight_bytes.value_or(0);
         if (machine.param(Parameter::weight_residency, 0) > 0 && weights_held <= 0)
             weights_held = std::max(0.0, buffer - network.memory.peak_live_bytes);
         pipeline = facts.dataflow_pipeline;
+        if (!own_dram && !machine.runtime->streams_weights)
+            weights_held = network.weight_bytes; // what does not fit at all is refused before
         fits = network.weight_bytes <= weights_held;
+        // A chip without memory of its own keeps keys and values where its weights are.
+        keeps_cache =
+            !own_dram &&
+            network.weight_bytes + network.memory.kv_cache_bytes + network.memory.peak_live_bytes <= buffer;
         vector_rate = vector_ops_per_cycle(machine) * share * parallel;
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
     }
@@ -52,26 +60,12 @@ struct Array {
     double parallel = 1; ///< images in work at once
     double vector_rate = 0;
     bool packs_rows = false;
-    bool pipeline = false; ///< layers of the whole network side by side on the chip
-    bool fits = false;     ///< all weights stay on chip
+    bool blocks_taps = false; ///< every tap's channels are padded, not the flattened reduction
+    bool own_dram = true;
+    bool keeps_cache = false; ///< keys and values stay on the chip between steps
+    bool pipeline = false;    ///< layers of the whole network side by side on the chip
+    bool fits = false;        ///< all weights stay on chip
 };
-
-/// Rows of its input that a layer waits for before its first result, as a share of the image; 1 = the whole
-/// image.
-double rows_awaited(const SubgraphWork& work) {
-    double share = 0;
-    for (const OperatorUse& use : work.operators) {
-        const OperatorWork& w = use.op->work;
-        if (w.window) {
-            const double height = std::max(1.0, w.window->in[1]);
-            share = std::max(share, std::min(1.0, w.window->kernel[1] * w.window->dilation[1] / height));
-        } else if (w.kind == OpKind::matmul || w.kind == OpKind::attention || w.kind == OpKind::reduction ||
-                   w.kind == OpKind::softmax) {
-            share = 1;
-        }
-    }
-    return share;
-}
 
 class NpuMapper final : public Mapper {
   public:
@@ -89,7 +83,7 @@ class NpuMapper final : public Mapper {
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
-        describe(array, work, padded, out);
+        describe(array, work, network, padded, out);
         add_fallback(work, machine, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
@@ -100,15 +94,26 @@ class NpuMapper final : public Mapper {
         const Array array(machine, network);
         for (std::size_t i = 0; i < result.fixed.demand_count; ++i)
             result.fixed.demands[i].amount /= array.independent();
-        if (array.pipeline)
+        if (array.pipeline) {
             result.scheme = array.fits ? "one pipeline" : "contexts in turn";
+            result.sections = array.fits ? 1 : 0;
+        }
         return result;
     }
 
   private:
     static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
-        return array.rows == array.cols ? channel_padded_macs(use.op->work, c, array.rows, array.packs_rows)
-                                        : flat_padded_macs(c, array.rows, array.cols);
+        return array.blocks_taps ? channel_padded_macs(use.op->work, c, array.rows, array.packs_rows)
+                                 : flat_padded_macs(c, array.rows, array.cols);
+    }
+
+    /// The layers of a pipeline are placed as they are, but groups are too narrow for its arrays.
+    static double placed_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
+        const OperatorWork& work = use.op->work;
+        return work.kind == OpKind::convolution && work.window && work.window->groups > 1 &&
+                       !is_depthwise(work)
+                   ? grouped_macs(work, c, array.rows, array.cols)
+                   : c.macs();
     }
 
     /// Returns the padded multiply-accumulates of dense products.
@@ -127,7 +132,8 @@ class NpuMapper final : public Mapper {
                 if (is_depthwise(use.op->work) && depthwise_share.known()) {
                     depthwise += 2 * c.macs() / rate;
                 } else {
-                    const double macs = array.pipeline ? c.macs() : padded_macs(array, use, c);
+                    const double macs =
+                        array.pipeline ? placed_macs(array, use, c) : padded_macs(array, use, c);
                     padded += macs;
                     cycles += 2 * macs / rate;
                 }
@@ -166,8 +172,8 @@ class NpuMapper final : public Mapper {
         // interval.
         const MatrixFormat format = matrix_format(m, network.precision, work.precision);
         const double interval = 2 * network.macs / network.batch / format.ops_per_cycle;
-        out.add(format.resource, Lane::overhead, interval * rows_awaited(work), format.efficiency,
-                Parameter::matrix_efficiency);
+        out.add(format.resource, Lane::overhead, interval * rows_awaited(work, network.batch),
+                format.efficiency, Parameter::matrix_efficiency);
     }
 
     /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move
@@ -175,14 +181,14 @@ class NpuMapper final : public Mapper {
     static void add_memory(const Array& array, const SubgraphWork& work, const NetworkWork& network,
                            Mapping& out) {
         const Machine& m = array.m;
-        const bool own_dram = m.rate(Resource::dram_bytes) > 0;
+        const bool own_dram = array.own_dram;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
             return;
         const auto charge = [&](Resource resource, double bytes) {
             out.add(resource, Lane::memory, bytes);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
-        const double outside = outside_bytes(network, work);
+        const double outside = outside_bytes(network, work) - (array.keeps_cache ? work.kv_bytes : 0);
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
         // The time of loading a context does not follow its bytes: it is in the change of configuration. A
@@ -199,10 +205,13 @@ class NpuMapper final : public Mapper {
                    (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));
     }
 
-    static void describe(const Array& array, const SubgraphWork& work, double padded, Mapping& out) {
+    static void describe(const Array& array, const SubgraphWork& work, const NetworkWork& network,
+                         double padded, Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = array.cores;
         a.units_used = array.per_inference * std::ceil(array.parallel);
+        if (array.pipeline && array.fits && network.macs > 0)
+            a.units_used *= work.macs / network.macs;
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;

@@ -18,6 +18,7 @@ using namespace systolic;
 
 struct SystolicFacts : FactsOf<SystolicFacts> {
     Fact cores, mxu_per_core, rows, cols, vector_lanes;
+    bool cores_as_one = false; ///< one program runs on the arrays of all cores ("megacore")
     std::string dataflow;
 };
 
@@ -29,6 +30,10 @@ struct Chip {
         array.count = std::max(1.0, facts.mxu_per_core.value_or(1));
         array.rows = facts.rows.value_or(128);
         array.cols = facts.cols.value_or(array.rows);
+        if (facts.cores_as_one) {
+            array.count *= cores;
+            cores = 1;
+        }
         array.output_stationary = facts.dataflow.starts_with("output");
         // Cores split the batch: in latency scenario the busiest core holds whole images.
         busy = m.scenario == Scenario::throughput ? cores : network.batch / std::ceil(network.batch / cores);
@@ -183,6 +188,9 @@ constexpr std::array<std::string_view, 2> kDataflows = {"weight-stationary", "ou
 constexpr std::array kFacts = {
     FactRow{
         .name = "cores", .member = fact_at(&SystolicFacts::cores), .doc = "Cores of the chip.", .high = 4096},
+    FactRow{.name = "cores_as_one",
+            .member = fact_at(&SystolicFacts::cores_as_one),
+            .doc = "One program runs on the arrays of all cores."},
     FactRow{.name = "mxu_per_core",
             .member = fact_at(&SystolicFacts::mxu_per_core),
             .doc = "Matrix units of a core.",

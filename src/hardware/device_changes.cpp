@@ -31,7 +31,8 @@ void scale_memory(Device& d, double factor) {
 }
 
 void scale_clocks(Device& d, double factor) {
-    for (Fact* clock : {&d.clock_base, &d.clock_boost, &d.clock_sustained, &d.clock_vector})
+    for (Fact* clock :
+         {&d.clock_base, &d.clock_boost, &d.clock_all_core, &d.clock_sustained, &d.clock_vector})
         scale(*clock, factor);
     scale_facts(d, Structure::clock, factor);
     for (Engine& engine : d.engines)

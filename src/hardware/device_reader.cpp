@@ -69,6 +69,8 @@ void read_memory(ObjectReader& entry, Device& device) {
     const std::string name = entry.text("name", Need::required);
     MemoryLevel level = memory_level(name, entry.text("scope"));
     level.capacity = entry.quantity("capacity", D::bytes, kCapacity);
+    const double count = entry.number("count", {1, 1e6});
+    level.count = std::isnan(count) ? 1 : count;
     level.bandwidth = entry.quantity("bandwidth", D::bandwidth, kBandwidth);
     level.bytes_per_clock = entry.quantity("bytes_per_clock", D::bytes_per_clock, {0.01, 1e6});
     device.memory.push_back(std::move(level));
@@ -172,6 +174,7 @@ void read_rest(ObjectReader& document, Device& device) {
     document.object("clocks", [&](ObjectReader& clocks) {
         device.clock_base = clocks.quantity("base", D::frequency, kClock);
         device.clock_boost = clocks.quantity("boost", D::frequency, kClock);
+        device.clock_all_core = clocks.quantity("all_core", D::frequency, kClock);
         device.clock_sustained = clocks.quantity("sustained", D::frequency, kClock);
         device.clock_vector = clocks.quantity("vector", D::frequency, kClock);
     });

@@ -112,14 +112,20 @@ class Resolver {
         table_.nominal_clock = family_.nominal_clock.known() ? family_.nominal_clock : highest_clock();
         // Figures of matrix engines come from runs at the power limit, so at the clock that the device
         // sustains there.
-        const Fact& sustained =
-            device_.clock_sustained.known() ? device_.clock_sustained : device_.clock_boost;
-        limit_factor_ = 1 / table_.voltage_factor(sustained.value_or(table_.nominal_clock.value_or(0)));
+        limit_factor_ =
+            1 / table_.voltage_factor(clock_at_limit().value_or(table_.nominal_clock.value_or(0)));
+    }
+
+    const Fact& clock_at_limit() const {
+        for (const Fact* clock : {&device_.clock_sustained, &device_.clock_all_core})
+            if (clock->known())
+                return *clock;
+        return device_.clock_boost;
     }
 
     /// Of the chip and its modes; an engine's own clock only where nothing else is stated.
     Fact highest_clock() const {
-        Fact highest = device_.clock_boost.known() ? device_.clock_boost : device_.clock_sustained;
+        Fact highest = device_.clock_boost.known() ? device_.clock_boost : clock_at_limit();
         if (!highest.known() && !device_.engines.empty())
             highest = device_.engines.front().clock;
         for (const PowerMode& mode : device_.power_modes)
@@ -177,7 +183,8 @@ class Resolver {
         for (const Engine& engine : device_.engines)
             if (engine.kind == kind && engine.supports(p))
                 rate += engine.rate(p).value * engine.count *
-                        device_.clock_sustained.value_or(engine.clock.value_or(0));
+                        (device_.clock_sustained.known() ? device_.clock_sustained : device_.clock_all_core)
+                            .value_or(engine.clock.value_or(0));
         return rate;
     }
 
@@ -237,6 +244,9 @@ class Resolver {
             return;
         }
         Fact fact = all_in(p);
+        // Nothing around a multiplier makes it cost less than it does alone.
+        if (const Fact alone = price_at(spec_.arithmetic[at(p)]); alone.value > fact.value)
+            fact = alone;
         const double events = priced(family_.matrix_kernel, p);
         if (events > 0)
             fact.note = fmt::format("{:.3g} pJ per operation all-in, less {:.2g} pJ priced as other events",

@@ -25,6 +25,10 @@ bool Runtime::serves(const Device& device) const {
            (generations.empty() || listed(generations, device.generation));
 }
 
+bool Runtime::allows(Precision p) const {
+    return precisions.empty() || std::find(precisions.begin(), precisions.end(), p) != precisions.end();
+}
+
 ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
     ParameterSet set;
     const auto at = [&set](Parameter p) -> Fact& { return set.facts[static_cast<std::size_t>(p)]; };

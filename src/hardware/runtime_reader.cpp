@@ -95,6 +95,27 @@ constexpr std::array kFallbackChoices = {std::pair{std::string_view("none"), Fal
                                          std::pair{std::string_view("host"), Fallback::host},
                                          std::pair{std::string_view("vector"), Fallback::vector}};
 
+/// {"products": "bf16", "convolutions": "bf16", "stored": "bf16", "source": "S1"}; "stored" is fp32 where
+/// absent
+Fp32Mathematics read_fp32(ObjectReader& block) {
+    const auto format = [&](std::string_view key, Need need) {
+        const std::string name = block.text(key, need);
+        if (name.empty())
+            return Precision::fp32;
+        if (const auto precision = parse_precision(name))
+            return *precision;
+        block.context().report(FindingKind::unknown_name, Severity::error, block.place_of(key),
+                               fmt::format("\"{}\" is not a numeric format", name), "use fp32, tf32 or bf16");
+        return Precision::fp32;
+    };
+    Fp32Mathematics fp32;
+    fp32.products = format("products", Need::required);
+    fp32.convolutions = format("convolutions", Need::required);
+    fp32.stored = format("stored", Need::optional);
+    fp32.source = block.source() != nullptr ? block.source() : block.context().unsourced;
+    return fp32;
+}
+
 /// "added" is exponent 1 and "overlapped" infinity, which JSON cannot spell.
 Fact read_exponent(ObjectReader& document) {
     const json* value = document.member("combine_exponent");
@@ -164,7 +185,9 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.generations = document.texts("generations");
     document.object("fusion", [&](ObjectReader& block) { read_fusion(block, runtime.fusion); });
     runtime.combine_exponent = read_exponent(document);
+    document.object("fp32_mathematics", [&](ObjectReader& block) { runtime.fp32 = read_fp32(block); });
     runtime.weight_prefetch = read_choice(document, "weight_prefetch", kPrefetchChoices);
+    runtime.streams_weights = document.flag("streams_weights", true);
     runtime.graph_capture = document.flag("graph_capture", false);
     runtime.independent_streams = document.flag("independent_streams", false);
     runtime.language_models = document.flag("language_models", false);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
+#include <set>
 
 namespace archsim {
 
@@ -96,7 +97,10 @@ ResidualClass read_class(ObjectReader& entry) {
 } // namespace
 
 struct UncertaintyTable::State {
-    std::vector<ResidualClass> classes; ///< narrowest first
+    std::vector<ResidualClass> classes;    ///< narrowest first
+    std::vector<ResidualClass> projection; ///< least widths where nothing was measured
+    std::set<std::string> devices;         ///< that were measured
+    std::set<std::string> stacks;          ///< "npu hailort": measured on some chip of the family
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -110,6 +114,14 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
         read_sources(reader);
         minimum = static_cast<int>(reader.number("minimum_rows", {0, 1e6}, Need::required));
         reader.each("classes", [&](ObjectReader& entry) { state_->classes.push_back(read_class(entry)); });
+        reader.each("projection",
+                    [&](ObjectReader& entry) { state_->projection.push_back(read_class(entry)); });
+        reader.object("measured", [&](ObjectReader& block) {
+            for (std::string& name : block.texts("devices"))
+                state_->devices.insert(std::move(name));
+            for (std::string& name : block.texts("stacks"))
+                state_->stacks.insert(std::move(name));
+        });
         reader.finish();
     }
     const auto first = std::find_if(context.findings.begin(), context.findings.end(),
@@ -119,20 +131,40 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
     // A class that covers everything stays even with few rows: something must answer.
     std::erase_if(state_->classes,
                   [&](const ResidualClass& c) { return c.rows < minimum && c.narrowness() > 0; });
-    std::stable_sort(state_->classes.begin(), state_->classes.end(),
-                     [](const auto& a, const auto& b) { return a.narrowness() > b.narrowness(); });
+    for (auto* classes : {&state_->classes, &state_->projection})
+        std::stable_sort(classes->begin(), classes->end(),
+                         [](const auto& a, const auto& b) { return a.narrowness() > b.narrowness(); });
 }
 UncertaintyTable::~UncertaintyTable() = default;
 UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
 UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
 
+bool UncertaintyTable::measured(const Device& device, const Runtime& runtime) const {
+    if (state_->devices.contains(device.id))
+        return true;
+    const std::string family(name_of(device.family));
+    return state_->stacks.contains(family + " " + runtime.id) ||
+           (!runtime.base.empty() && state_->stacks.contains(family + " " + runtime.base));
+}
+
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime,
                                 std::string_view regime) const {
     const Evidence evidence = evidence_for(device, runtime);
-    for (const ResidualClass& c : state_->classes)
-        if (c.covers(metric, device, runtime, regime, evidence))
-            return {c.low, c.high, c.rows, c.basis};
-    return {0.5, 2.0, 0, "no measurements to compare with: a factor of two"};
+    const auto find = [&](const std::vector<ResidualClass>& classes, Spread otherwise) -> Spread {
+        for (const ResidualClass& c : classes)
+            if (c.covers(metric, device, runtime, regime, evidence))
+                return {c.low, c.high, c.rows, c.basis};
+        return otherwise;
+    };
+    const Spread found =
+        find(state_->classes, {0.5, 2.0, 0, "no measurements to compare with: a factor of two"});
+    if (measured(device, runtime))
+        return found;
+    const Spread least = find(state_->projection, found);
+    Spread wider = least;
+    wider.low = std::min(found.low, least.low);
+    wider.high = std::max(found.high, least.high);
+    return wider;
 }
 
 } // namespace archsim

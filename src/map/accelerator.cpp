@@ -108,6 +108,50 @@ double flat_padded_macs(const Contraction& c, double rows, double cols) {
     return c.groups * c.m * padded(c.k, rows) * padded(c.n, cols);
 }
 
+double grouped_macs(const OperatorWork& work, const Contraction& c, double rows, double cols) {
+    const Window& w = *work.window;
+    const double taps = w.taps(), in = group_inputs(w), out = group_outputs(w);
+    const double apart = w.groups * taps * padded(in, rows) * padded(out, cols);
+    const double dense = taps * w.in_channels * w.out_channels;
+    return c.m * std::min(apart, dense);
+}
+
+namespace {
+
+double rows_awaited(const OperatorWork& w, double batch) {
+    if (w.window) {
+        const double height = std::max(1.0, w.window->in[1]);
+        const double reach = (w.window->kernel[1] - 1) * w.window->dilation[1] + 1;
+        // With padding all around the first result needs no row above the image.
+        const double padding =
+            std::max(0.0, (w.window->out[1] - 1) * w.window->stride[1] + reach - height) / 2;
+        return std::min(1.0, std::max(1.0, reach - padding) / height);
+    }
+    switch (w.kind) {
+    case OpKind::attention:
+        return 1;
+    case OpKind::matmul: {
+        double share = 0;
+        for (const Contraction& c : w.contractions)
+            share = std::max(share, c.weights_constant ? std::min(1.0, batch / std::max(1.0, c.m)) : 1.0);
+        return share;
+    }
+    case OpKind::reduction:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+} // namespace
+
+double rows_awaited(const SubgraphWork& work, double batch) {
+    double share = 0;
+    for (const OperatorUse& use : work.operators)
+        share = std::max(share, rows_awaited(use.op->work, batch));
+    return share;
+}
+
 namespace {
 
 /// The stack's costs per element; negative = unknown, the operator's own count stands.

@@ -47,6 +47,16 @@ double channel_padded_macs(const OperatorWork& work, const Contraction& c, doubl
 /// The same with the reduction flattened over taps and channels before padding to rows x cols.
 double flat_padded_macs(const Contraction& c, double rows, double cols);
 
+/// Multiply-accumulates of a grouped convolution on arrays of rows x cols: either each group fills an array
+/// of its own, or all groups run as one dense convolution over zeros, whichever is less.
+double grouped_macs(const OperatorWork& work, const Contraction& c, double rows, double cols);
+
+/// Rows of its input that an operator waits for before its first result, as a share of the image: where
+/// operators lie side by side and stream into each other, a single image waits at each of them. A window
+/// needs its height less the padding; a product with weights needs one row; a product of two activations, and
+/// a reduction of the whole image, all of it.
+double rows_awaited(const SubgraphWork& work, double batch);
+
 /// Work of a subgraph outside dense contractions, in vector-engine operations.
 struct VectorWork {
     double operations = 0;

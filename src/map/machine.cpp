@@ -1,5 +1,7 @@
 #include "archsim/map/machine.hpp"
 
+#include "map/on_chip.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,18 +54,20 @@ double Machine::peak_ops(Precision p) const {
 
 namespace {
 
-/// Clock at which code runs: the mode's, else what the chip sustains, else boost, else the engine's own.
+/// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else
+/// boost, else the engine's own.
 const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     if (mode && mode->clock.known())
         return mode->clock;
-    for (const Fact* clock : {&device.clock_sustained, &device.clock_boost, &device.clock_base})
+    for (const Fact* clock :
+         {&device.clock_all_core, &device.clock_sustained, &device.clock_boost, &device.clock_base})
         if (clock->known())
             return *clock;
     for (const Engine& engine : device.engines)
         if (engine.clock.known())
             return engine.clock;
     throw InputError(
-        fmt::format("{}: no clock is known for {}; give clocks.sustained, clocks.boost or an engine's "
+        fmt::format("{}: no clock is known for {}; give clocks.boost, clocks.all_core or an engine's "
                     "clock",
                     device.file, device.id));
 }
@@ -97,14 +101,19 @@ class MachineBuilder {
         m_.combine_exponent = m_.runtime->combine_exponent.value_or(std::numeric_limits<double>::infinity());
         // An estimated power budget must not lower a clock.
         const Fact& limit = m_.mode && m_.mode->limit.known() ? m_.mode->limit : d.tdp;
-        if (limit.known() && limit.source && limit.source->kind != SourceKind::assumed)
-            m_.power_limit_w = limit.value;
+        const bool estimated = !limit.source || limit.source->kind == SourceKind::assumed;
+        if (limit.known())
+            (estimated ? m_.power_budget_w : m_.power_limit_w) = limit.value;
         if (m_.mode && m_.mode->active_idle.known())
             m_.static_power_w = m_.mode->active_idle.value;
-        else if (m_.energy)
-            m_.static_power_w = m_.energy->static_power.value_or(0);
+        else if (m_.energy && m_.energy->static_power.known())
+            m_.static_power_w = m_.energy->static_power.value;
+        else
+            m_.energy = nullptr; // a sum without its static part is no energy
         if (d.dram)
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0);
+        else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
+            m_.memory_capacity_bytes = managed_memory_bytes(m_);
     }
 
   private:
@@ -136,7 +145,7 @@ class MachineBuilder {
             if (level.rank == MemoryRank::other)
                 continue;
             const Resource resource = resource_of(level.rank);
-            const double copies = level.scope == MemoryScope::unit ? m_.units : 1.0;
+            const double copies = level.copies(m_.units);
             if (level.bandwidth.known())
                 set(resource, level.bandwidth.value, {&level.bandwidth});
             else if (level.bytes_per_clock.known())

@@ -96,6 +96,7 @@ void apply(const MachineChanges& changes, Machine& machine) {
         scale(machine.parameters.facts[static_cast<std::size_t>(parameter)], factor);
     machine.power_limit_w =
         changes.power_limit_w.value_or(machine.power_limit_w) * changes[Lever::power_limit];
+    machine.power_budget_w *= changes[Lever::power_limit];
     machine.memory_capacity_bytes *= changes[Lever::capacity];
     machine.static_power_w *= changes[Lever::static_power];
     const auto* priced = changes.factors.begin() + static_cast<std::ptrdiff_t>(Lever::operation_energy);

@@ -7,7 +7,7 @@ namespace archsim {
 double on_chip_bytes(const Machine& machine) {
     double largest = 0;
     for (const MemoryLevel& level : machine.device->memory) {
-        const double copies = level.scope == MemoryScope::chip ? 1.0 : std::max(1.0, machine.units);
+        const double copies = level.copies(std::max(1.0, machine.units));
         largest = std::max(largest, level.capacity.value_or(0) * copies);
     }
     return largest;

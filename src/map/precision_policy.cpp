@@ -12,13 +12,8 @@ namespace archsim {
 
 namespace {
 
-bool stack_allows(const Runtime& runtime, Precision p) {
-    return runtime.precisions.empty() ||
-           std::find(runtime.precisions.begin(), runtime.precisions.end(), p) != runtime.precisions.end();
-}
-
 bool native(const Device& device, const Runtime& runtime, Precision p) {
-    return stack_allows(runtime, p) &&
+    return runtime.allows(p) &&
            (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p));
 }
 
@@ -64,12 +59,38 @@ std::string explain(Precision asked, Precision runs) {
     return fmt::format("multiplies in {}: no native {}", name_of(runs), name_of(asked));
 }
 
+/// The stack's own choice for fp32 tensors, where the device has the format; storage stays as asked.
+bool take_default_mathematics(const Device& device, const Runtime& runtime, ExecutedPrecision& result) {
+    PrecisionConfig& config = result.config;
+    if (config.compute != Precision::fp32 || config.weights != Precision::fp32 || config.strict_fp32)
+        return false;
+    const auto available = [&](Precision p) {
+        return device.supports(EngineClass::matrix, p) ? p : Precision::fp32;
+    };
+    const Precision products = available(runtime.fp32.products);
+    const Precision convolutions = available(runtime.fp32.convolutions);
+    if (products == Precision::fp32 && convolutions == Precision::fp32)
+        return false;
+    config.compute = products;
+    if (products == runtime.fp32.products)
+        config.activations = config.weights = runtime.fp32.stored;
+    if (convolutions != products)
+        config.convolutions = convolutions;
+    result.supported = true;
+    result.note =
+        fmt::format("fp32 ({}): {} multiplies fp32 {}in {} unless told otherwise", name_of(convolutions),
+                    runtime.name, convolutions != products ? "convolutions " : "", name_of(convolutions));
+    return true;
+}
+
 } // namespace
 
 ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
                                     const PrecisionConfig& requested) {
     ExecutedPrecision result;
     result.config = requested;
+    if (take_default_mathematics(device, runtime, result))
+        return result;
     if (native(device, runtime, requested.compute)) {
         result.supported = true;
         return result;

@@ -113,6 +113,8 @@ class WorkBuilder {
         // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
         if (is_integer(precision_.compute) && !is_integer(precision_.activations) && !multiplies_weights(op))
             return precision_.activations;
+        if (precision_.convolutions && op.work.kind == OpKind::convolution)
+            return *precision_.convolutions;
         return precision_.compute;
     }
 

@@ -113,7 +113,7 @@ TEST_CASE("throughput counts as time and energy adds power", "[compare][left_out
 TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     const auto classes = residual_classes(left_out(0.1));
     test::TemporaryDatabase folder;
-    const std::string file = folder.write("uncertainty.json", uncertainty_json(classes));
+    const std::string file = folder.write("uncertainty.json", uncertainty_json(classes, {{}, {"gpu two"}}));
     const UncertaintyTable table{std::filesystem::path(file)};
     Device device;
     device.family = Family("gpu");
@@ -127,8 +127,11 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     CHECK(spread.high == Approx(find(classes, "gpu", "two", "stack", "compute").high).margin(0.011));
     runtime.parameters.clear(); // nothing fitted any more
     CHECK(table.spread(SpreadOf::latency, device, runtime, "compute").high > spread.high);
+    CHECK(table.measured(device, runtime));
+    runtime.id = "three"; // of which no chip was measured: no narrower than an unmeasured CPU's, or by family
+    CHECK_FALSE(table.measured(device, runtime));
     device.family = Family("cgra");
-    CHECK(table.spread(SpreadOf::latency, device, runtime, "compute").high == Approx(2));
+    CHECK(table.spread(SpreadOf::latency, device, runtime, "compute").high == Approx(3.5));
 }
 
 TEST_CASE("only values that were fitted on a device are evidence of it", "[compare][left_out]") {

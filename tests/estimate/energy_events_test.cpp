@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -32,6 +33,8 @@ TEST_CASE("every counted event has a price and a source on every device", "[ener
                 // Three chips publish no power at all: that their static power is missing is said.
                 const bool stated = r.device->tdp.known() || r.device->active_idle.known();
                 CHECK(unpriced_events(r.estimate.events, *r.machine).size() == (stated ? 0U : 1U));
+                if (!stated)
+                    continue;
                 const EnergyTable& table = *r.machine->energy;
                 for (std::size_t e = 0; e < kEventCount; ++e)
                     if (r.estimate.events.counts[e] > 0) {
@@ -60,7 +63,11 @@ TEST_CASE("in every power mode power lies between idle and limit", "[energy][law
                 continue;
             INFO(hardware << " at batch " << batch);
             const Machine& m = *r.machine;
-            CHECK((m.static_power_w > 0 || !m.device->tdp.known()));
+            if (!m.energy) { // nobody states what such a chip draws
+                CHECK(std::isnan(r.estimate.power_w));
+                continue;
+            }
+            CHECK(m.static_power_w > 0);
             CHECK(r.estimate.power_w >= m.static_power_w * (1 - 1e-9));
             if (m.power_limit_w > 0) {
                 CHECK(m.static_power_w < m.power_limit_w);
@@ -87,8 +94,11 @@ TEST_CASE("DRAM takes no more energy for a fused graph than for an unfused one, 
         const Result plain = run_graph(laws::session(), laws::bound("resnet50", 1), hardware, options);
         INFO(hardware);
         REQUIRE(plain.ok());
-        const double with = fused.estimate.energy[Event::dram_byte],
-                     without = plain.estimate.energy[Event::dram_byte];
+        if (!fused.machine->energy)
+            continue;
+        // Before an estimated power budget bounds them.
+        const double with = fused.estimate.energy[Event::dram_byte] / fused.estimate.energy_scale,
+                     without = plain.estimate.energy[Event::dram_byte] / plain.estimate.energy_scale;
         CHECK(with <= without * (1 + 2e-3));
         less += with < without * 0.999;
         ++devices;

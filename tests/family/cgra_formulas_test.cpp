@@ -42,10 +42,13 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
     // activations exceed half the memories.
     const Rig rig = fabric(2500);
     const Mapping m = map_one(*mapper_of("cgra"), s, network, rig);
-    // ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 8 units: two passes of 30 rows at two operands per clock, fill
-    // 4.
-    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * 30 / 2 + 4, 0.5},
+    // Two operators to a section. This one does 1500 + 300 of 4500, twice that of a section's: with one unit
+    // to each of the two, 1 + floor(0.8 x 6) = 5 of 8. ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 5 units: two
+    // passes of 30 rows at two operands per clock, fill 4. The section's other operators run meanwhile: 5 / 8
+    // of that. Its first result waits for one row of 30 while the section takes half of 4500 multiply-adds.
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, (2 * 30 / 2 + 4) * 5 / 8.0, 0.5},
                       {Resource::vector_cycles, Lane::on_chip, 300 / 64.0, 0.8},
+                      {Resource::matrix_cycles, Lane::overhead, 2 * 4500 / 2 / 256.0 / 30, 0.5},
                       {Resource::weight_bytes, Lane::memory, 200},
                       {Resource::dram_bytes, Lane::memory, 1800 - 40},
                       {Resource::weight_bytes, Lane::memory, 40},
@@ -56,7 +59,7 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
                   {Event::l1_byte, 1800 + 200 + 2 * 150 * 4}, // each operator on its own
                   {Event::routing_byte, 1800 + 200},
                   {Event::dram_byte, 200 + 1760 + 40}});
-    check_allocation(m, 8, 8, 2, 1500 / (9 * 8 * 30.0));
+    check_allocation(m, 5, 8, 2, 1500 / (9 * 8 * 30.0));
     CHECK(m.ideal_cycles == Approx(2 * 1500 / 256.0));
     CHECK(std::string(m.allocation.scheme) == "placed pipeline");
 
@@ -76,10 +79,11 @@ TEST_CASE("CGRA: no more copies than rows", "[formulas][cgra]") {
     Network network(Precision::fp32);
     const Mapping few = map_one(*mapper_of("cgra"), network.product(3, 2, 4), network, fabric(1e6));
     check_allocation(few, 3, 8, 1, 1);
-    const Mapping many = map_one(*mapper_of("cgra"), network.product(30, 3, 7), network, fabric(1e6));
+    Network second(Precision::fp32);
+    const Mapping many = map_one(*mapper_of("cgra"), second.product(30, 3, 7), second, fabric(1e6));
     check_allocation(many, 8, 8, 1, 30 * 3 * 7 / (4 * 8 * 30.0));
-    const Mapping groups =
-        map_one(*mapper_of("cgra"), network.convolution(8, 4, 2, 1, 2), network, fabric(1e6));
+    Network third(Precision::fp32);
+    const Mapping groups = map_one(*mapper_of("cgra"), third.convolution(8, 4, 2, 1, 2), third, fabric(1e6));
     check_allocation(groups, 8, 8, 1, 1); // 2 groups of one block of 4 x 2, four copies
 }
 
@@ -95,4 +99,18 @@ TEST_CASE("CGRA: sections follow the operators where these are many", "[formulas
     CHECK(reconfigured() == Approx(3 * 2e-5)); // 20 operators on 8 units
     machine.active_fraction = 0.5;
     CHECK(reconfigured() == Approx(5 * 2e-5));
+}
+
+TEST_CASE("CGRA: a network placed whole shares the units by work", "[formulas][cgra]") {
+    Network network(Precision::fp32);
+    std::vector<SubgraphWork> all;
+    for (const double rows : {100, 200, 500})
+        all.push_back(network.product(rows, 20, 40)); // 800 rows of 800 multiply-adds
+    const Rig rig = fabric(1e9);
+    CHECK(mapper_of("cgra")->map_network(network.work(), rig.machine()).sections == 1);
+    // One unit each, and floor(5 x part) more: 1 + 0, 1 + 1, 1 + 3 of 8.
+    std::vector<double> used;
+    for (const SubgraphWork& s : all)
+        used.push_back(map_one(*mapper_of("cgra"), s, network, rig).allocation.units_used);
+    CHECK(used == std::vector<double>{1, 2, 4});
 }

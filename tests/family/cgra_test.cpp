@@ -29,7 +29,8 @@ TEST_CASE("reduction lies along stages, results along lanes, rows stream", "[cgr
     CHECK(full.ideal_cycles == Approx(1000));
     CHECK(full.allocation.units_used == 64);
     // One block: 64 copies take a part of the rows each.
-    const Mapping small = map_one(*mapper, network.product(1000, 16, 6), network, plasticine(1e9));
+    Network alone(Precision::fp32);
+    const Mapping small = map_one(*mapper, alone.product(1000, 16, 6), alone, plasticine(1e9));
     CHECK(demand(small, Resource::matrix_cycles, Lane::compute) == 16 + 6);
 }
 

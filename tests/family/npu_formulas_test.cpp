@@ -81,9 +81,12 @@ TEST_CASE("NPU: weights stay in what the activations leave of the buffer", "[for
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
 }
 
-TEST_CASE("NPU: arrays of different sides flatten the taps, depthwise runs at its share", "[formulas][npu]") {
+TEST_CASE("NPU: arrays without a block per tap flatten the taps, depthwise runs at its share",
+          "[formulas][npu]") {
     Network network;
     Rig rig = cores();
+    std::erase_if(rig.runtime->parameters,
+                  [](const ParameterEntry& entry) { return entry.parameter == Parameter::channel_block; });
     own(*rig.device, "array_rows") = fact(16);
     own(*rig.device, "array_cols") = fact(6);
     rig.set(Parameter::depthwise_efficiency, 0.2).set(Parameter::drain_cost, 0);
@@ -107,21 +110,25 @@ TEST_CASE("NPU: layers of a pipeline wait for the rows they need", "[formulas][n
     SubgraphWork& s = network.convolution(4, 4, 10, 3);
     network.convolution(4, 8, 10, 3);
     const double macs = 2 * 100 * 9 * 4 * 4; // of three times as many
-    // The second axis of the kernel dilated by 2: six of ten rows. The interval of one image is that of all
-    // layers.
+    // The second axis of the kernel dilated by 2 reaches over five rows, two of them padding: three of ten.
+    // The interval of one image is that of all layers.
     Operator op = *s.operators[0].op;
     op.work.window->dilation = {1, 2, 1};
     s.operators[0].op = &op;
     const Mapping m = map_one(*mapper_of("npu"), s, network, rig);
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * macs / 1000, 0.5}, // not padded
                       {Resource::seconds, Lane::on_chip, 1e-3 * 2 / 3},
-                      {Resource::matrix_cycles, Lane::overhead, 2 * 3 * macs / 2 / 1000 * 0.6, 0.5}});
-    // A kernel higher than the image, and a product, wait for all of it.
+                      {Resource::matrix_cycles, Lane::overhead, 2 * 3 * macs / 2 / 1000 * 0.3, 0.5}});
+    // A kernel higher than the image, and a product of two activations, wait for all of it; one with weights
+    // for one of 100 rows.
     op.work.window->kernel[1] = 30;
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
           Approx(2 * 3 * macs / 2 / 1000 / 0.5));
     op.work.window.reset();
     op.work.kind = OpKind::matmul;
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
+          Approx(2 * 3 * macs / 2 / 1000 / 0.5 / 100));
+    op.work.contractions[0].weights_constant = false;
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::matrix_cycles, Lane::overhead) ==
           Approx(2 * 3 * macs / 2 / 1000 / 0.5));
 }
@@ -143,4 +150,55 @@ TEST_CASE("NPU: contexts load their weights and pass copies over the link", "[fo
         map_one(*mapper_of("npu"), network.simple(OpKind::data_movement, 800, 0), network, rig);
     CHECK(demand(copy, Resource::host_link_bytes, Lane::memory) == 0.25 * 1600);
     CHECK(copy.events[Event::host_link_byte] == 400);
+}
+
+TEST_CASE("NPU: groups of a pipeline take whole blocks, or run as a dense layer", "[formulas][npu]") {
+    Rig rig(Family("npu"), 1, 1000);
+    rig.device->dram.reset();
+    family_fact<bool>(*rig.device, "dataflow_pipeline") = true;
+    own(*rig.device, "on_chip_weights") = fact(1e6);
+    rig.set(Parameter::channel_block, 32);
+    rig.options.scenario = Scenario::throughput;
+    const auto macs = [&](double channels, double groups) {
+        Network network;
+        const Mapping m =
+            map_one(*mapper_of("npu"), network.convolution(channels, channels, 10, 3, groups), network, rig);
+        return demand(m, Resource::matrix_cycles, Lane::compute) * 1000 / 2;
+    };
+    CHECK(macs(64, 1) == Approx(100.0 * 9 * 64 * 64));
+    CHECK(macs(512, 16) == Approx(100.0 * 9 * 16 * 32 * 32)); // groups of 32 fit
+    CHECK(macs(256, 16) == Approx(100.0 * 9 * 16 * 32 * 32)); // of 16 channels: half of each side is empty
+    CHECK(macs(64, 16) == Approx(100.0 * 9 * 64 * 64));       // of 4: dense is less than 16 blocks
+    CHECK(macs(64, 64) == Approx(100.0 * 9 * 64));            // depthwise is not grouped
+}
+
+TEST_CASE("NPU: keys and values stay where the weights are when there is no other memory",
+          "[formulas][npu]") {
+    Rig rig(Family("npu"), 1, 1000);
+    rig.device->dram.reset();
+    rig.device->host_link_bandwidth = fact(1e9);
+    own(*rig.device, "sram") = fact(1e6);
+    own(*rig.device, "on_chip_weights") = fact(5e5);
+    Network network;
+    SubgraphWork& s = network.convolution(10, 20, 9, 3);
+    s.kv_bytes = 90;
+    network.work().memory.kv_cache_bytes = 90;
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::host_link_bytes, Lane::memory) == 0);
+    network.work().memory.kv_cache_bytes = 2e6; // more than there is room
+    CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::host_link_bytes, Lane::memory) == 90);
+}
+
+TEST_CASE("NPU: one more column of an array moves a layer by its padding alone", "[formulas][npu]") {
+    const auto cycles = [](double rows, double cols) {
+        Rig rig(Family("npu"), 1, 2 * 320 * 320);
+        own(*rig.device, "array_rows") = fact(rows);
+        own(*rig.device, "array_cols") = fact(cols);
+        Network network;
+        return demand(map_one(*mapper_of("npu"), network.convolution(64, 64, 56, 3), network, rig),
+                      Resource::matrix_cycles, Lane::compute);
+    };
+    // The reduction of 576 is cut into two tiles of 320, not into nine of a tap each.
+    CHECK(cycles(320, 320) == Approx(56 * 56 * 2.0));
+    CHECK(cycles(320, 321) == Approx(56 * 56 * 2.0 * 321 / 320));
+    CHECK(cycles(321, 320) == Approx(56 * 56 * 2.0 * 321 / 320));
 }

@@ -102,6 +102,7 @@ class Network {
         s.index = static_cast<std::uint32_t>(subgraphs_.size() - 1);
         work_.weight_bytes += s.weight_bytes;
         work_.macs += s.macs;
+        work_.operations += s.operations();
         work_.memory.timeline.push_back(s.activation_bytes());
         work_.memory.peak_live_bytes = std::max(work_.memory.peak_live_bytes, s.activation_bytes());
         work_.subgraphs.push_back(s);

@@ -154,6 +154,26 @@ TEST_CASE("integer formats quantise weights alone where the stack says so", "[ge
     CHECK_FALSE(language_precision(*tpu, options.precision, std::nullopt).supported);
 }
 
+TEST_CASE("the same integer format means the same numerics on every device", "[generation]") {
+    const auto runs = [](const char* device, Precision precision) {
+        const Conditions options = options_of(precision);
+        return language_precision(*laws::session().machine(device, options), options.precision, std::nullopt)
+            .config;
+    };
+    const PrecisionConfig kpu = runs("KPU-T256", Precision::int4); // bf16 arithmetic, no stack for it
+    CHECK(kpu.compute == Precision::bf16);
+    CHECK(kpu.weights == Precision::int4);
+    CHECK(kpu.activations == Precision::bf16);
+    CHECK(bits_of(kpu.kv_cache) == 16);
+    const PrecisionConfig hailo = runs("Hailo-8", Precision::int4); // integers alone
+    CHECK(hailo.weights == Precision::int4);
+    CHECK(hailo.activations == Precision::int8);
+    CHECK(hailo.kv_cache == Precision::int8);
+    const PrecisionConfig rockchip = runs("RK3588-NPU", Precision::int8); // its stack multiplies in int8
+    CHECK(rockchip.compute == Precision::int8);
+    CHECK(rockchip.activations == Precision::int8);
+}
+
 TEST_CASE("phases of an answer", "[generation]") {
     Prompt request;
     const Result r = answer("H100", Precision::fp16, request);

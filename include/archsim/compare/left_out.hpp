@@ -38,6 +38,19 @@ struct ResidualClassFacts {
     std::string basis;
 };
 
+/// What trusted rows were measured on.
+struct MeasuredOn {
+    std::vector<std::string> devices; ///< ids, sorted
+    std::vector<std::string> stacks;  ///< family and stack, "npu hailort", sorted
+};
+ARCHSIM_API MeasuredOn measured_on(const Validation& validation);
+
+/// Least widths of projections: those of a CPU that nobody measured, for families whose chips run the same
+/// libraries; a factor of 3.5 for families where every chip brings its own compiler. The latter is what whole
+/// kinds of such chips were off by when their vendors' tables appeared, 3 to 4, until measurements say more.
+ARCHSIM_API std::vector<ResidualClassFacts>
+projection_classes(const std::vector<ResidualClassFacts>& classes);
+
 /// The interval table that left-out rows of weight >= kTrustedWeight support.
 ///
 /// Evidence `device` takes the errors of left-out networks on devices with a fit of their own; `stack` those

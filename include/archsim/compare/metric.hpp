@@ -129,22 +129,28 @@ struct MetricField {
 ARCHSIM_API std::vector<MetricField> fields_of(const MetricTable& table);
 
 /// What a metric makes of an estimate; absent where there is no estimate, or no value (a price that nobody
-/// published).
+/// published, the energy of a chip whose static power nobody knows).
 ARCHSIM_API std::optional<Measure> measure_of(const Result& result, const Metric& metric,
                                               const CostOptions& conditions = {});
 /// The value alone.
 ARCHSIM_API std::optional<double> value_of(const Result& result, const Metric& metric,
                                            const CostOptions& conditions = {});
 
+/// The same for sums and texts that carry the unknown along: NaN where there is none.
+ARCHSIM_API double value_or_nan(const Result& result, const Metric& metric,
+                                const CostOptions& conditions = {});
+
 /// What results are ranked by when nothing else is asked for: latency, or throughput when saturated.
 inline const Metric& ranked_by(Scenario scenario) {
     return scenario == Scenario::throughput ? metric::throughput : metric::latency;
 }
 
-/// The best of several results.
+/// The best of several results. Projections do not win against measured results: the best of them stands
+/// apart.
 struct Winner {
-    std::size_t best = 0;          ///< index of the result
-    std::vector<std::size_t> tied; ///< others whose interval overlaps the best one's, best first
+    std::size_t best = 0;          ///< index of the best measured result; of the best one where none is
+    std::vector<std::size_t> tied; ///< other measured results that cannot be told apart from it, best first
+    std::optional<std::size_t> projected; ///< the best projection, where it is estimated better than `best`
 };
 /// Absent when no result has a value.
 ARCHSIM_API std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace archsim {
@@ -13,12 +14,14 @@ namespace archsim {
 /// One place of a ranking.
 struct Rank {
     std::size_t result = 0; ///< index into the ranked results
-    int place = 0;          ///< 1 is best; equal for ties; 0 for a result that has no value
-    bool tied = false;      ///< its 90 % interval overlaps that of the best in its place
+    /// 1 + how many measured results are surely better; 0 for a result that has no value. Results that cannot
+    /// be told apart pairwise may share a place without all being alike: the relation is not transitive.
+    int place = 0;
+    bool tied = false; ///< some other result with a place cannot be told apart from it
 };
 
-/// Best first; results without a value come last in their given order. Neighbours whose intervals overlap
-/// the interval of the best in their place share it.
+/// Best value first, projections among the others, though they count for nobody's place; results without a
+/// value come last in their given order.
 ARCHSIM_API std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
                                            const CostOptions& conditions = {});
 

@@ -37,6 +37,10 @@ struct PrecisionConfig {
     double weight_bits_overhead = 0.0;       ///< extra bits per weight (scales of block quantisation)
     double head_bits =
         0.0; ///< per weight of the output projection where a scheme keeps it wider; 0: as the others
+    /// Multiply format of convolutions where a stack treats them apart from other products.
+    std::optional<Precision> convolutions;
+    /// A request for fp32 products even from stacks that multiply fp32 tensors in a narrower format.
+    bool strict_fp32 = false;
 
     /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
     ARCHSIM_API static PrecisionConfig uniform(Precision p);

@@ -93,15 +93,19 @@ struct Estimate {
     double pieces = 1;           ///< most parts of the batch that any subgraph runs one after another
     double latency_s = 0;        ///< whole batch
     double throughput_per_s = 0; ///< items; in throughput scenario saturated over all instances
-    double power_w = 0;          ///< average
-    double peak_power_w = 0;     ///< of the subgraph that draws most
+    double power_w = 0;          ///< average; power and energy are NaN where static power is unknown
+    double peak_power_w = 0;     ///< of the subgraph that draws most, at most the power limit
     double energy_per_inference_j = 0;
+    /// Share of the event prices that an estimated power budget leaves; see bounded_by_budget().
+    double energy_scale = 1;
+    /// Useful operations over peak; the extremes are those of subgraphs with products, and of the whole run.
     double utilization = 0, utilization_min = 0, utilization_max = 0;
     double clock_ratio = 1; ///< below 1 when the power limit throttles
     bool power_limited = false;
     Interval latency_interval, throughput_interval, energy_interval;
     std::string interval_basis; ///< what the interval's width comes from
-    EnergyBreakdown energy;     ///< whole batch
+    bool projected = false; ///< neither this chip nor this kind of chip under this stack was ever measured
+    EnergyBreakdown energy; ///< whole batch
     EventCounts events;
     MemoryEstimate memory;
     NetworkMapping network;

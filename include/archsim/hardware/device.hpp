@@ -56,6 +56,9 @@ struct MemoryLevel {
     Fact capacity;        ///< bytes per scope
     Fact bandwidth;       ///< bytes/s over all units
     Fact bytes_per_clock; ///< per scope
+    double count = 1;     ///< of them on the chip, where these are neither one nor one per compute unit
+    /// How many of it a chip of that many compute units has.
+    double copies(double units) const { return count > 1 ? count : scope == MemoryScope::unit ? units : 1.0; }
 };
 /// A level of that name and scope, as files write them: "L2" of a "core", "SLC" of the "SoC".
 ARCHSIM_API MemoryLevel memory_level(std::string name, std::string scope);
@@ -108,7 +111,10 @@ struct ARCHSIM_API Device {
     Family family;
     int year = 0;
     Fact process_nm;
-    Fact clock_base, clock_boost, clock_sustained, clock_vector;
+    Fact clock_base, clock_boost; ///< boost: the highest; of CPUs with a single core busy
+    Fact clock_all_core;          ///< highest with every core busy
+    Fact clock_sustained;         ///< under dense matrix work within the power limit
+    Fact clock_vector;
     std::vector<Engine> engines;
     std::vector<StatedPeak> peaks;
     std::vector<MemoryLevel> memory;

@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,13 @@ struct ParameterEntry {
     Parameter parameter{};
     Fact value; ///< default
     std::vector<std::pair<std::string, Fact>> by_generation;
+};
+
+/// What a stack multiplies in when it is given fp32 tensors and told nothing else.
+struct Fp32Mathematics {
+    Precision products = Precision::fp32, convolutions = Precision::fp32;
+    Precision stored = Precision::fp32;   ///< tensors that only such products read
+    std::shared_ptr<const Source> source; ///< of the statement; null where the stack makes none
 };
 
 /// Published measurements name a stack, not its release nor how it was called. A stack that describes an
@@ -54,7 +62,10 @@ struct ARCHSIM_API Runtime {
     std::vector<std::string> vendors, generations; ///< empty = any
     FusionPolicy fusion;
     Fact combine_exponent; ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
+    Fp32Mathematics fp32;  ///< applies on devices that have these formats
     WeightPrefetch weight_prefetch = WeightPrefetch::layer;
+    bool streams_weights =
+        true; ///< on chips without memory of their own, weights can come from the host in every inference
     bool graph_capture = false;
     bool independent_streams = false; ///< saturated throughput = one stream per core
     bool language_models =
@@ -72,6 +83,8 @@ struct ARCHSIM_API Runtime {
 
     /// True when the device names this stack, or names none while family, vendor and generation fit.
     bool serves(const Device& device) const;
+    /// True when it runs that format where a device has it.
+    bool allows(Precision p) const;
 };
 
 /// Device fit > value for the device's generation > default.

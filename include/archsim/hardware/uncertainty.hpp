@@ -40,8 +40,13 @@ class ARCHSIM_API UncertaintyTable {
     /// Tables move; they are not copied.
     UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
+    /// True where measurements of this very chip are known, or of chips of its family under this stack. What
+    /// is neither is a projection: an estimate that nothing measured stands behind.
+    bool measured(const Device& device, const Runtime& runtime) const;
+
     /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,
     /// then generation, runtime, family, evidence, regime. `regime` is "compute", "memory" or "overhead".
+    /// A projection takes at least the width of "projection" in the file.
     Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime,
                   std::string_view regime) const;
 

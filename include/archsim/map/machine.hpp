@@ -83,6 +83,7 @@ struct ARCHSIM_API Machine {
     double peak_ops(Precision p) const;
     double power_limit_w =
         0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
+    double power_budget_w = 0;        ///< the same where it is an estimate: it bounds energy, not the clock
     double static_power_w = 0;        ///< of one chip
     double memory_capacity_bytes = 0; ///< of one chip; 0 = unknown
 };

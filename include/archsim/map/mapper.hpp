@@ -72,6 +72,9 @@ struct NetworkMapping {
     /// How sharply instances meet the bound of the DRAM that they share: p of (T^p + T_dram^p)^(1/p).
     double shared_exponent = std::numeric_limits<double>::infinity();
     bool pipelined = false; ///< throughput = 1 / slowest stage, not 1 / sum
+    /// The network lies side by side on the units, in so many sections in turn; 0: one subgraph after
+    /// another.
+    double sections = 0;
     const char* scheme = "";
 };
 

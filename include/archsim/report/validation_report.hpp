@@ -27,7 +27,8 @@ ARCHSIM_API Report describe(const Validation& validation, const std::vector<Find
 /// {"schema": "archsim.validate_estimates/1", "rows": [...], "summary": {...}}; unknown values are null.
 ARCHSIM_API std::string to_json(const Validation& validation, const std::vector<Finding>& findings);
 /// hardware_db/uncertainty.json.
-ARCHSIM_API std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes);
+ARCHSIM_API std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes,
+                                         const MeasuredOn& measured);
 /// Predicted against measured on logarithmic axes, one colour per family, as a stand-alone SVG picture.
 ARCHSIM_API std::string scatter_svg(const Validation& validation);
 

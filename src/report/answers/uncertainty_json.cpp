@@ -18,9 +18,8 @@ double outwards(double factor) {
     return factor < 1 ? std::floor(factor * 100) / 100 : std::ceil(factor * 100) / 100;
 }
 
-} // namespace
-
-std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes) {
+/// One class a line.
+std::string lines_of(const std::vector<ResidualClassFacts>& classes) {
     std::string lines;
     for (const ResidualClassFacts& facts : classes) {
         Json line = {{"metric", facts.metric}};
@@ -36,6 +35,12 @@ std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes) {
         line["basis"] = facts.basis;
         lines += (lines.empty() ? "    " : ",\n    ") + line.dump();
     }
+    return lines;
+}
+
+} // namespace
+
+std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes, const MeasuredOn& measured) {
     return "{\n"
            "  \"$schema\": \"uncertainty_schema.json\",\n"
            "  \"description\": [\"Factors between which measured / predicted lies with nominal 90 % "
@@ -44,8 +49,18 @@ std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes) {
            "devices.\"],\n"
            "  \"minimum_rows\": 0,\n"
            "  \"classes\": [\n" +
-           lines +
+           lines_of(classes) +
            "\n  ],\n"
+           "  \"projection\": [\n" +
+           lines_of(projection_classes(classes)) +
+           "\n  ],\n"
+           "  \"measured\": {\n"
+           "    \"devices\": " +
+           Json(measured.devices).dump() +
+           ",\n"
+           "    \"stacks\": " +
+           Json(measured.stacks).dump() +
+           "\n  },\n"
            "  \"sources\": {\n"
            "    \"left-out\": {\"kind\": \"fitted\", \"cite\": \"errors of left-out networks and devices of "
            "tests/measured, see docs/validation.md\"}\n"

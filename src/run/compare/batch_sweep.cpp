@@ -70,7 +70,8 @@ BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesReq
             if (!r.ok() || (latency_bound_s && r.estimate.latency_s > *latency_bound_s))
                 continue;
             const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric) {
-                if (!at || better(metric, *value_of(r, metric), *value_of(out.results[i][*at], metric)))
+                const auto value = value_of(r, metric);
+                if (value && (!at || better(metric, *value, *value_of(out.results[i][*at], metric))))
                     at = b;
             };
             improve(best.throughput, metric::throughput);

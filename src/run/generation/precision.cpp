@@ -35,6 +35,25 @@ bool offers_weights_alone(const Runtime& runtime, Precision format) {
            runtime.weight_only.end();
 }
 
+/// A uniform integer request to a stack that was not made for language models, and of which nobody knows how
+/// it would run them: what others make of the same request. Weights alone are narrow where the device has
+/// floating-point arithmetic, else what is multiplied with them is in the narrowest format that keeps a model
+/// usable, eight bits.
+std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision asked) {
+    const Device& device = *machine.device;
+    for (const Precision p : {Precision::fp16, Precision::bf16})
+        if (device.supports(EngineClass::matrix, p) && machine.runtime->allows(p)) {
+            PrecisionConfig c = PrecisionConfig::uniform(p);
+            c.weights = asked;
+            return c;
+        }
+    if (bits_of(asked) >= bits_of(Precision::int8) || machine.matrix_ops(Precision::int8) <= 0)
+        return std::nullopt;
+    PrecisionConfig c = PrecisionConfig::uniform(Precision::int8);
+    c.weights = asked;
+    return c;
+}
+
 /// Cached keys and values of that many bits; only the width matters.
 Precision cache_format(double bits) {
     return bits <= 4 ? Precision::int4 : bits <= 8 ? Precision::int8 : Precision::fp16;
@@ -51,6 +70,10 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
     if (uniform && is_integer(c.compute) && offers_weights_alone(*machine.runtime, c.compute)) {
         c = PrecisionConfig::uniform(Precision::fp16);
         c.weights = requested.weights;
+    } else if (const auto usual = uniform && is_integer(c.compute) && !machine.runtime->language_models
+                                      ? usual_formats(machine, c.compute)
+                                      : std::nullopt) {
+        c = *usual;
     } else if (!is_integer(c.compute) && bits_of(c.compute) < 16) {
         // Products take narrow operands; the residual stream and the norms stay in 16 bits.
         c.activations = Precision::fp16;

@@ -5,6 +5,7 @@
 #include "archsim/core/data_dir.hpp"
 
 #include "core/embedded_files.hpp"
+#include "hardware/claims.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
 #include "hardware/lints.hpp"
@@ -89,8 +90,10 @@ class Checker {
         for (const auto& device : devices_)
             names(*device);
         // Generations are known only where every device was read.
-        if (first_layer == 0)
+        if (first_layer == 0) {
             generations();
+            append(claims_beyond_measured(runtimes_));
+        }
         deployments();
     }
 

@@ -335,6 +335,32 @@ TEST_CASE("an unknown key that reader and schema both see is one finding", "[har
     CHECK(at(findings, "/comment")->kind == FindingKind::unknown_key);
 }
 
+TEST_CASE("nobody is assumed to reach more of the peak than was measured", "[hardware][check]") {
+    const auto accelerator = [](const std::string& id, double share, const char* source) {
+        json runtime = small_runtime(id);
+        runtime["families"] = {"npu"};
+        runtime["sources"]["F1"] = {{"kind", "measured"}, {"cite", "a run"}};
+        runtime["parameters"]["matrix_efficiency"] = {{"value", share}, {"unit", "1"}, {"source", source}};
+        return runtime;
+    };
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack")); // 0.8 assumed, of a GPU
+    files.add_runtime(accelerator("measured", 0.6, "F1"));
+    files.add_runtime(accelerator("modest", 0.6, "S1"));
+    files.add_runtime(accelerator("bold", 0.7, "S1"));
+    files.add_device(small_device("Acme-1"));
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    REQUIRE(findings.size() == 1);
+    CHECK(findings[0].kind == FindingKind::inconsistent);
+    CHECK(findings[0].where == "/parameters/matrix_efficiency");
+    CHECK_THAT(findings[0].file, Catch::EndsWith("bold.json"));
+    CHECK_THAT(findings[0].message, Catch::Contains("0.7") && Catch::Contains("0.6"));
+}
+
 TEST_CASE("a file inside a database and an overlay are checked alone", "[hardware][check]") {
     TemporaryDatabase files;
     files.write("schema.json", kOpenSchema);

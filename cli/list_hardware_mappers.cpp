@@ -4,6 +4,7 @@
 #include "archsim/core/data_dir.hpp"
 #include "archsim/hardware/family_schema.hpp"
 #include "archsim/report/hardware_list.hpp"
+#include "archsim/report/limits_of_belief.hpp"
 #include "archsim/report/this_machine_report.hpp"
 #include "common/tool.hpp"
 
@@ -94,6 +95,7 @@ int main(int argc, char** argv) {
     std::vector<std::string> overlays;
     std::optional<std::string> check;
     MachineRequest machine;
+    bool belief = false;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
         const std::vector<std::string> families = family_names();
@@ -106,6 +108,8 @@ int main(int argc, char** argv) {
         flags.add_optional_value("--check", check,
                                  "check a database folder or one file (default: the installed database)");
         machine.add_to(flags);
+        flags.add_flag("--belief", belief,
+                       "what was measured and what is a projection, per device, with the width of intervals");
         flags.add_option("--names", names, "names only, one per line")
             .one_of({"devices", "runtimes", "deployments"});
         flags.add_option("--schema", schema,
@@ -146,6 +150,14 @@ int main(int argc, char** argv) {
         }
         if (!names.empty()) {
             output.emit(names_of(database, names));
+            return 0;
+        }
+        if (belief) {
+            const UncertaintyTable table(data_dir() / "hardware_db" / "uncertainty.json");
+            const Format format = output.chosen();
+            if (format == Format::json)
+                throw UsageError("--belief is written as text, markdown, csv or html");
+            output.emit(render(describe(beliefs(database, table)), format, output.render_options()));
             return 0;
         }
         if (!show_runtime.empty()) {

@@ -43,7 +43,9 @@ Facts best_batches(const ArchitectureComparison& c, const BatchSweep& s) {
             continue;
         }
         const Result &t = s.results[i][*best.throughput], &e = s.results[i][*best.energy];
-        const auto text = [](const Result& r, const Metric& m) { return format_value(m, *value_of(r, m)); };
+        const auto text = [](const Result& r, const Metric& m) {
+            return format_value(m, value_or_nan(r, m));
+        };
         facts.items.push_back(
             {c.labels[i],
              fmt::format("{} for throughput ({}, {}), {} for energy ({}, {})", s.batches[*best.throughput],

@@ -6,6 +6,7 @@
 
 #include "report/answers/architectures.hpp"
 
+#include "archsim/compare/ties.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -52,6 +53,15 @@ bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
     return values > 1;
 }
 
+/// Nothing measured stands behind a projection: it is named apart.
+std::string projection_text(const ArchitectureComparison& c, const Winner& winner, const Metric& m) {
+    if (winner.projected)
+        return fmt::format(
+            "; projected: {}, {}", c.labels[*winner.projected],
+            format_value(m, *value_of(c.results[*winner.projected], m, c.request.decision.cost)));
+    return c.results[winner.best].estimate.projected ? "; a projection, not measured" : "";
+}
+
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
     for (const Metric* m : recommended(c.request)) {
@@ -65,7 +75,8 @@ Facts recommendations(const ArchitectureComparison& c) {
         facts.items.push_back({name, all_equal(c, *m)
                                          ? "all equal, " + value
                                          : fmt::format("{}, {}{}", c.labels[winner->best], value,
-                                                       tied.empty() ? "" : " (tied with " + tied + ")")});
+                                                       tied.empty() ? "" : " (tied with " + tied + ")") +
+                                               projection_text(c, *winner, *m)});
     }
     return facts;
 }
@@ -173,9 +184,10 @@ std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& met
 }
 
 std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
-    return measure_of(c.results[a], metric, c.request.decision.cost)
-                   ->interval.overlaps(measure_of(c.results[b], metric, c.request.decision.cost)->interval)
-               ? "; their 90 % intervals overlap"
+    const CostOptions& conditions = c.request.decision.cost;
+    return tied(metric, c.results[a], *measure_of(c.results[a], metric, conditions), c.results[b],
+                *measure_of(c.results[b], metric, conditions))
+               ? "; the estimates cannot tell them apart"
                : "";
 }
 
@@ -199,11 +211,11 @@ Bullets key_insights(const ArchitectureComparison& c) {
     const auto ratio = [&](const Metric& metric) {
         return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
     };
-    if (frugal != fast)
+    if (frugal != fast && value_of(c.results[fast], metric::energy))
         bullets.items.push_back(fmt::format("Trade-off: {} takes {} less energy than {} and is {} it.",
                                             c.labels[frugal], format_percent(1 - ratio(metric::energy)),
                                             c.labels[fast], slower_text(ratio(metric::latency))));
-    else
+    else if (frugal == fast)
         bullets.items.push_back(
             fmt::format("No trade-off: {} wins both energy and latency.", c.labels[fast]));
     for (const Placed& placed : latency) {

@@ -131,7 +131,7 @@ Table batch_table(const BatchAnalysis& sweep) {
 
 std::string point_text(const BatchSeries& series, std::size_t index) {
     const BatchPoint& point = series.points[index];
-    const auto text = [&](const Metric& m) { return format_value(m, *value_of(point.result, m)); };
+    const auto text = [&](const Metric& m) { return format_value(m, value_or_nan(point.result, m)); };
     return fmt::format("batch {}: {}, {} per batch, {} per item, {}", point.batch, text(metric::throughput),
                        text(metric::latency), text(metric::energy), text(metric::memory));
 }

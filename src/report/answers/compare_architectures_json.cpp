@@ -45,11 +45,13 @@ Json recommendations_json(const ArchitectureComparison& c) {
             for (std::size_t i : winner->tied)
                 tied.push_back(c.labels[i]);
         all[metric->key] =
-            winner ? Json{{"architecture", c.labels[winner->best]},
-                          {"value", *value_of(c.results[winner->best], *metric, c.request.decision.cost)},
-                          {"unit", metric->unit},
-                          {"tied", tied}}
-                   : Json(nullptr);
+            winner
+                ? Json{{"architecture", c.labels[winner->best]},
+                       {"value", *value_of(c.results[winner->best], *metric, c.request.decision.cost)},
+                       {"unit", metric->unit},
+                       {"tied", tied},
+                       {"projected", winner->projected ? Json(c.labels[*winner->projected]) : Json(nullptr)}}
+                : Json(nullptr);
     }
     return all;
 }

@@ -34,11 +34,15 @@ std::string shortfall(const Verdict& v) {
 Cell verdict_cell(const Verdict& v) {
     if (!v.value)
         return {"unknown", {}, Tone::bad};
+    if (!v.certain)
+        return {fmt::format("{}, {}", v.met ? "may be met" : "may be missed",
+                            format_percent(v.met ? v.probability : 1 - v.probability)),
+                v.margin, v.met ? Tone::good : Tone::bad};
     const std::string text = v.met ? at_least(v.constraint) && v.margin > 1
                                          ? "yes, " + format_ratio(1 + v.margin) + " the limit"
                                          : "yes, " + format_percent(v.margin) + " headroom"
                                    : "no, " + shortfall(v);
-    return {text + (v.certain ? "" : " (?)"), v.margin, v.met ? Tone::good : Tone::bad};
+    return {text, v.margin, v.met ? Tone::good : Tone::bad};
 }
 
 std::vector<std::string> names(const std::vector<std::size_t>& list, const std::vector<std::string>& labels) {
@@ -55,6 +59,11 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
         const Winner& w = *d.recommended;
         std::string text = fmt::format("Recommended: {}, best by {} ({})", labels[w.best], by.noun,
                                        format_value(by, *value_of(results[w.best], by, d.request.cost)));
+        if (results[w.best].estimate.projected)
+            text += "; a projection: nothing measured stands behind it";
+        if (w.projected)
+            text += fmt::format("; projected to do better, and not measured: {} ({})", labels[*w.projected],
+                                format_value(by, *value_of(results[*w.projected], by, d.request.cost)));
         if (!w.tied.empty())
             text += fmt::format("; not to be told apart from {} (90 % intervals overlap)",
                                 fmt::join(names(w.tied, labels), ", "));
@@ -97,7 +106,8 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
         table.rows.push_back(std::move(row));
     }
     if (uncertain)
-        table.notes.emplace_back("(?) the limit lies inside the 90 % interval of the estimate");
+        table.notes.emplace_back("may be met, may be missed: the limit lies inside the 90 % interval of the "
+                                 "estimate; with its probability");
     if (!d.request.pareto.empty()) {
         std::vector<std::string_view> nouns;
         for (const Metric* m : d.request.pareto)
@@ -128,6 +138,7 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
                             {"value", v.value ? Json(*v.value) : Json(nullptr)},
                             {"met", v.met},
                             {"certain", v.certain},
+                            {"probability", v.value ? Json(v.probability) : Json(nullptr)},
                             {"margin", std::isfinite(v.margin) ? Json(v.margin) : Json(nullptr)}});
         verdicts.push_back({{"device", labels[i]},
                             {"qualifies", static_cast<bool>(d.qualifies[i])},

@@ -93,7 +93,7 @@ Table account(const Result& result) {
     const double batch = result.estimate.batch;
     table.title =
         fmt::format("Energy of {} on {}: {} per inference{}", result.model->name, hardware_label(result),
-                    format_value(metric::energy, *value_of(result, metric::energy)),
+                    format_value(metric::energy, value_or_nan(result, metric::energy)),
                     batch > 1 ? fmt::format(", below that of the batch of {:g}", batch) : std::string());
     table.columns = {{"", "", "model"},
                      {"", "", "hardware"},

@@ -125,7 +125,7 @@ Table parts_table(const Result& result) {
         if (r.ok()) {
             row.push_back(scaled(e.latency_s, 1e-3));
             row.push_back(scaled(e.latency_s * part.repeat, 1e-3));
-            row.push_back(scaled(*value_of(r, metric::energy) * part.repeat, 1e-3));
+            row.push_back(scaled(value_or_nan(r, metric::energy) * part.repeat, 1e-3));
         } else {
             row.push_back({std::string(name_of(e.status)), {}, Tone::bad});
             row.insert(row.end(), 2, Cell{"-"});
@@ -142,7 +142,7 @@ Table parts_table(const Result& result) {
     if (result.ok()) {
         total.push_back(scaled(e.latency_s, 1e-3));
         total.push_back(scaled(e.latency_s, 1e-3));
-        total.push_back(scaled(*value_of(result, metric::energy), 1e-3));
+        total.push_back(scaled(value_or_nan(result, metric::energy), 1e-3));
     } else {
         total.insert(total.end(), 3, Cell{"-"});
     }

@@ -15,6 +15,8 @@ struct Prefix {
 };
 
 std::string with_prefix(double value, const Prefix* first, const Prefix* last, const char* unit) {
+    if (std::isnan(value))
+        return "-";
     const double magnitude = std::abs(value);
     const Prefix* best = first;
     for (const Prefix* p = first; p != last; ++p)
@@ -73,7 +75,7 @@ std::string format_count(double value) {
 }
 
 std::string format_percent(double fraction) {
-    return fmt::format("{:.1f} %", fraction * 100);
+    return std::isnan(fraction) ? std::string("-") : fmt::format("{:.1f} %", fraction * 100);
 }
 
 } // namespace archsim

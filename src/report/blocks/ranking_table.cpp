@@ -6,6 +6,7 @@
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <set>
 
@@ -75,8 +76,14 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                            if (row.rank.place == 0)
                                return Cell{"-"};
                            return Cell{rank_text(row.rank, r), row.rank.place,
-                                       row.rank.place == 1 ? Tone::good : Tone::plain};
+                                       row.rank.place == 1 && !r.estimate.projected ? Tone::good
+                                                                                    : Tone::plain};
                        }});
+    if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
+        add_estimated(columns, {"Belief", "", "belief", Align::left, 1}, [](const RankingRow& row) {
+            const bool projected = row.result->estimate.projected;
+            return Cell{projected ? "projected" : "measured", {}, projected ? Tone::muted : Tone::plain};
+        });
     add_estimated(columns, {"Precision", "", "executed_precision", Align::left, 1},
                   [](const RankingRow& row) { return Cell{precision_label(*row.result)}; });
     add_ranking_metrics(columns, results, by, view, false);

@@ -81,6 +81,9 @@ void add_estimate_details(ResultColumns& columns) {
     columns.push_back({plain_column("power_limited"), [](const RankedResult& row) {
                            return flag_cell(row.result->ok(), row.result->estimate.power_limited);
                        }});
+    columns.push_back({plain_column("projected"), [](const RankedResult& row) {
+                           return flag_cell(row.result->ok(), row.result->estimate.projected);
+                       }});
     number("utilization_min", [](const Estimate& e) { return e.utilization_min; });
     number("utilization_max", [](const Estimate& e) { return e.utilization_max; });
     size("weight_bytes", [](const Estimate& e) { return e.memory.weight_bytes; });

@@ -10,6 +10,14 @@ namespace archsim {
 namespace {
 
 constexpr std::array kMarks = {
+    RowMark{"(rank)", MarkedCell::none, true,
+            [](const Result& r) {
+                return r.estimate.projected
+                           ? std::string("projected: neither this chip nor its kind under this stack was "
+                                         "measured; it counts for nobody's rank")
+                           : std::string();
+            },
+            false},
     RowMark{"*", MarkedCell::precision, false,
             [](const Result& r) {
                 return r.estimate.precision_note.empty()
@@ -47,7 +55,9 @@ std::string rank_text(const Rank& rank, const Result& result) {
 void add_mark_notes(const Result& result, const std::string& name, std::set<std::string>& notes) {
     for (const RowMark& mark : kMarks)
         if (const std::string note = mark.note(result); !note.empty())
-            notes.insert(fmt::format("{}{}{}: {}", mark.sign, mark.sign.empty() ? "" : " ", name, note));
+            notes.insert(mark.names_results
+                             ? fmt::format("{}{}{}: {}", mark.sign, mark.sign.empty() ? "" : " ", name, note)
+                             : fmt::format("{} {}", mark.sign, note));
 }
 
 } // namespace archsim

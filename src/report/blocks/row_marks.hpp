@@ -20,6 +20,7 @@ struct RowMark {
     bool in_brackets = false; ///< its rank is in brackets: "(2)"
     /// The note under the table, after "SIGN NAME: "; empty where the result does not carry the sign.
     std::string (*note)(const Result& result);
+    bool names_results = true; ///< false: the note holds for all that carry the sign, and names none
 };
 
 /// `text` with the signs that the result carries in that cell.

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
                          "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .separated_by(',')
             .required();
         flags.add_option("--batch-sizes", batches, "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256")
             .show_default();

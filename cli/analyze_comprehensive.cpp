@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
                         ? to_json(analysis)
                         : render(describe(analysis, view), format, output.render_options()) +
                               check.text({&analysis.result}, output));
-        return cli::exit_code_of(analysis.result);
+        return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",
                          "Reports everything about a neural network on one device.", kExamples, setup, body);

@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
                 report.blocks.push_back(std::move(chart));
         output.emit(format == Format::json ? to_json(comparison, explanations)
                                            : render(report, format, output.render_options()));
-        return cli::exit_code_of(comparison.results);
+        return cli::exit_code_of(comparison.results, request.decision);
     };
     return cli::run_tool(
         argc, argv, "compare_architectures",

@@ -87,7 +87,8 @@ int main(int argc, char** argv) {
                          "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
         flags.add_option("--deployment", request.deployment,
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)");
-        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file");
+        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .separated_by(',');
         workload.add_to(flags);
         text.add_to(flags);
         decisions.add_to(flags);
@@ -143,7 +144,7 @@ int main(int argc, char** argv) {
                         [&] { return tabulate(comparison, view); },
                         [&] { return describe(comparison, view); }) +
                     check.text(pointers_to(comparison.results), output));
-        return cli::exit_code_of(comparison.results);
+        return cli::exit_code_of(comparison.results, request.decision);
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
                          kExamples, setup, body);

@@ -59,7 +59,8 @@ struct Options {
     void add_to(cli::Flags& flags) {
         flags.add_option("model", models,
                          "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
-        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file");
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
+            .separated_by(',');
         flags.add_option(
             "--vary", vary,
             "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "

@@ -1,8 +1,12 @@
 #include "common/flags.hpp"
 
+#include "archsim/hardware/database.hpp"
+#include "core/printable.hpp"
+
 #include <CLI/CLI.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <array>
 #include <utility>
@@ -141,6 +145,23 @@ void Flags::remove(const std::string& flag) {
     parser_->app.remove_option(parser_->app.get_option(flag));
 }
 
+std::string Flags::what_was_meant(const std::vector<std::string>& unexpected) const {
+    std::vector<std::string> known;
+    for (const OptionFacts& option : facts())
+        for (const std::string& flag : option.flags)
+            if (flag.starts_with("--"))
+                known.push_back(flag);
+    for (const std::string& word : unexpected) {
+        if (!word.starts_with("-"))
+            continue;
+        const std::string flag = word.substr(0, word.find('='));
+        const auto nearest = nearest_names(flag, known, 1);
+        return fmt::format("there is no {}{}", flag,
+                           nearest.empty() ? std::string() : fmt::format("; is {} meant?", nearest.front()));
+    }
+    return fmt::format("\"{}\" was not expected", fmt::join(unexpected, "\", \""));
+}
+
 std::optional<int> Flags::parse(int argc, char** argv) {
     // No argument of a tool may be empty, and CLI11 2.1 does not return from some command lines with one.
     for (int i = 1; i < argc; ++i)
@@ -155,8 +176,12 @@ std::optional<int> Flags::parse(int argc, char** argv) {
         return std::nullopt;
     } catch (const CLI::Success& done) {
         return parser_->app.exit(done);
+    } catch (const CLI::ExtrasError&) {
+        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(),
+                   printable(what_was_meant(parser_->app.remaining())));
+        return 1;
     } catch (const CLI::ParseError& problem) {
-        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), problem.what());
+        fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), printable(problem.what()));
         return 1;
     }
 }

@@ -89,6 +89,9 @@ class Flags {
     std::vector<OptionFacts> facts() const;
 
   private:
+    /// Says which flag does not exist, with the nearest that does.
+    std::string what_was_meant(const std::vector<std::string>& unexpected) const;
+
     struct Parser;
     std::unique_ptr<Parser> parser_;
 };

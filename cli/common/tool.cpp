@@ -3,6 +3,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/ops/given_values.hpp"
 #include "common/manual.hpp"
+#include "core/printable.hpp"
 
 #include <fmt/format.h>
 
@@ -243,14 +244,23 @@ Exit exit_of(const Error& problem) {
 } // namespace
 
 int exit_code_of(const Result& result) {
-    return status(result.ok() ? Exit::ok : Exit::incomplete);
+    return exit_code_of(std::span(&result, 1));
 }
 
 int exit_code_of(std::span<const Result> results) {
     const bool incomplete = std::any_of(results.begin(), results.end(), [](const Result& result) {
         return result.estimate.status == Status::incomplete;
     });
-    return status(incomplete ? Exit::incomplete : Exit::ok);
+    const bool nothing_runs = !results.empty() && std::none_of(results.begin(), results.end(),
+                                                               [](const Result& r) { return r.ok(); });
+    return status(incomplete ? Exit::incomplete : nothing_runs ? Exit::nothing : Exit::ok);
+}
+
+int exit_code_of(std::span<const Result> results, const DecisionRequest& limits) {
+    const int code = exit_code_of(results);
+    if (code != status(Exit::ok) || limits.constraints.empty())
+        return code;
+    return status(decide(results, limits).recommended ? Exit::ok : Exit::nothing);
 }
 
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
@@ -259,8 +269,9 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
     Flags flags(name, description,
                 "Examples:\n" + examples +
-                    "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 70 fault of "
-                    "the tool.",
+                    "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 4 answered, "
+                    "but nothing "
+                    "runs or meets the limits, 70 fault of the tool.",
                 name + " " + std::string(version()));
     setup(flags);
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {
@@ -278,14 +289,14 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     try {
         return body();
     } catch (const Error& problem) {
-        fmt::print(stderr, "{}: {}\n", name, problem.what());
+        fmt::print(stderr, "{}: {}\n", name, printable(problem.what()));
         return status(exit_of(problem));
     } catch (const std::bad_alloc&) {
         fmt::print(stderr, "{}: there is not enough memory; ask for less at once, or give the tool more\n",
                    name);
         return status(Exit::input);
     } catch (const std::exception& problem) {
-        fmt::print(stderr, "{}", own_fault(name, {argv + 1, argv + argc}, problem.what()));
+        fmt::print(stderr, "{}", printable(own_fault(name, {argv + 1, argv + argc}, problem.what())));
         return status(Exit::fault);
     }
 }

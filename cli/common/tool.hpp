@@ -90,15 +90,17 @@ void take_model(std::string& model, const std::string& positional, const std::st
 
 /// Status of a process; the same for every tool. A fault of our own is EX_SOFTWARE of sysexits.h: far from
 /// those that say something about the input.
-enum class Exit : std::uint8_t { ok = 0, usage = 1, input = 2, incomplete = 3, fault = 70 };
-/// Of the one result that a tool was asked for: incomplete when there is no estimate.
+enum class Exit : std::uint8_t { ok = 0, usage = 1, input = 2, incomplete = 3, nothing = 4, fault = 70 };
+/// Of the one result that a tool was asked for.
 int exit_code_of(const Result& result);
-/// Of a comparison: incomplete when a result misses a part of its model.
+/// Of a comparison: incomplete when a result misses a part of its model, nothing when none of them runs.
 int exit_code_of(std::span<const Result> results);
+/// The same, and nothing also when no result meets the limits.
+int exit_code_of(std::span<const Result> results, const DecisionRequest& limits);
 
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
-/// code: 0 ok, 1 usage, 2 input, 3 incomplete; an exception that the library does not throw on purpose is a
-/// fault of ours (Exit::fault), and the line says how to report it.
+/// code: 0 ok, 1 usage, 2 input, 3 incomplete, 4 nothing runs or meets the limits; an exception that the
+/// library does not throw on purpose is a fault of ours (Exit::fault), and the line says how to report it.
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(Flags&)>& setup,
              const std::function<int()>& body);

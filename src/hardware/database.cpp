@@ -146,7 +146,23 @@ struct HardwareDatabase::State {
             return DatabaseEntry{read_device_head(std::string(name)).id, std::string(name), std::nullopt,
                                  std::numeric_limits<std::size_t>::max(), nullptr};
         const DatabaseEntry* entry = files.find(name);
+        if (entry == nullptr)
+            entry = find_without_punctuation(name);
         return entry == nullptr ? find_made(name, asked) : std::optional(*entry);
+    }
+
+    /// "h-100", "RTX4090": the one device whose id has these letters and digits.
+    const DatabaseEntry* find_without_punctuation(std::string_view name) const {
+        const std::string bare = bare_name(name);
+        const DatabaseEntry* only = nullptr;
+        for (const auto& [key, entries] : files.index().devices) {
+            if (bare_name(key) != bare)
+                continue;
+            if (only != nullptr)
+                return nullptr;
+            only = &entries.back();
+        }
+        return only;
     }
 };
 

@@ -3,6 +3,7 @@
 #include "hardware/text.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace archsim {
 
@@ -35,6 +36,7 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
     const std::string key = name_key(name);
     struct Candidate {
         std::size_t distance;
+        std::size_t unlike_length; ///< resnet5 is nearer to resnet50 than to deeplabv3_resnet50
         const std::string* name;
     };
     std::vector<Candidate> candidates;
@@ -45,10 +47,13 @@ std::vector<std::string> nearest_names(std::string_view name, const std::vector<
         const std::size_t distance = part ? 1 : edit_distance(key, other);
         // Further away than half of the letters is no help.
         if (part || distance <= std::max(key.size(), other.size()) / 2)
-            candidates.push_back({distance, &candidate});
+            candidates.push_back({distance,
+                                  std::max(key.size(), other.size()) - std::min(key.size(), other.size()),
+                                  &candidate});
     }
     std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-        return a.distance != b.distance ? a.distance < b.distance : *a.name < *b.name;
+        return std::tie(a.distance, a.unlike_length, *a.name) <
+               std::tie(b.distance, b.unlike_length, *b.name);
     });
     std::vector<std::string> result;
     for (const Candidate& candidate : candidates) {

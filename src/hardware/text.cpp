@@ -1,6 +1,7 @@
 #include "hardware/text.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace archsim {
 
@@ -27,6 +28,12 @@ std::string name_key(std::string_view name) {
     std::string result = lower_case(name);
     std::replace(result.begin(), result.end(), ' ', '-');
     std::replace(result.begin(), result.end(), '_', '-');
+    return result;
+}
+
+std::string bare_name(std::string_view name) {
+    std::string result = lower_case(name);
+    std::erase_if(result, [](unsigned char c) { return c < 0x80 && std::isalnum(c) == 0; });
     return result;
 }
 

@@ -10,6 +10,8 @@ std::string lower_case(std::string_view text);
 bool same_ignoring_case(std::string_view a, std::string_view b);
 /// Lower case, with blanks and underscores as hyphens: the form in which ids and aliases are compared.
 std::string name_key(std::string_view name);
+/// Letters and digits alone, in lower case: what people remember of a name. "ResNet-50" -> "resnet50".
+std::string bare_name(std::string_view name);
 /// True when one of two JSON pointers is, or lies inside, the other.
 bool same_place(std::string_view a, std::string_view b);
 /// "a, b or c"

@@ -37,6 +37,8 @@ ByteSource::ByteSource(const std::filesystem::path& file) : name_(file.string())
     if (::stat(file.c_str(), &status) != 0)
         fail(name_, "cannot be opened" + reason(), "check the path");
     // Asked before opening, for opening a pipe would wait.
+    if (S_ISDIR(status.st_mode))
+        fail(name_, "is a folder", "discover_models FOLDER lists the models in it; give the path of one");
     if (!S_ISREG(status.st_mode))
         fail(name_, "is not a file", "give the path of an .onnx file");
     if (status.st_size == 0)

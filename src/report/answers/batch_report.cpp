@@ -8,6 +8,7 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
+#include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
 
@@ -242,7 +243,7 @@ std::string to_json(const BatchAnalysis& sweep) {
                                       {"best_batch", best_json(series)},
                                       {"points", std::move(points)}});
     }
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

@@ -11,6 +11,7 @@
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
+#include "report/render/json_document.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -146,7 +147,7 @@ std::string to_json(const Calibration& calibration) {
                              {"left_out", errors_json(calibration.left_out)}}},
                            {"rows", std::move(rows)},
                            {"notes", calibration.notes}};
-    return document.dump(2) + '\n';
+    return document_text(document);
 }
 
 } // namespace archsim

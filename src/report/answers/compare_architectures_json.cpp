@@ -7,6 +7,7 @@
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 #include <cmath>
 
@@ -177,7 +178,7 @@ std::string to_json(const ArchitectureComparison& c, const Explanations& explana
     add_scenarios(c, document);
     add_explanations(document, c.results, explanations);
     document["explanation"] = c.explanation ? explanation_json(c, *c.explanation) : Json(nullptr);
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

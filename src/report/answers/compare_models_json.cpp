@@ -5,6 +5,7 @@
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 namespace archsim {
 
@@ -52,7 +53,7 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
             document["results"].push_back(result_json(row, view.metric_view()));
     }
     add_explanations(document, c.results, view.explanations);
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

@@ -7,6 +7,7 @@
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 namespace archsim {
 
@@ -58,7 +59,7 @@ std::string to_json(const ComprehensiveAnalysis& a) {
         {"memory", memory_json(r)},
         {"batches", a.batches.series.empty() ? Json(nullptr) : Json::parse(to_json(a.batches)).at("series")},
         {"cost", Json::parse(cost_to_json(std::span(&r, 1), a.decision.request.cost))}};
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

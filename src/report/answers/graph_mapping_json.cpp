@@ -3,6 +3,7 @@
 #include "archsim/report/graph_mapping.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/render/json_document.hpp"
 
 #include <span>
 
@@ -137,7 +138,7 @@ std::string mapping_to_json(const Result& result) {
                            {"network_s", result.ok() ? Json(result.estimate.network_s) : Json(nullptr)},
                            {"subgraphs", subgraphs_json(result)},
                            {"memory", memory_json(result)}};
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

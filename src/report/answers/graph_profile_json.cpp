@@ -1,5 +1,6 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/graph_profile.hpp"
+#include "report/render/json_document.hpp"
 
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -134,7 +135,7 @@ std::string to_json(const GraphProfile& profile, bool allow_unknown) {
     Json& findings = document["findings"] = Json::array();
     for (const Finding& finding : graph.findings)
         findings.push_back(finding_json(finding));
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/hardware_list.hpp"
+#include "report/render/json_document.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -137,7 +138,7 @@ std::string to_json(const HardwareList& list) {
                                {"hardware", deployment.hardware}});
     document["runtimes"] = list.runtimes;
     document["findings"] = findings_json(list.findings);
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 std::string to_json(const DeviceSheet& sheet) {
@@ -150,7 +151,7 @@ std::string to_json(const DeviceSheet& sheet) {
     entry["facts"] = facts_json(sheet.facts);
     document["hardware"] = Json::array({std::move(entry)});
     document["findings"] = findings_json(device.findings);
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 std::string to_json(const RuntimeSheet& sheet) {
@@ -172,7 +173,7 @@ std::string to_json(const RuntimeSheet& sheet) {
                                          {"compile_per_operator_s", value_json(stack.compile_per_operator)},
                                          {"sources", counts_json(count_sources(sheet.facts))},
                                          {"facts", facts_json(sheet.facts)}}});
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 std::string to_json(const HardwareCheck& check) {
@@ -183,7 +184,7 @@ std::string to_json(const HardwareCheck& check) {
     document["device_sources"] = counts_json(check.device_sources);
     document["runtime_sources"] = counts_json(check.runtime_sources);
     document["findings"] = findings_json(check.findings);
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 // Diagrams of a mapped network: one box per fused subgraph, shaded by what binds it, an arrow per dependency.
 
 #include "archsim/report/graph_mapping.hpp"
+#include "core/printable.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -96,7 +97,7 @@ std::string mapping_to_dot(const Result& result) {
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
         for (const std::uint32_t before : subgraphs[i].predecessors)
             out += fmt::format("  s{} -> s{};\n", before, i);
-    return out + "}\n";
+    return printable(out + "}\n");
 }
 
 std::string mapping_to_mermaid(const Result& result) {
@@ -113,7 +114,7 @@ std::string mapping_to_mermaid(const Result& result) {
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
         for (const std::uint32_t before : subgraphs[i].predecessors)
             out += fmt::format("  s{} --> s{}\n", before, i);
-    return out;
+    return printable(std::move(out));
 }
 
 } // namespace archsim

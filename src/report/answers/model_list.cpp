@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -189,7 +190,7 @@ std::string to_json(const ModelList& list) {
              {"missing_operators", model.missing_operators},
              {"findings", findings}});
     }
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

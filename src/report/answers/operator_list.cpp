@@ -1,6 +1,7 @@
 #include "archsim/report/operator_list.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/render/json_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -109,7 +110,7 @@ std::string to_json(const OperatorRegistry& operators) {
                         {"special_per_element", special.value ? Json(*special.value) : Json(nullptr)},
                         {"doc", row->doc}});
     }
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

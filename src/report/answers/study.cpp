@@ -5,6 +5,7 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
 
@@ -136,7 +137,7 @@ std::string to_json(const Study& study) {
     Json& results = document["results"] = Json::array();
     for (const RankedResult& row : study_rows(study))
         results.push_back(result_json(row, study_view(study)));
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

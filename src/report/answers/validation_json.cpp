@@ -1,5 +1,6 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/validation_report.hpp"
+#include "report/render/json_document.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -92,7 +93,7 @@ std::string to_json(const Validation& validation, const std::vector<Finding>& fi
                         {"where", finding.where},
                         {"message", finding.message},
                         {"mend", finding.mend}});
-    return document.dump(2) + "\n";
+    return document_text(document);
 }
 
 } // namespace archsim

@@ -3,6 +3,7 @@
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -184,7 +185,7 @@ nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOpti
 }
 
 std::string cost_to_json(std::span<const Result> results, const CostOptions& options) {
-    return cost_json(results, options).dump(2);
+    return json_text(cost_json(results, options));
 }
 
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 #include <algorithm>
 #include <array>
@@ -319,7 +320,7 @@ nlohmann::ordered_json energy_json(std::span<const Result> results, const Energy
 }
 
 std::string energy_to_json(std::span<const Result> results, const EnergyView& view) {
-    return energy_json(results, view).dump(2) + "\n";
+    return document_text(energy_json(results, view));
 }
 
 } // namespace archsim

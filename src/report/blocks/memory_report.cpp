@@ -5,6 +5,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "report/render/json_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -277,7 +278,7 @@ nlohmann::ordered_json memory_json(std::span<const Result> results) {
 }
 
 std::string memory_to_json(std::span<const Result> results) {
-    return memory_json(results).dump(2);
+    return json_text(memory_json(results));
 }
 
 } // namespace archsim

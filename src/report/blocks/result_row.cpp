@@ -5,6 +5,7 @@
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/generation_json.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
 
 namespace archsim {
 
@@ -162,7 +163,7 @@ Json model_json(const ModelFacts& model, const Partition* partition) {
 }
 
 std::string to_json(const Result& result, const MetricView& view) {
-    return result_json({&result, result.estimate.batch, 0}, view).dump(2);
+    return json_text(result_json({&result, result.estimate.batch, 0}, view));
 }
 
 } // namespace archsim

@@ -1,5 +1,6 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/report/report.hpp"
+#include "core/printable.hpp"
 #include "report/render/renderers.hpp"
 
 #include <fmt/format.h>
@@ -66,13 +67,14 @@ Report for_people(Report report) {
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
     case Format::text:
-        return render_text(for_people(report), options);
+        return printable(render_text(for_people(report), options),
+                         options.color ? Colours::kept : Colours::none);
     case Format::markdown:
-        return render_markdown(for_people(report));
+        return printable(render_markdown(for_people(report)));
     case Format::csv:
-        return render_csv(report);
+        return printable(render_csv(report));
     case Format::html:
-        return render_html(for_people(report));
+        return printable(render_html(for_people(report)));
     case Format::json:
         break;
     }

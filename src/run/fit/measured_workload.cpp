@@ -45,8 +45,10 @@ MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& ro
     if (entry == nullptr)
         entry = catalogue.find(row.model);
     if (entry == nullptr) {
-        workload.problem = fmt::format("no model \"{}\"; nearest: {}", row.model,
-                                       fmt::join(catalogue.nearest(row.model), ", "));
+        const auto nearest = catalogue.nearest(row.model);
+        workload.problem = fmt::format(
+            "no model \"{}\"{}", row.model,
+            nearest.empty() ? std::string() : fmt::format("; nearest: {}", fmt::join(nearest, ", ")));
         return workload;
     }
     const std::optional<std::int64_t> tokens = count_in(row.sequence);

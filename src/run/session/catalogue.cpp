@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
 #include "hardware/json_text.hpp"
+#include "hardware/text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -120,7 +121,20 @@ const CatalogueEntry* Catalogue::find(std::string_view name) const {
         for (const std::string& alias : entry.aliases)
             if (same_name(alias, name))
                 return &entry;
-    return nullptr;
+    // "ResNet-50" is resnet50: punctuation tells names apart only where something else is called so, too.
+    const std::string bare = bare_name(name);
+    const CatalogueEntry* only = nullptr;
+    for (const CatalogueEntry& entry : entries_) {
+        const bool called = bare_name(entry.name) == bare ||
+                            std::any_of(entry.aliases.begin(), entry.aliases.end(),
+                                        [&](const std::string& alias) { return bare_name(alias) == bare; });
+        if (!called)
+            continue;
+        if (only != nullptr)
+            return nullptr;
+        only = &entry;
+    }
+    return only;
 }
 
 std::vector<std::string> Catalogue::nearest(std::string_view name) const {

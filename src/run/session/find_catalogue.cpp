@@ -23,11 +23,14 @@ Catalogue find_catalogue(const std::filesystem::path& data) {
 }
 
 InputError unknown_model(const Catalogue& catalogue, std::string_view name) {
-    if (!catalogue.entries().empty())
-        return InputError(
-            fmt::format("no model \"{}\"; nearest: {}; list them with discover_models, or give the "
-                        "path of an .onnx file, a config.json, the folder of a checkpoint or a .gguf file",
-                        name, fmt::join(catalogue.nearest(name), ", ")));
+    if (!catalogue.entries().empty()) {
+        const auto nearest = catalogue.nearest(name);
+        return InputError(fmt::format(
+            "no model \"{}\"{}; list them with discover_models, or give the path of an .onnx file, a "
+            "config.json, "
+            "the folder of a checkpoint or a .gguf file",
+            name, nearest.empty() ? std::string() : fmt::format("; nearest: {}", fmt::join(nearest, ", "))));
+    }
     std::vector<std::string> places;
     for (const auto& folder : model_dirs())
         places.push_back(folder.string());

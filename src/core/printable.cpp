@@ -1,0 +1,89 @@
+#include "core/printable.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace archsim {
+
+namespace {
+
+bool is_continuation(char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U;
+}
+
+struct Character {
+    std::size_t length = 0; ///< bytes; 0: no valid UTF-8 begins here
+    std::uint32_t code = 0;
+};
+
+/// Smallest code point of characters of so many bytes; a longer form of it is not valid.
+constexpr std::array<std::uint32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
+
+Character character_at(std::string_view text) {
+    const auto first = static_cast<unsigned char>(text.front());
+    if (first < 0x80)
+        return {1, first};
+    const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || text.size() < length)
+        return {};
+    std::uint32_t code = first & (0x7fU >> length);
+    for (std::size_t i = 1; i < length; ++i) {
+        if (!is_continuation(text[i]))
+            return {};
+        code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3fU);
+    }
+    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    return code < kLeast[length] || code > 0x10ffff || surrogate ? Character{} : Character{length, code};
+}
+
+bool is_shown(std::uint32_t code) {
+    const bool control = code < 0x20 ? code != '\n' && code != '\t' : code >= 0x7f && code <= 0x9f;
+    const bool turns_direction = (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
+    return control || turns_direction;
+}
+
+/// Bytes of a colour that begins here: ESC [ digits m.
+std::size_t colour_at(std::string_view text) {
+    if (!text.starts_with("\033["))
+        return 0;
+    const std::size_t end = text.find_first_not_of("0123456789", 2);
+    return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
+}
+
+} // namespace
+
+std::string printable(std::string text, Colours colours) {
+    const std::string_view given = text;
+    std::string shown;
+    std::size_t kept = 0; // what lies before is in `shown`
+    for (std::size_t at = 0; at < given.size();) {
+        const auto byte = static_cast<unsigned char>(given[at]);
+        if (byte >= 0x20 && byte < 0x7f) { // nearly all
+            ++at;
+            continue;
+        }
+        if (const std::size_t colour = colours == Colours::kept ? colour_at(given.substr(at)) : 0;
+            colour > 0) {
+            at += colour;
+            continue;
+        }
+        const Character c = character_at(given.substr(at));
+        if (c.length > 0 && !is_shown(c.code)) {
+            at += c.length;
+            continue;
+        }
+        shown += given.substr(kept, at - kept);
+        shown += c.code >= 0x100 ? fmt::format("\\u{:04x}", c.code)
+                                 : fmt::format("\\x{:02x}", c.length > 0 ? c.code : byte);
+        at += c.length > 0 ? c.length : 1;
+        kept = at;
+    }
+    if (kept == 0)
+        return text;
+    return shown += given.substr(kept);
+}
+
+} // namespace archsim

@@ -1,0 +1,18 @@
+#pragma once
+// Text from files on its way out: names of nodes, tensors and dimensions may hold anything.
+
+#include "archsim/core/export.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace archsim {
+
+/// Whether colours of a terminal (ESC [ digits m) may stay.
+enum class Colours : std::uint8_t { none, kept };
+
+/// The same text in valid UTF-8 and without control characters but newline and tab: every other one, every
+/// byte that is no UTF-8, and marks that reverse the reading direction are shown as "\x1b" or "\u202e".
+ARCHSIM_API std::string printable(std::string text, Colours colours = Colours::none);
+
+} // namespace archsim

@@ -1,0 +1,38 @@
+// Nothing that a file holds reaches a terminal unseen.
+
+#include "core/printable.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using archsim::Colours;
+using archsim::printable;
+
+TEST_CASE("what can be read stays as it is", "[printable]") {
+    for (const char* text :
+         {"", "conv1/weight", "two\nlines\tand a tab", "\u00b5s \u2265 \u4e2d\u6587 \U0001f600"})
+        CHECK(printable(text) == text);
+}
+
+TEST_CASE("control characters are shown, not sent", "[printable]") {
+    CHECK(printable("a\033[2Jb") == R"(a\x1b[2Jb)");
+    CHECK(printable(std::string("nul\0!", 5)) == R"(nul\x00!)");
+    CHECK(printable("bell\a, return\r, del\177") == R"(bell\x07, return\x0d, del\x7f)");
+    CHECK(printable("\302\2332J") == R"(\x9b2J)");         // CSI in one character
+    CHECK(printable("\342\200\256cba") == R"(\u202ecba)"); // right to left
+}
+
+TEST_CASE("bytes that are no UTF-8 are shown", "[printable]") {
+    CHECK(printable("\377\376") == R"(\xff\xfe)");
+    CHECK(printable("\303") == R"(\xc3)");                           // cut off
+    CHECK(printable("\300\257") == R"(\xc0\xaf)");                   // longer than needed
+    CHECK(printable("\355\240\200") == R"(\xed\xa0\x80)");           // a surrogate
+    CHECK(printable("\365\200\200\200x") == R"(\xf5\x80\x80\x80x)"); // beyond Unicode
+}
+
+TEST_CASE("only colours pass where colours are kept", "[printable]") {
+    CHECK(printable("\033[32mok\033[0m", Colours::kept) == "\033[32mok\033[0m");
+    CHECK(printable("\033[2J\033]0;title\033[", Colours::kept) == R"(\x1b[2J\x1b]0;title\x1b[)");
+    CHECK(printable("\033[32mok\033[0m") == R"(\x1b[32mok\x1b[0m)");
+}

@@ -3,6 +3,7 @@
 # Chart.js comes from Debian and is never kept in the sources.
 find_file(ARCHSIM_CHART_LIBRARY chart.min.js
     PATHS ${PROJECT_SOURCE_DIR}/build/packages/usr/share/javascript/chart.js /usr/share/javascript/chart.js
+    NO_CMAKE_FIND_ROOT_PATH
     DOC "Chart.js 3, minified")
 if(NOT ARCHSIM_CHART_LIBRARY)
     message(FATAL_ERROR "chart.min.js was not found: run scripts/setup, or install libjs-chart.js")

@@ -42,7 +42,9 @@ endif()
 
 # Options that every translation unit and link of a build shares. Position-independent throughout, so that the static
 # library, the shared one, tools and tests share objects and precompiled headers.
-add_compile_options(-fPIC)
+if(NOT EMSCRIPTEN) # one module, linked once
+    add_compile_options(-fPIC)
+endif()
 if(ARCHSIM_SANITIZE)
     add_compile_options(-fsanitize=${ARCHSIM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
     add_link_options(-fsanitize=${ARCHSIM_SANITIZE})

@@ -1,5 +1,9 @@
 # Third-party libraries. All are private: the public headers need only the standard library.
 
+if(EMSCRIPTEN)
+    include(cmake/WebDependencies.cmake)
+    return()
+endif()
 find_package(Threads REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt 9 REQUIRED)

@@ -1,7 +1,14 @@
 # libarchsim: compiled once as objects, archived as the static library and, on request, linked as the shared one.
 
 file(GLOB_RECURSE archsim_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/*.cpp)
-list(FILTER archsim_sources EXCLUDE REGEX "/src/python/") # an extension module of its own
+list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension module of its own, the page's module
+
+if(EMSCRIPTEN)
+    # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
+    list(FILTER archsim_sources EXCLUDE REGEX
+        "/src/(capi|check|run/fit|run/sweep)/|/src/compare/(left_out|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)")
+    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|left_out|sweep|validation)[a-z_]*.cpp$")
+endif()
 
 # What a program that links the library loads besides: nothing but threads, which are part of libc.
 set(archsim_private_libraries Threads::Threads)

@@ -27,7 +27,7 @@ Stored stored_at(std::size_t offset) {
 }
 
 std::size_t file_count() {
-    return stored_at<std::uint64_t>(0);
+    return static_cast<std::size_t>(stored_at<std::uint64_t>(0));
 }
 
 Entry entry_at(std::size_t index) {
@@ -35,7 +35,7 @@ Entry entry_at(std::size_t index) {
 }
 
 std::string_view bytes(std::uint64_t offset, std::uint64_t size) {
-    return {reinterpret_cast<const char*>(archsim_embedded_files) + offset, size};
+    return {reinterpret_cast<const char*>(archsim_embedded_files) + offset, static_cast<std::size_t>(size)};
 }
 
 std::string_view name_of(const Entry& entry) {

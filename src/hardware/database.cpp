@@ -174,9 +174,15 @@ HardwareDatabase::HardwareDatabase(HardwareDatabase&&) noexcept = default;
 HardwareDatabase& HardwareDatabase::operator=(HardwareDatabase&&) noexcept = default;
 
 DeviceChoice HardwareDatabase::device(std::string_view name) const {
-    std::optional<DatabaseEntry> entry = state_->find(name, *this);
+    std::optional<DatabaseEntry> entry;
     std::string_view mode;
-    if (const auto at = name.rfind('@'); !entry && at != std::string_view::npos) {
+    // The id of "ID@MODE" is known without a look into every file for an alias of that spelling.
+    const auto at = name.rfind('@');
+    const bool splits = at != std::string_view::npos && !is_file(name) && !state_->files.find_id(name) &&
+                        state_->files.find_id(name.substr(0, at));
+    if (!splits)
+        entry = state_->find(name, *this);
+    if (!entry && at != std::string_view::npos) {
         mode = name.substr(at + 1);
         name = name.substr(0, at);
         entry = state_->find(name, *this);

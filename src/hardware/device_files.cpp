@@ -39,12 +39,16 @@ void DeviceFiles::read_aliases() const {
     }
 }
 
+const DatabaseEntry* DeviceFiles::find_id(std::string_view id) const {
+    const auto found = index_.devices.find(name_key(id));
+    return found == index_.devices.end() ? nullptr : &found->second.back();
+}
+
 const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
-    const std::string key = name_key(name);
-    if (const auto found = index_.devices.find(key); found != index_.devices.end())
-        return &found->second.back();
+    if (const DatabaseEntry* found = find_id(name))
+        return found;
     std::call_once(aliases_read_, [this] { read_aliases(); });
-    const auto found = aliases_.find(key);
+    const auto found = aliases_.find(name_key(name));
     return found == aliases_.end() ? nullptr : found->second;
 }
 

@@ -13,7 +13,10 @@ class DeviceFiles {
     explicit DeviceFiles(DatabaseIndex index) : index_(std::move(index)) {}
 
     const DatabaseIndex& index() const { return index_; }
-    /// Entry of an id, alias or product name, in any case; null when unknown.
+    /// Entry of an id, in any case; null when unknown. Reads no file.
+    const DatabaseEntry* find_id(std::string_view id) const;
+    /// Entry of an id, alias or product name, in any case; null when unknown. Reads the head of every device
+    /// file for a name that is no id.
     const DatabaseEntry* find(std::string_view name) const;
     /// Null, with findings of severity error, when the device cannot be used.
     std::shared_ptr<const Device> load(const DatabaseEntry& entry, std::vector<Finding>& findings) const;

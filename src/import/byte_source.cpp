@@ -49,7 +49,7 @@ ByteSource::ByteSource(const std::filesystem::path& file) : name_(file.string())
     descriptor_ = descriptor;
     size_ = static_cast<std::uint64_t>(status.st_size);
     if (size_ <= kSmallFile) {
-        fill_window(0, size_);
+        fill_window(0, static_cast<std::size_t>(size_));
         memory_ = window_;
         ::close(std::exchange(descriptor_, -1));
         return;

@@ -28,10 +28,11 @@ class ByteSource {
     /// The `count` bytes from `position` on, which must exist; valid until the next call.
     std::span<const std::uint8_t> view(std::uint64_t position, std::size_t count) {
         if (descriptor_ < 0)
-            return memory_.subspan(position, count);
+            return memory_.subspan(static_cast<std::size_t>(position), count);
         if (position < window_begin_ || position + count > window_begin_ + window_size_)
             fill_window(position, count);
-        return std::span<const std::uint8_t>(window_).subspan(position - window_begin_, count);
+        return std::span<const std::uint8_t>(window_).subspan(
+            static_cast<std::size_t>(position - window_begin_), count);
     }
 
   private:

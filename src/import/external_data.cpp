@@ -129,7 +129,7 @@ std::string ExternalData::look_up(const TensorMessage& tensor, std::uint64_t byt
         return {};
     std::ifstream stream(file.path, std::ios::binary);
     stream.seekg(static_cast<std::streamoff>(entry.offset));
-    std::string payload(bytes, '\0');
+    std::string payload(static_cast<std::size_t>(bytes), '\0');
     stream.read(payload.data(), static_cast<std::streamsize>(bytes));
     return stream ? payload : std::string();
 }

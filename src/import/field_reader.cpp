@@ -45,7 +45,8 @@ bool FieldReader::next() {
 }
 
 std::uint64_t FieldReader::decode_varint() {
-    const auto bytes = source_.view(at_, std::min<std::uint64_t>(protozero::max_varint_length, end_ - at_));
+    const auto bytes = source_.view(
+        at_, static_cast<std::size_t>(std::min<std::uint64_t>(protozero::max_varint_length, end_ - at_)));
     const auto* const begin = reinterpret_cast<const char*>(bytes.data());
     const char* after = begin;
     try {

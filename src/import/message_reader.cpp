@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace archsim::import {
 
@@ -382,13 +383,16 @@ ExternalEntry MessageReader::read_external_entry(Range message) {
 std::string_view MessageReader::text(const FieldReader& field) {
     Range bytes = field.content();
     const auto size = static_cast<std::size_t>(bytes.size());
+    if (size != bytes.size()) // more than the machine can address
+        throw std::bad_alloc();
     if (size == 0)
         return {};
     if (source_.in_memory())
         return {reinterpret_cast<const char*>(source_.view(bytes.begin, size).data()), size};
     char* const copy = static_cast<char*>(arena_.allocate(size, 1));
     for (char* to = copy; bytes.size() > 0;) {
-        const auto chunk = source_.view(bytes.begin, std::min(bytes.size(), kChunk));
+        const auto chunk =
+            source_.view(bytes.begin, static_cast<std::size_t>(std::min(bytes.size(), kChunk)));
         std::memcpy(to, chunk.data(), chunk.size());
         to += chunk.size();
         bytes.begin += chunk.size();

@@ -106,8 +106,9 @@ double bandwidth(unsigned threads, std::size_t bytes_each, double seconds) {
 
 ProbeResult probe_machine() {
     ProbeResult out;
-    constexpr double kClockSeconds = 0.1, kReadSeconds = 0.4;
+    constexpr double kReadSeconds = 0.4;
 #if defined(__x86_64__)
+    constexpr double kClockSeconds = 0.1;
     out.clock_hz = best_rate(kClockSeconds, clock_sample);
     if (__builtin_cpu_supports("avx512f") != 0) {
         // The first samples still run at the higher clock: the processor takes a while to lower it.

@@ -190,7 +190,7 @@ struct PlaceAndBytes {
 struct HashOfPlace {
     std::size_t operator()(const PlaceAndBytes& p) const {
         constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15; // Knuth's multiplicative hash: 2^64 / golden ratio
-        return (std::hash<double>()(p.alive) ^ p.place) * kOdd;
+        return static_cast<std::size_t>((std::hash<double>()(p.alive) ^ p.place) * kOdd);
     }
 };
 

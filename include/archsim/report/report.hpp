@@ -22,6 +22,11 @@ enum class Tone : std::uint8_t { plain, good, bad, muted, strong };
 /// without a value is its text, or null.
 enum class CellKind : std::uint8_t { number, count, flag, text };
 
+/// What a number may be, for renderers that draw it beside the text: a bar on a scale of the whole column.
+struct CellInterval {
+    double low = 0, value = 0, high = 0; ///< above zero: the scale is logarithmic
+};
+
 /// One cell of a table.
 struct Cell {
     std::string text;
@@ -29,6 +34,7 @@ struct Cell {
     Tone tone = Tone::plain;
     std::string detail = {}; ///< formula, inputs and sources; shown on request where the format allows it
     CellKind kind = CellKind::number;
+    std::optional<CellInterval> interval = std::nullopt;
 };
 
 /// One column of a table.

@@ -193,10 +193,10 @@ function configuration(chart) {
   };
 }
 
-const charts = [];
+let charts = [];
 function drawAll() {
   for (const item of charts) {
-    if (item.drawn) item.drawn.destroy();
+    item.drawn.destroy();
     item.drawn = new Chart(item.canvas, configuration(item.chart));
   }
 }
@@ -226,7 +226,14 @@ function dataTable(chart) {
   return table;
 }
 
-document.querySelectorAll('figure.chart').forEach(figure => {
+// Draws the charts below `root`, which may be a part of a page that is shown later.
+function adoptReport(root) {
+  for (const gone of charts.filter(item => !item.canvas.isConnected)) gone.drawn.destroy();
+  charts = charts.filter(item => item.canvas.isConnected);
+  root.querySelectorAll('figure.chart').forEach(adoptFigure);
+}
+
+function adoptFigure(figure) {
   const chart = JSON.parse(figure.querySelector('script').textContent);
   const item = { chart, canvas: figure.querySelector('canvas'), said: figure.querySelector('.said') };
   // Bars need room for their names.
@@ -242,11 +249,11 @@ document.querySelectorAll('figure.chart').forEach(figure => {
   figure.querySelector('details').addEventListener('toggle', event => {
     if (event.target.open && !event.target.querySelector('table')) event.target.append(dataTable(chart));
   });
+  item.drawn = new Chart(item.canvas, configuration(chart));
   charts.push(item);
-});
-if (charts.length) {
-  drawAll();
-  darkWanted.addEventListener('change', drawAll);
-  addEventListener('beforeprint', () => { printing = true; drawAll(); });
-  addEventListener('afterprint', () => { printing = false; drawAll(); });
 }
+
+adoptReport(document);
+darkWanted.addEventListener('change', drawAll);
+addEventListener('beforeprint', () => { printing = true; drawAll(); });
+addEventListener('afterprint', () => { printing = false; drawAll(); });

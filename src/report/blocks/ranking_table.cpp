@@ -56,7 +56,12 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
             add_estimated(columns, {"90 %", m->column_unit, m->key + "_interval", Align::right, 2},
                           [m, measure](const RankingRow& row) {
                               const auto found = measure(row);
-                              return found ? Cell{interval_text(*m, found->interval)} : Cell{"-"};
+                              if (!found)
+                                  return Cell{"-"};
+                              Cell cell{interval_text(*m, found->interval)};
+                              if (found->interval.low > 0)
+                                  cell.interval = {found->interval.low, found->value, found->interval.high};
+                              return cell;
                           });
     }
 }

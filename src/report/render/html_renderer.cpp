@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
 namespace archsim {
 
@@ -64,11 +66,42 @@ std::string with_detail(const std::string& text, const std::string& detail) {
                        html_escaped(text));
 }
 
+/// Where the bars of a column's intervals begin and end, on a logarithmic scale.
+class BarScale {
+  public:
+    BarScale(const Table& table, std::size_t column) {
+        for (const auto& row : table.rows)
+            if (column < row.size() && row[column].interval) {
+                low_ = std::min(low_, std::log(row[column].interval->low));
+                high_ = std::max(high_, std::log(row[column].interval->high));
+            }
+    }
+
+    /// Style of a cell: places in percent of its width; empty where there is nothing to draw.
+    std::string style_of(const Cell& cell) const {
+        if (!cell.interval || !(high_ > low_))
+            return "";
+        const auto at = [this](double value) { return 100 * (std::log(value) - low_) / (high_ - low_); };
+        return fmt::format(" style=\"--low:{:.1f}%;--at:{:.1f}%;--high:{:.1f}%\"", at(cell.interval->low),
+                           at(cell.interval->value), at(cell.interval->high));
+    }
+
+  private:
+    double low_ = std::numeric_limits<double>::infinity(), high_ = -low_;
+};
+
 class HtmlRenderer {
   public:
-    std::string run(const Report& report) {
+    explicit HtmlRenderer(std::string_view name) : name_(name) {}
+
+    std::string body(const Report& report) {
         for (const Block& block : report.blocks)
             std::visit([this](const auto& b) { draw(b); }, block);
+        return body_;
+    }
+
+    std::string page(const Report& report) {
+        body(report);
         std::string page =
             fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
@@ -105,7 +138,7 @@ class HtmlRenderer {
     }
 
     void draw(const Table& table) {
-        const std::string id = fmt::format("table-{}", ++tables_);
+        const std::string id = fmt::format("{}-{}", name_, ++tables_);
         if (table.rows.size() >= kFilterFrom)
             body_ += fmt::format(
                 "<p><input class=\"filter\" type=\"search\" aria-controls=\"{}\" aria-label=\"Filter "
@@ -120,10 +153,13 @@ class HtmlRenderer {
                                  html_escaped(column.heading),
                                  column.unit.empty() ? "" : " (" + html_escaped(column.unit) + ")");
         body_ += "</tr></thead>\n<tbody>\n";
+        std::vector<BarScale> bars;
+        for (std::size_t c = 0; c < table.columns.size(); ++c)
+            bars.emplace_back(table, c);
         for (const auto& row : table.rows) {
             body_ += "<tr>";
             for (std::size_t c = 0; c < row.size(); ++c)
-                body_ += cell(row[c], table.columns[c].align == Align::right);
+                body_ += cell(row[c], table.columns[c].align == Align::right, bars[c].style_of(row[c]));
             body_ += "</tr>\n";
         }
         body_ += "</tbody>\n</table></div>\n";
@@ -131,12 +167,15 @@ class HtmlRenderer {
             body_ += "<p class=\"muted\">" + html_escaped(note) + "</p>\n";
     }
 
-    static std::string cell(const Cell& cell, bool right) {
+    static std::string cell(const Cell& cell, bool right, const std::string& bar) {
         std::string classes = right ? "right" : cell.text.size() > kLongText ? "long" : "";
-        if (cell.tone != Tone::plain)
-            classes += (classes.empty() ? "" : " ") + std::string(class_of(cell.tone));
-        return fmt::format("<td{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
-                           cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "",
+        const auto add = [&](std::string_view name) {
+            classes += (classes.empty() || name.empty() ? "" : " ") + std::string(name);
+        };
+        add(class_of(cell.tone));
+        add(bar.empty() ? "" : "interval");
+        return fmt::format("<td{}{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
+                           cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", bar,
                            with_detail(cell.text, cell.detail));
     }
 
@@ -145,6 +184,7 @@ class HtmlRenderer {
         body_ += html_chart(chart);
     }
 
+    std::string_view name_; ///< begins the identifiers of tables
     std::string body_;
     std::size_t tables_ = 0;
     bool charts_ = false; ///< the library is left out where nothing needs it
@@ -153,7 +193,11 @@ class HtmlRenderer {
 } // namespace
 
 std::string render_html(const Report& report) {
-    return HtmlRenderer().run(report);
+    return HtmlRenderer("table").page(report);
+}
+
+std::string render_html_body(const Report& report, std::string_view name) {
+    return HtmlRenderer(name).body(report);
 }
 
 } // namespace archsim

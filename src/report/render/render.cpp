@@ -1,4 +1,5 @@
 #include "archsim/core/finding.hpp"
+#include "archsim/report/fragment.hpp"
 #include "archsim/report/report.hpp"
 #include "core/printable.hpp"
 #include "report/render/renderers.hpp"
@@ -79,6 +80,10 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
         break;
     }
     throw UsageError("a report has no generic JSON form; use the JSON function of its result");
+}
+
+std::string html_fragment(std::span<const Block> blocks, std::string_view name) {
+    return render_html_body(for_people({"", {blocks.begin(), blocks.end()}}), name);
 }
 
 } // namespace archsim

@@ -1,0 +1,27 @@
+# The header-only libraries for WebAssembly. /usr/include holds the headers of the C library of this machine too, so a
+# folder of links shows em++ those of the packages alone.
+
+set(archsim_web_headers ${PROJECT_BINARY_DIR}/headers)
+file(MAKE_DIRECTORY ${archsim_web_headers})
+foreach(name IN ITEMS boost fmt nlohmann protozero)
+    file(CREATE_LINK /usr/include/${name} ${archsim_web_headers}/${name} SYMBOLIC)
+endforeach()
+foreach(name IN ITEMS Eigen unsupported)
+    file(CREATE_LINK /usr/include/eigen3/${name} ${archsim_web_headers}/${name} SYMBOLIC)
+endforeach()
+set(valijson /usr/include/valijson)
+if(NOT EXISTS ${valijson})
+    set(valijson ${PROJECT_SOURCE_DIR}/build/packages/usr/include/valijson)
+endif()
+file(CREATE_LINK ${valijson} ${archsim_web_headers}/valijson SYMBOLIC)
+
+add_library(archsim_fmt INTERFACE)
+add_library(archsim_web_libraries INTERFACE)
+foreach(target IN ITEMS archsim_fmt archsim_web_libraries)
+    target_include_directories(${target} SYSTEM INTERFACE ${archsim_web_headers})
+endforeach()
+foreach(target IN ITEMS nlohmann_json::nlohmann_json Eigen3::Eigen Boost::headers valijson Threads::Threads)
+    add_library(${target} INTERFACE IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES INTERFACE_LINK_LIBRARIES archsim_web_libraries)
+endforeach()
+set(ARCHSIM_PROTOZERO ${archsim_web_headers})

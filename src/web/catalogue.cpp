@@ -1,0 +1,137 @@
+// "catalogue" and "model": what there is to choose from, and what a model leaves open.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/hardware/structure.hpp"
+#include "archsim/report/hardware_list.hpp"
+#include "web/answers.hpp"
+
+#include <array>
+#include <functional>
+#include <set>
+
+namespace archsim::web {
+
+namespace {
+
+/// What a reader may change of a device, in the order of the sliders.
+constexpr std::array kStructures = {Structure::clock, Structure::units, Structure::on_chip_memory};
+constexpr std::array kLevers = {Lever::bandwidth, Lever::capacity, Lever::power_limit};
+
+/// Formats that differ between weights and activations (PrecisionConfig::parse).
+constexpr std::array<std::string_view, 3> kSchemes = {"w8a16", "w4a16", "mixed"};
+
+Json devices_json(const Session& session) {
+    Json list = Json::array();
+    std::vector<Finding> unread;
+    for (const auto& device : session.hardware().all_devices(unread)) {
+        Json modes = Json::array();
+        for (const PowerMode& mode : device->power_modes)
+            modes.push_back(mode.name);
+        list.push_back({{"id", device->id},
+                        {"name", device->name},
+                        {"family", name_of(device->family)},
+                        {"vendor", device->vendor},
+                        {"power_modes", std::move(modes)},
+                        {"default_power_mode", device->default_power_mode}});
+    }
+    return list;
+}
+
+Json dimension_json(const Dimension& dimension) {
+    if (dimension.value >= 0)
+        return dimension.value;
+    return dimension.symbol.empty() ? Json(nullptr) : Json(dimension.symbol);
+}
+
+Json inputs_json(const Graph& graph) {
+    Json list = Json::array();
+    for (const TensorId id : graph.inputs) {
+        const Tensor& tensor = graph.tensors[id];
+        Json shape = nullptr;
+        if (tensor.shape) {
+            shape = Json::array();
+            for (const Dimension& dimension : *tensor.shape)
+                shape.push_back(dimension_json(dimension));
+        }
+        list.push_back({{"name", tensor.name}, {"type", name_of(tensor.type)}, {"shape", std::move(shape)}});
+    }
+    return list;
+}
+
+/// Whether the model carries keys and values from token to token.
+bool takes_prompts(const Session& session, Workload workload) {
+    workload.prompt.emplace();
+    try {
+        session.facts(workload);
+        return true;
+    } catch (const UsageError&) {
+        return false;
+    }
+}
+
+} // namespace
+
+Json answer_catalogue(const Session& session, const Question&) {
+    Json models = Json::array(), deployments = Json::array(), changes = Json::array();
+    const Catalogue& catalogue = session.catalogue();
+    for (const CatalogueEntry& entry : catalogue.entries())
+        models.push_back(
+            {{"name", entry.name}, {"title", entry.title}, {"family", entry.family}, {"task", entry.task}});
+    for (const Deployment& deployment : session.hardware().deployments())
+        deployments.push_back({{"id", deployment.id},
+                               {"title", deployment.title},
+                               {"description", deployment.description},
+                               {"hardware", deployment.hardware}});
+    for (const Structure structure : kStructures)
+        changes.push_back(name_of(structure));
+    for (const Lever lever : kLevers)
+        changes.push_back(info_of(lever).name);
+    Json precisions = Json::array();
+    for (const Precision precision : kPrecisions)
+        precisions.push_back(name_of(precision));
+    for (const std::string_view scheme : kSchemes)
+        precisions.push_back(scheme);
+    Json metrics = Json::array();
+    for (const Metric* metric : MetricTable::standard().rows())
+        metrics.push_back({{"key", metric->key}, {"title", metric->title}, {"help", metric->limit_help}});
+    return {{"models", std::move(models)},           {"devices", devices_json(session)},
+            {"precisions", std::move(precisions)},   {"metrics", std::move(metrics)},
+            {"deployments", std::move(deployments)}, {"changes", std::move(changes)}};
+}
+
+Json answer_files(const Session& session, const Question& question) {
+    std::set<std::string> files;
+    const std::function<void(const std::string&)> add = [&](const std::string& name) {
+        const CatalogueEntry* entry = session.catalogue().find(name);
+        if (!entry)
+            return;
+        if (!entry->file.empty())
+            files.insert(entry->file.string());
+        for (const ModelPart& part : entry->parts)
+            add(part.model);
+    };
+    add(question.model);
+    return {{"files", files}};
+}
+
+Json answer_model(const Session& session, const Question& question) {
+    const Model& model = question.workload.model;
+    Json inputs = Json::array();
+    if (model.graph)
+        inputs = inputs_json(*model.graph);
+    const auto facts = session.facts(question.workload);
+    Json findings = Json::array();
+    for (const Finding& finding : facts->findings)
+        findings.push_back({{"severity", name_of(finding.severity)}, {"text", to_string(finding)}});
+    return {{"name", facts->name},
+            {"title", facts->title},
+            {"inputs", std::move(inputs)},
+            {"batch", model.graph ? batch_symbol(*model.graph) : std::string()},
+            {"sizes", facts->dims},
+            {"generates", takes_prompts(session, question.workload)},
+            {"parameters", facts->parameters},
+            {"macs", facts->macs},
+            {"findings", std::move(findings)}};
+}
+
+} // namespace archsim::web

@@ -1,0 +1,83 @@
+#include "web/desk.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "web/answers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <new>
+
+namespace archsim::web {
+
+namespace {
+
+/// Models kept: what a reader goes back and forth between.
+constexpr std::size_t kKept = 4;
+
+struct Kind {
+    std::string_view name;
+    Json (*answer)(const Session& session, const Question& question);
+    bool needs_model = true;
+};
+constexpr std::array kKinds = {
+    Kind{"catalogue", answer_catalogue, false},
+    Kind{"files", answer_files, false},
+    Kind{"model", answer_model},
+    Kind{"rank", answer_rank},
+    Kind{"device", answer_device},
+    Kind{"explain", answer_explain},
+    Kind{"change", answer_change},
+    Kind{"export", answer_export},
+};
+
+Json error(std::string_view kind, std::string_view message) {
+    return {{"error", {{"kind", kind}, {"message", message}}}};
+}
+
+std::string_view kind_of(const Error& problem) {
+    if (dynamic_cast<const UsageError*>(&problem) != nullptr)
+        return "usage";
+    return dynamic_cast<const IncompleteError*>(&problem) != nullptr ? "incomplete" : "input";
+}
+
+/// Names in a model may be no UTF-8; what is not becomes U+FFFD.
+std::string written(const Json& json) {
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+} // namespace
+
+std::string Desk::answer(std::string_view json) {
+    try {
+        Question question = read_question(json);
+        for (const Kind& kind : kKinds)
+            if (kind.name == question.ask) {
+                if (kind.needs_model)
+                    question.workload.model = model(question.model);
+                return written(kind.answer(session_, question));
+            }
+        throw UsageError(fmt::format("\"{}\" cannot be asked", question.ask));
+    } catch (const Error& problem) {
+        return written(error(kind_of(problem), problem.what()));
+    } catch (const std::bad_alloc&) {
+        return written(error("input", "there is not enough memory"));
+    } catch (const std::exception& problem) {
+        return written(error("fault", problem.what()));
+    }
+}
+
+Model Desk::model(const std::string& name) {
+    const auto found =
+        std::find_if(models_.begin(), models_.end(), [&](const auto& entry) { return entry.first == name; });
+    if (found != models_.end()) {
+        models_.splice(models_.begin(), models_, found);
+    } else {
+        models_.emplace_front(name, session_.load(name));
+        if (models_.size() > kKept)
+            models_.pop_back();
+    }
+    return models_.front().second;
+}
+
+} // namespace archsim::web

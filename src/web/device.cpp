@@ -1,0 +1,134 @@
+// "device", "explain" and "change": one device, two devices, a device that does not exist.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/report/compare_architectures_report.hpp"
+#include "archsim/report/comprehensive_report.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+#include "web/answers.hpp"
+#include "web/fragments.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim::web {
+
+namespace {
+
+const std::string& only_device(const Question& question) {
+    if (question.hardware.size() != 1)
+        throw UsageError(fmt::format("\"{}\" is asked of one device", question.ask));
+    return question.hardware.front();
+}
+
+Json operators_json(const Result& result, const Subgraph& subgraph) {
+    Json list = Json::array();
+    for (const SubgraphMember& member : subgraph.members)
+        list.push_back(result.model->graph->operators[member.op].type);
+    return list;
+}
+
+/// The fused graph: what ran, from what to what, and what it took.
+Json graph_json(const Result& result) {
+    Json nodes = Json::array();
+    if (!result.ok() || !result.partition || !result.work)
+        return nodes;
+    for (const SubgraphEstimate& s : result.estimate.subgraphs) {
+        const Subgraph& subgraph = result.partition->subgraphs[s.index];
+        const SubgraphWork& work = result.work->subgraphs[s.index];
+        nodes.push_back({{"index", s.index},
+                         {"name", subgraph.name},
+                         {"kind", name_of(subgraph.kind)},
+                         {"operators", operators_json(result, subgraph)},
+                         {"predecessors", subgraph.predecessors},
+                         {"share", s.latency_s / result.estimate.latency_s},
+                         {"bound", name_of(s.bound)},
+                         {"binding", name_of(s.binding)},
+                         {"numbers",
+                          {{"Time", format_time(s.latency_s)},
+                           {"Share of time", format_percent(s.latency_s / result.estimate.latency_s)},
+                           {"Energy", format_energy(s.energy.total())},
+                           {"Bound by", fmt::format("{} ({})", name_of(s.bound), name_of(s.binding))},
+                           {"Utilization", format_percent(s.utilization)},
+                           {"Operations", format_count(work.operations() * work.repeat)},
+                           {"External memory", format_bytes(s.dram_bytes)},
+                           {"Weights", format_bytes(work.weight_bytes)},
+                           {"Precision", name_of(work.precision)},
+                           {"Executions", fmt::format("{:g}", subgraph.repeat)}}}});
+    }
+    return nodes;
+}
+
+/// Before and after, metric by metric; in words where one of them is no estimate.
+std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
+    Table table;
+    table.title = fmt::format("{}, as stated and as changed", hardware_label(stated));
+    table.columns = {{"Metric", "", "metric"},
+                     {"As stated", "", "stated", Align::right},
+                     {"As changed", "", "changed", Align::right},
+                     {"Ratio", "", "ratio", Align::right}};
+    const auto shown = [](const Metric& metric, const std::optional<double>& value) {
+        return value ? Cell{format_value(metric, *value), value} : Cell{"-"};
+    };
+    for (const Metric* metric : MetricTable::standard().rows()) {
+        const auto before = value_of(stated, *metric), after = value_of(changed, *metric);
+        if (!before && !after)
+            continue;
+        const double ratio = before && after && *before > 0 ? *after / *before : 0;
+        table.rows.push_back({{metric->title},
+                              shown(*metric, before),
+                              shown(*metric, after),
+                              ratio > 0 ? Cell{fmt::format("{:.3f}", ratio), ratio} : Cell{"-"}});
+    }
+    for (const Result* result : {&stated, &changed})
+        if (!result->ok())
+            table.notes.push_back(fmt::format("{}: {}", result == &stated ? "as stated" : "as changed",
+                                              result->estimate.reason));
+    return {table};
+}
+
+} // namespace
+
+Json answer_device(const Session& session, const Question& question) {
+    ComprehensiveAnalysis analysis;
+    analysis.result = session.estimate(question.workload, only_device(question), question.conditions);
+    const std::span one(&analysis.result, 1);
+    analysis.decision = decide(one, question.limits);
+    analysis.kinds = breakdown_by_kind(analysis.result);
+    Report report = describe(analysis, ComprehensiveView{});
+    std::get<Heading>(report.blocks.front()).text = "Overview"; // the page has the title already
+    return {{"title", fmt::format("{} on {}", analysis.result.model->title, hardware_label(analysis.result))},
+            {"status", name_of(analysis.result.estimate.status)},
+            {"sections", sections(report, "device")},
+            {"graph", graph_json(analysis.result)}};
+}
+
+Json answer_explain(const Session& session, const Question& question) {
+    if (question.hardware.size() != 2)
+        throw UsageError("\"explain\" is asked of two devices");
+    CompareArchitecturesRequest request;
+    request.model = question.model;
+    request.workload = question.workload;
+    request.conditions = question.conditions;
+    request.architectures = request.explain = question.hardware;
+    request.metric = question.metric;
+    return {{"sections", sections(describe(compare_architectures(session, std::move(request))), "explain")}};
+}
+
+Json answer_change(const Session& session, const Question& question) {
+    const std::string& device = only_device(question);
+    Conditions conditions = question.conditions;
+    conditions.keep_subgraphs = false;
+    const Result changed = session.estimate(question.workload, device, conditions);
+    conditions.changes = {};
+    conditions.structure = {};
+    const Result stated = session.estimate(question.workload, device, conditions);
+    const auto seconds = [](const Result& result) {
+        return result.ok() ? Json(result.estimate.latency_s) : Json(nullptr);
+    };
+    return {{"table", html_fragment(change_blocks(stated, changed), "change")},
+            {"stated_s", seconds(stated)},
+            {"changed_s", seconds(changed)}};
+}
+
+} // namespace archsim::web

@@ -1,0 +1,37 @@
+#pragma once
+// What the page asks, as JSON: {"ask": "rank", "model": "resnet50", "hardware": ["H100"], "precision":
+// "fp16"}.
+
+#include "archsim/compare/decisions.hpp"
+#include "archsim/run/session.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim::web {
+
+/// What can be asked; every key but "ask" may be left out, and a key of another name is an error.
+struct Question {
+    std::string ask;                   ///< see Desk::answer
+    std::string model;                 ///< catalogue name or path
+    std::vector<std::string> hardware; ///< empty: the deployment, or every device
+    std::string deployment;
+    Workload workload; ///< its model is filled in by who answers
+    Conditions conditions;
+    DecisionRequest limits;                  ///< "limits": {"latency": "50ms"}
+    const Metric* metric = &metric::latency; ///< of "explain"
+    const Metric* sort = nullptr;            ///< what ranks; null: what the scenario asks for
+
+    /// What ranks the devices.
+    const Metric& ranked() const { return sort != nullptr ? *sort : ranked_by(conditions.scenario); }
+    std::string format = "json"; ///< of "export": json, csv, html, markdown, text
+    bool charts = false;         ///< of "rank" and "export"
+};
+
+/// Throws UsageError that names the key.
+Question read_question(std::string_view json);
+
+} // namespace archsim::web

@@ -1,0 +1,151 @@
+// The page's questions and answers, on this machine.
+
+#include "archsim/report/compare_models_report.hpp"
+#include "import/model_maker.hpp"
+#include "web/desk.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+using namespace archsim;
+using namespace archsim::test;
+using Json = nlohmann::json;
+
+namespace {
+
+Json ask(const Json& question) {
+    static web::Desk desk(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    return Json::parse(desk.answer(question.dump()));
+}
+
+std::string error_of(const Json& question) {
+    const Json answer = ask(question);
+    return answer.contains("error") ? answer["error"]["message"].get<std::string>() : std::string();
+}
+
+Json rank(const char* model) {
+    return {{"ask", "rank"}, {"model", model}, {"deployment", "edge"}};
+}
+
+} // namespace
+
+TEST_CASE("a page's question that cannot be read is answered by a sentence that names the fault") {
+    web::Desk desk(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    for (const char* text : {"", "{", "[]", "7", "\"rank\"", "{\"ask\":\"rank\"} x"})
+        CHECK(Json::parse(desk.answer(text))["error"]["message"] == "a question is a JSON object");
+    CHECK(error_of({{"ask", "rank"}, {"colour", 1}}) == "a question has no \"colour\"");
+    CHECK(error_of({{"ask", "dance"}}) == "\"dance\" cannot be asked");
+    CHECK(error_of({{"ask", "rank"}, {"batch", "8"}}) == "\"batch\" of a question is not a whole number");
+    CHECK(error_of({{"ask", "rank"}, {"batch", 18446744073709551615ULL}}) ==
+          "\"batch\" of a question is not a whole number");
+    CHECK(error_of({{"ask", "rank"}, {"hardware", {1}}}) == "\"hardware\" of a question is not a text");
+    CHECK(error_of({{"ask", "change"}, {"changes", {{"luck", 2}}}}) ==
+          "\"changes\": nothing of a device is called \"luck\"");
+    CHECK(error_of({{"ask", "change"}, {"changes", {{"clock", 0}}}}) ==
+          "\"clock\" of a question is not a number above 0");
+    CHECK(ask(rank("resnet5O"))["error"]["kind"] == "input");
+    CHECK(ask({{"ask", "explain"}, {"model", "resnet18"}, {"hardware", {"H100"}}})["error"]["kind"] ==
+          "usage");
+}
+
+TEST_CASE("a page's export is what the tools print") {
+    const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+    CompareModelsRequest request;
+    request.models = {"resnet18"};
+    request.deployment = "edge";
+    request.conditions.precision = precision_named("int8");
+    request.workload.batch = 4;
+    const ModelComparison comparison = compare_models(session, request);
+    const Json question = {{"ask", "export"},     {"model", "resnet18"}, {"deployment", "edge"},
+                           {"precision", "int8"}, {"batch", 4},          {"format", "json"}};
+    CHECK(ask(question)["text"] == to_json(comparison));
+    Json table = question;
+    table["format"] = "csv";
+    CHECK(ask(table)["text"] == render(tabulate(comparison), Format::csv));
+}
+
+TEST_CASE("a page's rows stand in the order of its ranking") {
+    const Json answer = ask(rank("resnet50"));
+    const std::string html = answer["ranking"];
+    std::size_t at = 0;
+    int place = 1;
+    REQUIRE(answer["rows"].size() > 3);
+    for (const Json& row : answer["rows"]) {
+        const std::size_t next = html.find("<tr><td>" + row["label"].get<std::string>(), at);
+        REQUIRE(next != std::string::npos);
+        at = next + 1;
+        if (row["status"] == "ok") {
+            CHECK(row["place"] >= place);
+            place = row["place"];
+        }
+    }
+    // The bars of the intervals span their column.
+    CHECK(html.find("class=\"right interval\" style=\"--low:0.0%;--at:") != std::string::npos);
+    CHECK(html.find(";--high:100.0%\"") != std::string::npos);
+    CHECK(answer["verdict"].get<std::string>().find(answer["rows"][0]["label"].get<std::string>()) !=
+          std::string::npos);
+}
+
+TEST_CASE("a page's device answer holds the whole graph, whose times are shares of the latency") {
+    const Json answer = ask({{"ask", "device"}, {"model", "resnet18"}, {"hardware", {"A100"}}});
+    CHECK(answer["status"] == "ok");
+    CHECK(answer["sections"].size() > 4);
+    double share = 0;
+    for (const Json& node : answer["graph"]) {
+        share += node["share"].get<double>();
+        for (const Json& from : node["predecessors"])
+            CHECK(from < node["index"]);
+    }
+    CHECK(share > 0.2);
+    CHECK(share < 1 + 1e-9);
+}
+
+TEST_CASE("sliders at one change nothing, and more of a thing never takes longer") {
+    Json question = {{"ask", "change"}, {"model", "resnet18"}, {"hardware", {"Jetson-Orin-Nano"}}};
+    for (const Json& name : ask({{"ask", "catalogue"}})["changes"]) {
+        INFO(name);
+        question["changes"] = {{name.get<std::string>(), 1}};
+        const Json same = ask(question);
+        CHECK(same["changed_s"] == same["stated_s"]);
+        question["changes"] = {{name.get<std::string>(), 2}};
+        const Json more = ask(question);
+        CHECK(more["stated_s"] == same["stated_s"]);
+        CHECK(more["changed_s"] <= more["stated_s"].get<double>() * (1 + 1e-9));
+    }
+}
+
+TEST_CASE("names in a dropped model stay text") {
+    const std::string hostile = "<script>alert(1)</script>\"'&\xff\n";
+    auto model = make_model();
+    auto& graph = *model.mutable_graph();
+    add_input(graph, "x", {"<img src=x onerror=alert(1)>", "16"});
+    add_weights(graph, hostile, {16, 16}).set_raw_data(std::string(1024, '\1'));
+    add_node(graph, "MatMul", {"x", hostile}, {"y"}, hostile);
+    add_node(graph, "<b>Odd</b>", {"y"}, {"z"}, "odd");
+    add_output(graph, "z");
+    const auto file = std::filesystem::temp_directory_path() / "archsim <i>hostile<\\i>.onnx";
+    std::ofstream(file, std::ios::binary) << model.SerializeAsString();
+    const Json question = {{"model", file.string()}, {"hardware", {"H100"}}};
+    for (const char* what : {"model", "rank", "device"}) {
+        Json asked = question;
+        asked["ask"] = what;
+        if (std::string_view(what) == "model")
+            asked.erase("hardware");
+        const Json answer = ask(asked);
+        CHECK_FALSE(answer.contains("error"));
+        const auto check = [](const std::string& html) {
+            CHECK(html.find("<script>alert") == std::string::npos);
+            CHECK(html.find("<img") == std::string::npos);
+            CHECK(html.find("<b>") == std::string::npos);
+            CHECK(html.find("<i>") == std::string::npos);
+        };
+        for (const char* part : {"verdict", "facts", "ranking"})
+            check(answer.value(part, ""));
+        for (const Json& section : answer.value("sections", Json::array()))
+            check(section["html"]);
+    }
+    std::filesystem::remove(file);
+}

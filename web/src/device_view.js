@@ -1,0 +1,74 @@
+// One device: sliders, its graph, everything that a report says of it.
+
+import { $, make, show } from './dom.js';
+import { Latest } from './engine.js';
+import { GraphView } from './graph_view.js';
+import { showSections } from './ranking_view.js';
+
+const OCTAVES = 2; // a slider goes from a quarter to four times
+const titles = { power_limit: 'power limit', on_chip_memory: 'on-chip memory', bandwidth: 'memory bandwidth', capacity: 'memory capacity', units: 'compute units' };
+
+export class DeviceView {
+  constructor(engine, complain) {
+    this.engine = engine;
+    this.graph = new GraphView();
+    this.changed = new Latest(async question => {
+      try {
+        const answer = await engine.ask(question);
+        if (question.hardware[0] !== this.question?.hardware[0]) return;
+        show($('#change'), answer.table);
+        $('#change').dataset.asked = JSON.stringify(question.changes);
+      } catch (problem) {
+        complain(problem);
+      }
+    });
+  }
+
+  showSliders(names) {
+    const row = name => {
+      const shown = make('output', {}, '×1.00');
+      const input = make('input', { type: 'range', min: -OCTAVES, max: OCTAVES, step: 0.05, value: 0, 'data-change': name });
+      input.addEventListener('input', () => {
+        shown.textContent = input.ariaValueText = `×${(2 ** input.value).toFixed(2)}`;
+        this.slide();
+      });
+      return make('label', {}, titles[name] ?? name, shown, input);
+    };
+    const reset = make('button', { type: 'button', class: 'do' }, 'As stated');
+    reset.addEventListener('click', () => this.resetSliders());
+    $('#sliders').replaceChildren(...names.map(row), make('div', {}, reset));
+  }
+
+  resetSliders() {
+    for (const input of document.querySelectorAll('[data-change]')) {
+      input.value = 0;
+      input.previousElementSibling.textContent = input.ariaValueText = '×1.00';
+    }
+    $('#change').replaceChildren();
+  }
+
+  slide() {
+    const moved = [...document.querySelectorAll('[data-change]')].filter(input => Number(input.value) !== 0);
+    const changes = Object.fromEntries(moved.map(input => [input.dataset.change, 2 ** input.value]));
+    this.changed.put({ ...this.question, ask: 'change', changes });
+  }
+
+  // `question` names one device.
+  async show(question) {
+    this.question = question;
+    const answer = await this.engine.ask({ ...question, ask: 'device' });
+    if (this.question !== question) return;
+    $('#device').hidden = false;
+    $('#device-title').textContent = answer.title;
+    this.resetSliders();
+    showSections($('#sections'), answer.sections);
+    $('#node').replaceChildren(make('p', { class: 'note' }, 'Choose a subgraph: click it, or walk with the arrow keys.'));
+    $('#graph-section').hidden = answer.graph.length === 0; // a model of several parts has no graph of its own
+    await this.graph.show(answer.graph);
+  }
+
+  hide() {
+    this.question = null;
+    $('#device').hidden = true;
+  }
+}

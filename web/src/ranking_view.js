@@ -1,0 +1,54 @@
+// The verdict, the ranking and what else there is to say of all devices.
+
+import { $, make, show } from './dom.js';
+
+// Draws the answer to "rank"; `choose` is called with a device's name.
+export function showRanking(answer, choose) {
+  $('#model-title').textContent = answer.title;
+  show($('#verdict'), answer.verdict);
+  show($('#facts'), answer.facts);
+  show($('#ranking'), answer.ranking);
+  $('#charts').replaceChildren();
+  $('#explanation').replaceChildren();
+  $('#findings').replaceChildren(...answer.findings.map(({ severity, text }) => make('p', { class: severity === 'error' ? 'bad' : 'muted' }, text)));
+  // The table has the rows in the order of answer.rows, until the reader sorts it.
+  const rows = [...$('#ranking tbody').rows];
+  answer.rows.forEach(({ hardware, status }, i) => {
+    const cell = rows[i].cells[0], name = cell.textContent;
+    rows[i].dataset.hardware = hardware;
+    rows[i].dataset.status = status;
+    cell.replaceChildren(make('button', { type: 'button', class: 'do' }, name));
+  });
+  $('#ranking').onclick = event => {
+    const row = event.target.closest('tbody tr');
+    if (row && !event.target.closest('[data-detail]')) choose(row.dataset.hardware);
+  };
+  fillPairs(answer.rows.filter(row => row.status === 'ok'));
+}
+
+// The best device against the best one of another family, until the reader chooses.
+function fillPairs(rows) {
+  const other = rows.find(row => row.family !== rows[0]?.family) ?? rows[1];
+  [['#explain-a', rows[0]], ['#explain-b', other]].forEach(([selector, usual]) => {
+    const kept = rows.find(row => row.hardware === $(selector).value) ?? usual;
+    $(selector).replaceChildren(...rows.map(row => make('option', { value: row.hardware, '.selected': row === kept }, row.label)));
+  });
+}
+
+export function markDevice(hardware) {
+  for (const row of document.querySelectorAll('#ranking tbody tr')) {
+    if (row.dataset.hardware === hardware) row.setAttribute('aria-current', 'true');
+    else row.removeAttribute('aria-current');
+  }
+}
+
+// Sections of a report under each other: the first open, the others drawn when they are opened.
+export function showSections(element, sections, open) {
+  element.replaceChildren(...sections.map(({ title, html }, i) => {
+    const body = make('div');
+    const details = make('details', {}, make('summary', {}, title), body);
+    details.addEventListener('toggle', () => details.open && !body.hasChildNodes() && show(body, html));
+    details.open = i === 0 || open;
+    return details;
+  }));
+}

@@ -31,7 +31,8 @@ class Sharder {
     Sharder(const ShapedGraph& graph, double chips)
         : graph_(graph), chips_(chips), counts_(std::make_shared<DerivedCounts>()),
           states_(graph.tensors.size()), worker_(graph.tensors.size(), kNobody),
-          reaches_product_(graph.tensors.size(), false) {
+          reaches_product_(graph.tensors.size(), false), normed_(graph.tensors.size(), false),
+          part_normed_(graph.tensors.size(), false) {
         counts_->operators = graph.operators;
         counts_->link_elements.assign(graph.operators.size(), 0);
         counts_->collectives.assign(graph.operators.size(), 0);
@@ -89,6 +90,14 @@ class Sharder {
             for (TensorId in : op->inputs)
                 if (in != kNoTensor && reaches)
                     reaches_product_[in] = true;
+            if (kind == OpKind::normalization && op->work.passes > 1)
+                normed_[op->inputs.front()] = true;
+            // A product of which a part is normalised (the latent vector beside the rotated key) would be
+            // gathered at once: it is computed on every chip.
+            if ((kind == OpKind::free || kind == OpKind::data_movement) && op->outputs.size() > 1)
+                for (TensorId out : op->outputs)
+                    if (out != kNoTensor && normed_[out])
+                        part_normed_[op->inputs.front()] = true;
         }
     }
 
@@ -204,15 +213,44 @@ class Sharder {
                 place_groups(i, states_[*source].layout);
             return;
         }
-        if (source)
+        if (has_blocks(op))
+            return place_blocks(i);
+        if (source && multiplies(op, *source))
             return place_rows(i, states_[*source].share);
         const TensorId out = op.outputs.front();
-        if (grouped || c.n < chips_ || !reaches_product_[out])
+        if (grouped || c.n < chips_ || !reaches_product_[out] || part_normed_[out])
             return keep_weights(i);
         spread(i, {Layout::columns, 1 / chips_}, false);
         for (Contraction& part : counts_->operators[i].work.contractions)
             part.n /= chips_;
         scale_window(i, 1, 1 / chips_);
+    }
+
+    /// One matrix for each head, side by side in a table of rank two (latent attention, absorbed).
+    bool has_blocks(const Operator& op) const {
+        const auto table = [&](TensorId in) {
+            return in != kNoTensor && is_constant(in) && graph_.tensors[in].shape.size() == 2;
+        };
+        return op.work.contractions.size() == 1 && op.work.contractions.front().groups > 1 &&
+               !op.work.window && std::any_of(op.inputs.begin(), op.inputs.end(), table);
+    }
+
+    /// Heads share nothing: each chip has some of them.
+    void place_blocks(std::uint32_t i) {
+        Contraction& c = counts_->operators[i].work.contractions.front();
+        const double share = whole_share(c.groups, chips_);
+        spread(i, {Layout::columns, share});
+        c.groups *= share;
+    }
+
+    /// Caches and what nothing is read of are no factors of the product.
+    bool multiplies(const Operator& op, TensorId in) const {
+        if (graph_.tensors[in].kv_cache)
+            return false;
+        const auto& reads = op.work.partial_reads;
+        return std::none_of(reads.begin(), reads.end(), [&](const auto& read) {
+            return op.inputs[read.first] == in && read.second <= 0;
+        });
     }
 
     /// Independent products side by side: heads, or channel groups.
@@ -299,7 +337,11 @@ class Sharder {
             const TensorId id = part.outputs[out];
             if (id == kNoTensor)
                 continue;
-            states_[id] = out == 0 ? State{Layout::columns, share} : State{Layout::heads, kv_share};
+            // A cache of one narrow vector for all heads is on every chip.
+            states_[id] = out == 0 ? State{Layout::columns, share}
+                          : graph_.tensors[id].kv_cache
+                              ? State{Layout::heads, cache_share(graph_.tensors[id])}
+                              : State{Layout::heads, kv_share};
             limit_write(part, out, states_[id].share);
         }
     }
@@ -389,6 +431,7 @@ class Sharder {
     std::vector<State> states_;
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
     std::vector<bool> reaches_product_;
+    std::vector<bool> normed_, part_normed_; ///< whole, or one of the parts that it is split into
     std::vector<double> weight_share_;
 };
 

@@ -134,3 +134,25 @@ TEST_CASE("several chips cost energy on all of them and wait for the link", "[sh
     CHECK(unlinked.estimate.status == Status::unsupported);
     CHECK(unlinked.estimate.reason.find("chip-to-chip link") != std::string::npos);
 }
+
+TEST_CASE("latent attention is divided by heads, its narrow cache lies on every chip", "[sharding]") {
+    const double chips = GENERATE(4.0, 8.0);
+    // A step takes queries to the latent space, a prompt expands keys and values.
+    const auto [tokens, past] = GENERATE(std::pair(1, 999), std::pair(512, 0));
+    const OperandSplit s("deepseek-v3", chips, 1, sizes(tokens, past));
+    CAPTURE(chips, tokens);
+    CHECK(s.chip->memory.kv_cache_bytes == Approx(s.whole->memory.kv_cache_bytes));
+    // Repeated: embedding, compressed queries and keys, routers and norms.
+    CHECK(s.chip->weight_bytes * chips < 1.07 * s.whole->weight_bytes);
+    const auto attention = [](const NetworkWork& network) {
+        double macs = 0;
+        for (const SubgraphWork& work : network.subgraphs)
+            if (work.kind == OpKind::attention)
+                macs += work.macs * work.repeat;
+        return macs;
+    };
+    CHECK(attention(*s.chip) * chips == Approx(attention(*s.whole)));
+    // After attention, after the shared experts and after the others of every layer; the first three are
+    // dense.
+    CHECK(s.collectives() == 61 + 3 + 2 * 58 + 1);
+}

@@ -207,6 +207,14 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     REQUIRE(alone.generation);
     CHECK(alone.generation->devices_needed == 2);
     CHECK(alone.estimate.reason.find("2 devices hold it") != std::string::npos);
+    // What does not fit could lie in host memory; the table of embeddings is read row by row.
+    const Result small = answer("T4", Precision::fp16, {});
+    REQUIRE(small.estimate.status == Status::does_not_fit);
+    const double outside = small.estimate.memory.peak_bytes - small.estimate.memory.capacity_bytes,
+                 link = small.machine->rate(Resource::host_link_bytes),
+                 table = 2.0 * 128256 * 4096 / small.estimate.memory.weight_bytes;
+    const std::string wait = small.estimate.reason.substr(small.estimate.reason.find("at least ") + 9);
+    CHECK(std::stod(wait) == Approx(1e3 * outside * (1 - table) / link).epsilon(0.01));
     const Result several = answer("TPU-v5e", Precision::bf16, {}, 0);
     REQUIRE(several.ok());
     CHECK(several.generation->devices == 2);

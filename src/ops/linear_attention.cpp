@@ -45,7 +45,7 @@ void infer_linear(NodeContext& c) {
 /// Per token and head: the state takes key x value products twice (update and query; a delta rule reads it
 /// once more), and within a block of a prompt half the tokens are attended to directly. Counted as attention
 /// over as many keys as give those products, which a head of 128 x 128 reaches at 128 keys.
-void work_linear(NodeContext& c) {
+void work_linear_attention(NodeContext& c) {
     const LinearSizes s = linear_sizes(c);
     const bool delta = c.text("update_rule", "gated").find("delta") != std::string_view::npos;
     const auto tokens = static_cast<double>(s.tokens);
@@ -103,7 +103,7 @@ constexpr OperatorRow kLinearRows[] = {
      kMicrosoftDomain,
      1,
      infer_linear,
-     work_linear,
+     work_linear_attention,
      nullptr,
      OpKind::attention,
      FusionClass::contraction,

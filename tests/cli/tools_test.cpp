@@ -122,6 +122,7 @@ TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
         "100W",
         "analyze_comprehensive llama-3-70b --hardware T4 --precision fp16",
         "discover_models --family resnet",
+        "serve_model tinyllama-1.1b --hardware H100 Coral-Edge-TPU --precision fp16 --rate 2 --requests 50",
         "discover_models my_models"};
     for (const std::string& command : commands) {
         INFO(command);

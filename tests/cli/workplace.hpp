@@ -32,6 +32,7 @@ class Workplace {
         std::filesystem::copy_file(source / "models/onnx/mobilenet_v2.onnx",
                                    folder_ / "my_models/mobilenet.onnx");
         std::filesystem::copy_file(source / "models/onnx/mobilenet_v2.onnx", folder_ / "my_model.onnx");
+        std::filesystem::copy_file(source / "models/configs/qwen3-0.6b.json", folder_ / "config.json");
         std::filesystem::copy_file(source / "hardware_db/gpu/A100.json", folder_ / "mychip.json");
         std::ifstream rows(source / "tests/measured/calibration.csv");
         std::ofstream board(folder_ / "my_board.csv");

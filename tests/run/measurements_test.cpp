@@ -79,7 +79,7 @@ TEST_CASE("columns: missing, twice, misspelt", "[run]") {
 TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]") {
     const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured/";
     for (const auto& [file, count] :
-         {std::pair{"calibration.csv", 820}, std::pair{"calibration_llm.csv", 149}}) {
+         {std::pair{"calibration.csv", 820}, std::pair{"calibration_llm.csv", 149}, {"serving.csv", 80}}) {
         const auto table = read_measurements(folder + file);
         for (const Finding& finding : table.findings)
             UNSCOPED_INFO(to_string(finding));

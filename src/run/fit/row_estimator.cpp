@@ -3,8 +3,10 @@
 #include "estimate/wall_power.hpp"
 #include "run/fit/measured_stack.hpp"
 #include "run/fit/measured_workload.hpp"
+#include "run/fit/served_row.hpp"
 #include "run/generation/phases.hpp"
 #include "run/session/graph_run.hpp"
+#include "run/session/regime.hpp"
 
 #include <algorithm>
 #include <array>
@@ -32,16 +34,6 @@ Prediction without_estimate(std::string status, std::string reason) {
     prediction.status = std::move(status);
     prediction.reason = std::move(reason);
     return prediction;
-}
-
-/// What most of the time goes to; the estimate keeps its subgraphs.
-std::string regime_of(const Estimate& estimate) {
-    std::array<double, 3> seconds{};
-    seconds[static_cast<std::size_t>(Bound::overhead)] = estimate.network_s;
-    for (const SubgraphEstimate& subgraph : estimate.subgraphs)
-        seconds[static_cast<std::size_t>(subgraph.bound)] += subgraph.latency_s;
-    const auto most = std::max_element(seconds.begin(), seconds.end()) - seconds.begin();
-    return std::string(name_of(static_cast<Bound>(most)));
 }
 
 /// The row's interval with the widths that a device without a fit of its own would have.
@@ -134,6 +126,12 @@ struct RowEstimator::State {
         Bindings bindings;
         bindings.dims = workload.dims;
         return bound.emplace(std::move(key), session.bind(model->second, batch, bindings)).first->second;
+    }
+
+    Model loaded(const std::string& name) {
+        const std::lock_guard lock(mutex);
+        const auto model = models.find(name);
+        return model != models.end() ? model->second : models.emplace(name, session.load(name)).first->second;
     }
 
     std::shared_ptr<const GenerationModel> generator(const std::string& name) {
@@ -243,6 +241,18 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
                                 fmt::format("the precision \"{}\" is not known", row.precision));
     asked->scenario = Scenario::latency; // a saturated server is a phase of its own
     asked->devices = row.devices;
+    const auto device = session.hardware().device(row.hardware).device;
+    const auto runtime = session.hardware().runtime_for(*device, asked->stack);
+    const auto name_machine = [&](Prediction& prediction) {
+        prediction.family = name_of(device->family);
+        prediction.runtime = runtime->id;
+        prediction.evidence = evidence_text(evidence_for(*device, *runtime));
+    };
+    if (is_served(row)) {
+        Prediction served = predict_served(session, loaded(row.model), row, *asked);
+        name_machine(served);
+        return served;
+    }
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
                         .generate = tokens_of(row.generated_tokens),
                         .context = compiled_context(row.note)};
@@ -255,12 +265,8 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;
-    const auto device = session.hardware().device(row.hardware).device;
-    prediction.family = name_of(device->family);
+    name_machine(prediction);
     prediction.regime = regime_of(answer.step);
-    const auto runtime = session.hardware().runtime_for(*device, asked->stack);
-    prediction.runtime = runtime->id;
-    prediction.evidence = evidence_text(evidence_for(*device, *runtime));
     const Estimate& step = answer.step;
     const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
     const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;

@@ -1,0 +1,184 @@
+// serve_model: a language model under load on devices: waiting times, throughput, power, cost, and where it
+// overflows.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/report/serving_report.hpp"
+#include "archsim/run/serve.hpp"
+#include "common/tool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace {
+
+using namespace archsim;
+
+constexpr const char* kExamples = R"(  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 4
+  serve_model qwen3-32b --hardware H100 H200 --precision fp8 --parallel tp=2 --concurrency 32
+  serve_model ./config.json --hardware H100 --precision fp16 --rate 2 --prompt-tokens 2000 --output-tokens 300
+  serve_model llama-3-70b --hardware H100 H200 B200 --precision fp8 --parallel tp=2 --parallel tp=4 \
+      --ttft-p99 500ms --tpot-p99 40ms
+  serve_model llama-3-8b --hardware H100 --precision fp16 --rate 8 --drafted 4 --accepted 0.7)";
+
+/// "500ms", "0.5s", "40 ms" in seconds; 0 for nothing.
+double parse_time(const std::string& text, const std::string& flag) {
+    if (text.empty())
+        return 0;
+    double value = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    std::string unit(end, text.data() + text.size());
+    std::erase(unit, ' ');
+    const double scale = unit == "ms" ? 1e-3 : unit == "s" ? 1.0 : unit == "us" ? 1e-6 : 0.0;
+    if (problem != std::errc() || scale <= 0 || value <= 0)
+        throw UsageError(fmt::format("{}: \"{}\" is no time with a unit, such as 500ms or 0.5s", flag, text));
+    return value * scale;
+}
+
+LengthShape parse_shape(const std::string& text) {
+    return text == "uniform"       ? LengthShape::uniform
+           : text == "exponential" ? LengthShape::exponential
+                                   : LengthShape::constant;
+}
+
+struct ServeOptions {
+    std::string model, shape = "constant", lengths, kv_cache, ttft, tpot, e2e, request_time;
+    std::vector<std::string> hardware, parallel;
+    ServingRequest request;
+    std::optional<Precision> cache;
+
+    void add_to(cli::Flags& flags) {
+        flags
+            .add_option("model", model,
+                        "catalogue name, .onnx file, config.json, checkpoint folder or .gguf file")
+            .required();
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file").required();
+        add_load(flags);
+        add_engine(flags);
+        flags.add_option("--parallel", parallel,
+                         "how chips share the model, such as tp=4,pp=2,dp=2; repeatable (default: the fewest "
+                         "that hold it)");
+        flags.add_option("--ttft-p99", ttft,
+                         "limit: the highest rate whose P99 time to first token stays below, 500ms");
+        flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
+        flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s");
+    }
+
+    ServiceLevel level() const {
+        return {parse_time(ttft, "--ttft-p99"), parse_time(tpot, "--tpot-p99"), parse_time(e2e, "--e2e-p99")};
+    }
+
+    void finish() {
+        request.load.shape = parse_shape(shape);
+        request.plan.request_s = parse_time(request_time, "--request-time");
+        if (!lengths.empty())
+            request.load.lengths = read_request_lengths(lengths);
+        if (!kv_cache.empty()) {
+            cache = parse_precision(kv_cache);
+            if (!cache)
+                throw UsageError(fmt::format("--kv-cache: \"{}\" is no format", kv_cache));
+        }
+        if (!(request.load.rate_per_s >= 0) || !(request.load.prompt_tokens >= 1) ||
+            !(request.load.output_tokens >= 1) || request.plan.engine.draft_cost < 0)
+            throw UsageError("--rate and --draft-cost must not be negative, lengths not below one token");
+        if (!level().any() && request.load.rate_per_s <= 0 && request.plan.concurrency <= 0)
+            throw UsageError("give a load: --rate, --concurrency, or limits such as --ttft-p99 500ms");
+    }
+
+  private:
+    void add_load(cli::Flags& flags) {
+        RequestPlan& load = request.load;
+        flags.add_option("--rate", load.rate_per_s, "requests per second, Poisson arrivals");
+        flags.add_option("--concurrency", request.plan.concurrency, "requests in flight, instead of a rate")
+            .within(1, 1 << 20);
+        flags.add_option("--requests", load.count, "requests to simulate").within(1, 1 << 24).show_default();
+        flags.add_option("--prompt-tokens", load.prompt_tokens, "mean length of prompts").show_default();
+        flags.add_option("--output-tokens", load.output_tokens, "mean length of answers").show_default();
+        flags
+            .add_option("--shape", shape,
+                        "spread of lengths: constant, uniform (0.5 to 1.5 of the mean), exponential")
+            .one_of({"constant", "uniform", "exponential"})
+            .show_default();
+        flags.add_option("--lengths", lengths, "CSV file with prompt_tokens and output_tokens to draw from");
+        flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts").show_default();
+    }
+
+    void add_engine(cli::Flags& flags) {
+        EngineLimits& engine = request.plan.engine;
+        flags.add_option("--kv-cache", kv_cache, "format of cached keys and values (default: as the stack)");
+        flags.add_option("--max-sequences", engine.sequences, "sequences that run at once")
+            .within(1, 1 << 20)
+            .show_default();
+        flags
+            .add_option("--step-tokens", engine.step_tokens,
+                        "tokens of one step; longer prompts are cut into chunks")
+            .within(1, 1 << 24)
+            .show_default();
+        flags.add_option("--block-tokens", engine.block_tokens, "positions per block of the cache")
+            .within(1, 1 << 16)
+            .show_default();
+        flags.add_option("--request-time", request_time,
+                         "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms");
+        flags.add_option("--prefix-hit", engine.prefix_hit,
+                         "part of every prompt that is in the cache already");
+        flags
+            .add_option("--drafted", engine.drafted,
+                        "tokens that a drafter proposes per step (speculative decoding)")
+            .within(0, 1 << 10);
+        flags.add_option("--accepted", engine.accepted, "probability that a drafted token is right");
+        flags.add_option("--draft-cost", engine.draft_cost,
+                         "a drafted token's time as part of a plain step's");
+        flags
+            .add_option("--prompt-chips", request.prompt_chips,
+                        "chips for prompts alone; their caches are handed over")
+            .within(0, 1 << 12);
+    }
+};
+
+} // namespace
+
+int main(int argc, char** argv) {
+    ServeOptions serve;
+    cli::WorkloadOptions workload;
+    cli::OutputOptions output;
+    const auto setup = [&](cli::Flags& flags) {
+        serve.add_to(flags);
+        workload.add_to(flags, cli::BatchFlag::absent);
+        output.add_to(flags, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        serve.finish();
+        const ServiceLevel level = serve.level();
+        const Session session = workload.open();
+        const Model model = session.load(serve.model);
+        Conditions conditions = workload.conditions();
+        if (serve.cache)
+            conditions.kv_cache = serve.cache;
+        serve.request.sizes = workload.workload().sizes;
+        std::vector<std::optional<Parallelism>> ways;
+        for (const std::string& text : serve.parallel)
+            ways.emplace_back(parse_parallelism(text));
+        if (ways.empty())
+            ways.emplace_back(std::nullopt);
+        std::vector<ServingResult> results;
+        for (const std::string& device : serve.hardware)
+            for (const auto& way : ways) {
+                serve.request.parallelism = way;
+                results.push_back(level.any()
+                                      ? highest_rate(session, model, device, conditions, serve.request, level)
+                                      : run_serving(session, model, device, conditions, serve.request));
+                if (!results.back().ok && way)
+                    results.back().parallelism = *way;
+            }
+        const Format format = output.chosen();
+        output.emit(format == Format::json ? serving_json(results)
+                                           : render(format == Format::csv ? tabulate_serving(results)
+                                                                          : describe_serving(results, level),
+                                                    format, output.render_options()));
+        return std::any_of(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; }) ? 0
+                                                                                                        : 3;
+    };
+    return cli::run_tool(argc, argv, "serve_model", "Serves a language model under load, by estimate.",
+                         kExamples, setup, body);
+}

@@ -1,0 +1,58 @@
+#pragma once
+// A language model served on a device: how long users wait, what it costs, and when it overflows.
+
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+#include "archsim/serving/serving_result.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// A deployment and its load.
+struct ServingRequest {
+    RequestPlan load;
+    ServingPlan
+        plan; ///< `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism
+    std::optional<Parallelism> parallelism; ///< empty: the fewest chips (a power of two) that hold the model
+    std::int64_t prompt_chips = 0; ///< chips for prompts alone, in engines of the same kind; 0: none
+    Bindings sizes = {};           ///< of symbolic dimensions, besides batch and lengths
+    bool find_capacity = true;
+};
+
+/// Simulates `request` on a device. Never throws for a device: what fails becomes the result's reason. Throws
+/// UsageError for a model without a cache of keys and values.
+/// @code
+/// const Session session;
+/// Conditions conditions;
+/// conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+/// ServingRequest request;
+/// request.load.rate_per_s = 2;
+/// request.load.count = 200;
+/// const ServingResult result = run_serving(session, session.load("qwen3-8b"), "H100", conditions, request);
+/// assert(result.ok && result.summary.time_to_first_s.p50 > 0);
+/// @endcode
+ARCHSIM_API ServingResult run_serving(const Session& session, const Model& model,
+                                      std::string_view device, const Conditions& conditions,
+                                      const ServingRequest& request);
+
+/// The most requests per second that meet `level`, by bisection to one in fifty; the run at that rate. `ok`
+/// is false when no rate meets it.
+ARCHSIM_API ServingResult highest_rate(const Session& session, const Model& model,
+                                       std::string_view device, const Conditions& conditions,
+                                       const ServingRequest& request, const ServiceLevel& level);
+
+/// highest_rate for every device and every way to share the model, in that order.
+ARCHSIM_API std::vector<ServingResult>
+search_serving(const Session& session, const Model& model, std::span<const std::string> hardware,
+               std::span<const Parallelism> ways, const Conditions& conditions, const ServingRequest& request,
+               const ServiceLevel& level);
+
+/// Requests from a CSV file with the columns prompt_tokens and output_tokens. Throws InputError naming the
+/// line.
+ARCHSIM_API std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const std::string& file);
+
+} // namespace archsim

@@ -1,0 +1,60 @@
+#pragma once
+// What a serving run on a device says: the answer of serve_model.
+
+#include "archsim/core/export.hpp"
+#include "archsim/serving/simulation.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// How the chips of a deployment share the model.
+struct Parallelism {
+    std::int64_t tensor = 1;   ///< chips that share every matrix (Megatron-LM, arXiv:1909.08053)
+    std::int64_t pipeline = 1; ///< stages of consecutive layers
+    std::int64_t data = 1;     ///< engines beside each other, each with the whole model
+    /// Chips of one engine.
+    std::int64_t engine_chips() const { return tensor * pipeline; }
+    std::int64_t chips() const { return engine_chips() * data; }
+    bool operator==(const Parallelism&) const = default;
+};
+/// Parses "tp=4,pp=2,dp=1"; throws UsageError naming what is wrong.
+ARCHSIM_API Parallelism parse_parallelism(std::string_view text);
+/// "tp=4,pp=2"; "1 chip" when nothing is shared.
+ARCHSIM_API std::string to_string(const Parallelism& parallelism);
+
+/// Limits on the ninety-ninth percentile, in seconds; 0: none.
+struct ServiceLevel {
+    double time_to_first_s = 0, time_per_token_s = 0, end_to_end_s = 0;
+    bool any() const { return time_to_first_s > 0 || time_per_token_s > 0 || end_to_end_s > 0; }
+    ARCHSIM_API bool met_by(const ServingSummary& summary) const;
+};
+
+/// One deployment under one load.
+struct ServingResult {
+    std::string model, hardware, runtime, precision;
+    Parallelism parallelism;
+    bool ok = false;
+    std::string reason;        ///< one sentence when not ok
+    double rate_per_s = 0;     ///< offered; 0: a fixed concurrency
+    double capacity_per_s = 0; ///< requests per second that it stands in the long run
+    bool overloaded = false;
+    double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its chips
+    /// 90 % interval of a step at the mean batch over its estimate; times wait for steps and scale with them.
+    double step_low = 1, step_high = 1;
+    std::string step_bound;   ///< what most of that step goes to: compute, memory or overhead
+    double longest_batch = 0; ///< sequences of the mean length that the cache holds
+    double usd_per_hour = 0;  ///< of all chips; 0: not stated
+    ServingOutcome outcome;
+    ServingSummary summary;
+    std::vector<std::string> notes;
+
+    /// Dollars per million tokens of either kind, by the share of time that each takes; absent without a
+    /// price.
+    ARCHSIM_API std::optional<double> usd_per_million_output() const;
+    ARCHSIM_API std::optional<double> usd_per_million_prompt() const;
+};
+
+} // namespace archsim

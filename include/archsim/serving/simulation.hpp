@@ -1,0 +1,144 @@
+#pragma once
+// A serving engine under load: requests arrive, wait, share steps with others, hold blocks of the cache, and
+// leave. A discrete-event simulation over step times that the caller prices; nothing is drawn but arrivals,
+// lengths and accepted drafts, from one seed, so that the same input gives the same bits.
+
+#include "archsim/core/export.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// What one step of an engine holds.
+struct StepLoad {
+    std::int64_t sequences = 0;     ///< that generate
+    double context = 0;             ///< mean positions in their caches
+    std::int64_t prompt_tokens = 0; ///< of prompts, all together
+    double prompt_keys = 0;         ///< mean positions that each of those attends to
+    std::int64_t verified = 1;      ///< tokens of a generating sequence: 1, and the drafted ones
+};
+
+/// What a step costs an engine, with what its prompts add to it.
+struct StepCost {
+    double seconds = 0, joules = 0;
+    double prompt_seconds = 0, prompt_joules = 0; ///< more than the same step without prompts
+};
+
+/// Prices of steps, and bytes of a sequence's cache; made by whoever knows model and device.
+class ARCHSIM_API StepPrices {
+  public:
+    virtual ~StepPrices();
+    virtual StepCost price(const StepLoad& load) = 0;
+    /// Cache of one sequence of that many positions, over the whole engine.
+    virtual double cache_bytes(double positions) const = 0;
+};
+
+/// One engine: the chips that run a step together.
+struct EngineLimits {
+    double cache_bytes = 0;          ///< room for caches
+    std::int64_t sequences = 256;    ///< that run at once
+    std::int64_t step_tokens = 8192; ///< of one step: longer prompts are cut into chunks
+    std::int64_t block_tokens = 16;  ///< positions that the cache is given out in
+    double prefix_hit = 0;           ///< part of every prompt that is in the cache already
+    std::int64_t drafted = 0;        ///< tokens that a drafter proposes per step and sequence
+    double accepted = 0;             ///< probability that a drafted token is right
+    double draft_cost = 0;           ///< time and energy of one drafted token as part of a plain step
+};
+
+/// Engines beside each other, each with a queue; requests go to the one with the fewest tokens ahead.
+struct ServingPlan {
+    EngineLimits engine;
+    std::int64_t engines = 1;
+    /// Engines that process prompts alone and hand the cache over; 0: every engine does both.
+    std::int64_t prompt_engines = 0;
+    double transfer_bytes_per_s = 0; ///< between the pools; 0: free
+    double idle_watts = 0;           ///< of one engine between steps
+    double request_s = 0;            ///< before an engine sees a request: parsing, tokens, hand-over
+    std::int64_t concurrency = 0;    ///< requests in flight, a new one when one ends; 0: as they arrive
+};
+
+/// A request and what became of it; times from the start of the run.
+struct ServedRequest {
+    double arrival_s = 0;
+    std::int64_t prompt_tokens = 1, output_tokens = 1;
+    double first_token_s = -1, end_s = -1;
+    std::int64_t emitted = 0;
+    bool refused = false; ///< its cache is larger than an engine
+
+    double time_to_first() const { return first_token_s - arrival_s; }
+    double end_to_end() const { return end_s - arrival_s; }
+    /// Mean time between tokens after the first; 0 with one token.
+    double time_per_token() const {
+        return output_tokens > 1 ? (end_s - first_token_s) / static_cast<double>(output_tokens - 1) : 0;
+    }
+};
+
+/// What happened in a run.
+struct ServingOutcome {
+    std::vector<ServedRequest> requests;
+    double duration_s = 0;    ///< first arrival to last token
+    double busy_s = 0;        ///< engine seconds in steps
+    double joules = 0;        ///< steps and idle time, all engines
+    double prompt_joules = 0; ///< part of the steps' energy that prompts took
+    double prompt_busy_s = 0;
+    double in_system_s = 0;      ///< integral of the requests that have arrived and not ended
+    double waiting_s = 0;        ///< integral of those that no engine has begun
+    double cache_peak_bytes = 0; ///< given out at most by one engine
+    double cache_wasted = 0;     ///< part of the given-out positions that hold nothing, mean over steps
+    double batch = 0;            ///< mean generating sequences over steps that have some
+    std::int64_t steps = 0, prompt_tokens = 0, output_tokens = 0, refused = 0;
+    double engines = 1;
+    double last_waited_s = 0; ///< when the last request that waited was begun, from the start
+    std::int64_t emitted_till_then = 0;
+};
+
+/// Runs the requests, sorted by arrival, through the engines. `prompt_prices` prices the prompt engines where
+/// there are some; null: as the others. Throws UsageError for a plan that no engine can follow.
+ARCHSIM_API ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices& prices,
+                                            std::vector<ServedRequest> requests,
+                                            StepPrices* prompt_prices = nullptr);
+
+/// How lengths spread around their mean.
+enum class LengthShape : std::uint8_t { constant, uniform, exponential };
+
+/// Requests to make.
+struct RequestPlan {
+    std::int64_t count = 1000;
+    double rate_per_s = 0; ///< Poisson arrivals; 0: all at the start
+    double prompt_tokens = 512, output_tokens = 128;
+    LengthShape shape =
+        LengthShape::constant; ///< uniform: 0.5 to 1.5 of the mean; exponential: at least one token
+    std::vector<std::pair<std::int64_t, std::int64_t>> lengths; ///< (prompt, output) drawn from instead
+    std::uint64_t seed = 1;
+};
+/// The i-th request has the same lengths at any rate, and arrivals keep their proportions.
+ARCHSIM_API std::vector<ServedRequest> make_requests(const RequestPlan& plan);
+
+/// P50, P90, P99 and mean.
+struct Percentiles {
+    double p50 = 0, p90 = 0, p99 = 0, mean = 0;
+};
+/// Of values in any order, by the nearest rank; zeros without values.
+ARCHSIM_API Percentiles percentiles_of(std::vector<double> values);
+
+/// A run in the words of its users.
+struct ServingSummary {
+    Percentiles time_to_first_s, time_per_token_s, end_to_end_s;
+    double requests_per_s = 0, output_tokens_per_s = 0, prompt_tokens_per_s = 0;
+    double utilization = 0; ///< busy part of the engines' time
+    double mean_in_system = 0, mean_waiting = 0;
+    double watts = 0; ///< mean, all engines
+    double joules_per_million_output = 0, joules_per_million_prompt = 0;
+};
+ARCHSIM_API ServingSummary summarize(const ServingOutcome& outcome);
+
+/// Requests per second that the engines complete when the queue never empties: what `plan` stands in the long
+/// run.
+ARCHSIM_API double serving_capacity(const ServingPlan& plan, StepPrices& prices,
+                                    const std::vector<ServedRequest>& requests,
+                                    StepPrices* prompt_prices = nullptr);
+
+} // namespace archsim

@@ -1,0 +1,82 @@
+#include "archsim/report/serving_report.hpp"
+
+#include "archsim/core/version.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json serving_percentiles(const Percentiles& p) {
+    return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"mean", p.mean}};
+}
+
+Json positive_or_null(double value) {
+    return value > 0 ? Json(value) : Json(nullptr);
+}
+
+Json money_or_null(std::optional<double> value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json served_run(const ServingResult& r) {
+    const ServingSummary& s = r.summary;
+    return {{"rate_per_s", positive_or_null(r.rate_per_s)},
+            {"capacity_per_s", positive_or_null(r.capacity_per_s)},
+            {"overloaded", r.overloaded},
+            {"time_to_first_token_s", serving_percentiles(s.time_to_first_s)},
+            {"time_per_output_token_s", serving_percentiles(s.time_per_token_s)},
+            {"end_to_end_s", serving_percentiles(s.end_to_end_s)},
+            {"step_interval", {r.step_low, r.step_high}},
+            {"requests_per_s", s.requests_per_s},
+            {"output_tokens_per_s", s.output_tokens_per_s},
+            {"prompt_tokens_per_s", s.prompt_tokens_per_s},
+            {"utilization", s.utilization},
+            {"mean_in_system", s.mean_in_system},
+            {"mean_waiting", s.mean_waiting},
+            {"mean_batch", r.outcome.batch},
+            {"power_w", s.watts},
+            {"joules_per_million_output_tokens", s.joules_per_million_output},
+            {"joules_per_million_prompt_tokens", s.joules_per_million_prompt},
+            {"usd_per_million_output_tokens", money_or_null(r.usd_per_million_output())},
+            {"usd_per_million_prompt_tokens", money_or_null(r.usd_per_million_prompt())},
+            {"cache_bytes_per_token", r.cache_bytes_per_token},
+            {"cache_room_bytes", r.cache_room_bytes},
+            {"cache_peak_bytes", r.outcome.cache_peak_bytes},
+            {"cache_blocks_empty", r.outcome.cache_wasted},
+            {"requests", r.outcome.requests.size()},
+            {"refused", r.outcome.refused},
+            {"duration_s", r.outcome.duration_s},
+            {"steps", r.outcome.steps}};
+}
+
+Json serving_row(const ServingResult& r) {
+    return {{"model", r.model},
+            {"hardware", r.hardware},
+            {"runtime", r.runtime.empty() ? Json(nullptr) : Json(r.runtime)},
+            {"precision", r.precision},
+            {"parallelism",
+             {{"tensor", r.parallelism.tensor},
+              {"pipeline", r.parallelism.pipeline},
+              {"data", r.parallelism.data}}},
+            {"status", r.ok ? "ok" : "failed"},
+            {"reason", r.ok ? Json(nullptr) : Json(r.reason)},
+            {"notes", r.notes},
+            {"run", r.ok ? served_run(r) : Json(nullptr)}};
+}
+
+} // namespace
+
+std::string serving_json(std::span<const ServingResult> results) {
+    Json rows = Json::array();
+    for (const ServingResult& r : results)
+        rows.push_back(serving_row(r));
+    return Json{{"schema", "archsim.serve_model/1"}, {"version", version()}, {"results", std::move(rows)}}
+               .dump(2) +
+           "\n";
+}
+
+} // namespace archsim

@@ -1,0 +1,152 @@
+#include "archsim/report/serving_report.hpp"
+
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kServingMilli = 1e-3, kServingPercent = 100;
+
+Cell serving_cell(double value, double unit = 1) {
+    return {format_number(value / unit), value};
+}
+
+Cell serving_money(std::optional<double> usd) {
+    return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
+}
+
+Table serving_table(std::span<const ServingResult> results) {
+    Table table;
+    table.title = "Serving";
+    table.columns = {{"Hardware", "", "hardware"},
+                     {"Parallel", "", "parallel"},
+                     {"Load", "req/s", "rate_per_s", Align::right},
+                     {"Capacity", "req/s", "capacity_per_s", Align::right},
+                     {"First token P50", "ms", "time_to_first_token_p50_s", Align::right},
+                     {"P99", "ms", "time_to_first_token_p99_s", Align::right},
+                     {"Per token P50", "ms", "time_per_output_token_p50_s", Align::right},
+                     {"P99", "ms", "time_per_output_token_p99_s", Align::right},
+                     {"Answer P99", "s", "end_to_end_p99_s", Align::right, 1},
+                     {"Output", "tokens/s", "output_tokens_per_s", Align::right},
+                     {"Batch", "", "mean_batch", Align::right, 2},
+                     {"Waiting", "", "mean_waiting", Align::right, 2},
+                     {"Busy", "%", "utilization", Align::right, 1},
+                     {"Power", "W", "power_w", Align::right},
+                     {"Output", "J/M tok", "joules_per_million_output_tokens", Align::right, 1},
+                     {"Prompt", "J/M tok", "joules_per_million_prompt_tokens", Align::right, 3},
+                     {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right},
+                     {"Prompt", "USD/M tok", "usd_per_million_prompt_tokens", Align::right, 3},
+                     {"Runtime", "", "runtime", Align::left, 3}};
+    for (const ServingResult& r : results) {
+        std::vector<Cell> row{{r.hardware}, {to_string(r.parallelism)}};
+        if (!r.ok) {
+            row.resize(table.columns.size(), Cell{"-"});
+            row.back() = {r.runtime};
+            table.rows.push_back(std::move(row));
+            table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
+            continue;
+        }
+        const ServingSummary& s = r.summary;
+        row.push_back(r.rate_per_s > 0 ? serving_cell(r.rate_per_s) : Cell{"-"});
+        row.push_back(r.capacity_per_s > 0 ? serving_cell(r.capacity_per_s) : Cell{"-"});
+        row.push_back(serving_cell(s.time_to_first_s.p50, kServingMilli));
+        row.push_back(serving_cell(s.time_to_first_s.p99, kServingMilli));
+        row.push_back(serving_cell(s.time_per_token_s.p50, kServingMilli));
+        row.push_back(serving_cell(s.time_per_token_s.p99, kServingMilli));
+        row.push_back(serving_cell(s.end_to_end_s.p99));
+        row.push_back(serving_cell(s.output_tokens_per_s));
+        row.push_back(serving_cell(r.outcome.batch));
+        row.push_back(serving_cell(s.mean_waiting));
+        row.push_back(serving_cell(s.utilization, 1 / kServingPercent));
+        row.push_back(serving_cell(s.watts));
+        row.push_back(serving_cell(s.joules_per_million_output));
+        row.push_back(serving_cell(s.joules_per_million_prompt));
+        row.push_back(serving_money(r.usd_per_million_output()));
+        row.push_back(serving_money(r.usd_per_million_prompt()));
+        row.push_back({r.runtime});
+        table.rows.push_back(std::move(row));
+    }
+    return table;
+}
+
+/// What a reader must know before a number of a run is used.
+std::vector<std::string> serving_sentences(const ServingResult& r) {
+    std::vector<std::string> out;
+    if (r.overloaded)
+        out.push_back(
+            fmt::format("overloaded: the queue grows without bound above {} requests/s; what waits longest "
+                        "here would wait longer in a longer run",
+                        format_number(r.capacity_per_s)));
+    out.push_back(
+        fmt::format("cache: {} per token, room for {} sequences of the mean length, {} of the given-out "
+                    "blocks empty on average",
+                    format_bytes(r.cache_bytes_per_token), format_number(r.longest_batch),
+                    format_percent(r.outcome.cache_wasted)));
+    out.insert(out.end(), r.notes.begin(), r.notes.end());
+    return out;
+}
+
+Chart frontier(std::span<const ServingResult> results) {
+    Chart chart;
+    chart.kind = ChartKind::scatter;
+    chart.title = "Throughput against waiting";
+    chart.x_title = "P99 time to first token (ms)";
+    chart.y_title = "output tokens/s";
+    chart.x_log = chart.y_log = true;
+    std::map<std::string, std::size_t> series;
+    for (const ServingResult& r : results) {
+        if (!r.ok)
+            continue;
+        const auto [it, fresh] = series.try_emplace(r.hardware, chart.series.size());
+        if (fresh)
+            chart.series.push_back({r.hardware, {}});
+        chart.series[it->second].points.push_back({.label = to_string(r.parallelism),
+                                                   .x = r.summary.time_to_first_s.p99 / kServingMilli,
+                                                   .y = r.summary.output_tokens_per_s});
+    }
+    return chart;
+}
+
+} // namespace
+
+Report tabulate_serving(std::span<const ServingResult> results) {
+    Report report;
+    report.title = "Serving";
+    report.blocks.emplace_back(serving_table(results));
+    return report;
+}
+
+Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level) {
+    Report report;
+    report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
+    report.blocks.emplace_back(Heading{1, report.title});
+    if (level.any()) {
+        const ServingResult* most = nullptr;
+        for (const ServingResult& r : results)
+            if (r.ok && (!most || r.rate_per_s > most->rate_per_s))
+                most = &r;
+        report.blocks.emplace_back(Paragraph{
+            most ? fmt::format("Most requests within the limits: {} requests/s on {}, {}.",
+                               format_number(most->rate_per_s), most->hardware, to_string(most->parallelism))
+                 : std::string("Nothing meets the limits."),
+            Tone::strong});
+    }
+    report.blocks.emplace_back(serving_table(results));
+    for (const ServingResult& r : results) {
+        if (!r.ok)
+            continue;
+        if (results.size() > 1)
+            report.blocks.emplace_back(Heading{3, r.hardware + ", " + to_string(r.parallelism)});
+        report.blocks.emplace_back(Bullets{serving_sentences(r)});
+    }
+    if (results.size() > 1)
+        report.blocks.emplace_back(frontier(results));
+    return report;
+}
+
+} // namespace archsim

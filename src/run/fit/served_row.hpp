@@ -1,0 +1,17 @@
+#pragma once
+// Measurements of servers under load: the time to the first token and per output token that clients see.
+
+#include "archsim/compare/validation.hpp"
+#include "archsim/run/session.hpp"
+
+namespace archsim {
+
+/// Whether a row is of that kind: phase `served_first_token` or `served_per_token`. Its batch is the number
+/// of requests in flight, a new one when one ends, its devices are those that share every layer.
+bool is_served(const MeasuredRow& row);
+
+/// Mean over the requests that the client counts, in milliseconds, with its interval and regime.
+Prediction predict_served(const Session& session, const Model& model, const MeasuredRow& row,
+                          const Conditions& conditions);
+
+} // namespace archsim

@@ -1,0 +1,48 @@
+#include "archsim/core/finding.hpp"
+#include "archsim/run/serve.hpp"
+#include "run/fit/csv_reader.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <iterator>
+
+namespace archsim {
+
+std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const std::string& file) {
+    std::ifstream in(file, std::ios::binary);
+    if (!in)
+        throw InputError(fmt::format("{}: cannot be read", file));
+    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    const auto records = parse_csv(text);
+    const auto column = [&](const char* name) -> std::size_t {
+        const auto found = records.empty()
+                               ? std::vector<std::string>::const_iterator{}
+                               : std::find(records[0].fields.begin(), records[0].fields.end(), name);
+        if (records.empty() || found == records[0].fields.end())
+            throw InputError(fmt::format(
+                "{}: line 1: no column {}; prompt_tokens and output_tokens are needed", file, name));
+        return static_cast<std::size_t>(found - records[0].fields.begin());
+    };
+    const std::size_t prompt = column("prompt_tokens"), output = column("output_tokens");
+    std::vector<std::pair<std::int64_t, std::int64_t>> lengths;
+    for (std::size_t i = 1; i < records.size(); ++i) {
+        const auto number = [&](std::size_t at) {
+            std::int64_t value = 0;
+            const std::string& field = at < records[i].fields.size() ? records[i].fields[at] : std::string();
+            const auto [end, problem] = std::from_chars(field.data(), field.data() + field.size(), value);
+            if (problem != std::errc() || end != field.data() + field.size() || value < 1)
+                throw InputError(
+                    fmt::format("{}: line {}: \"{}\" is no number of tokens", file, records[i].line, field));
+            return value;
+        };
+        lengths.emplace_back(number(prompt), number(output));
+    }
+    if (lengths.empty())
+        throw InputError(fmt::format("{}: no request in it", file));
+    return lengths;
+}
+
+} // namespace archsim

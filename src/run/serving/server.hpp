@@ -1,0 +1,44 @@
+#pragma once
+// A device made ready to serve one model at one way to share it: what runs at different rates have in common.
+
+#include "archsim/run/serve.hpp"
+#include "run/serving/prices.hpp"
+
+#include <memory>
+
+namespace archsim {
+
+/// Never throws for a device: what fails becomes the results' reason.
+class Server {
+  public:
+    Server(const Session& session, const Model& model, std::string_view device, const Conditions& conditions,
+           const ServingRequest& request);
+
+    /// Whether there are prices of steps and room for a sequence; the reason is that of `run`'s results.
+    bool ready() const { return prices_ != nullptr && result_.reason.empty(); }
+    /// The load at another rate; 0: all requests at the start.
+    ServingResult run(double rate_per_s, bool with_capacity);
+    /// Requests per second in the long run.
+    double capacity() { return run(0, true).capacity_per_s; }
+
+  private:
+    struct Lengths {
+        double prompt = 1, output = 1;
+        std::int64_t longest = 1;
+    };
+    static Lengths lengths_of(const std::vector<ServedRequest>& requests);
+    void make(const Session& session, std::string_view device, const Conditions& conditions);
+    bool choose_way(const StepRunner& runner, const Lengths& lengths);
+    bool fits(const EnginePrices& prices, const Parallelism& way, const Lengths& lengths);
+    void describe_step(ServingResult& out) const;
+    void fill_plan(const Parallelism& way, const Device& device);
+
+    ServingRequest request_;
+    std::shared_ptr<const GenerationModel> model_;
+    ServingResult result_;
+    ServingPlan plan_;
+    std::unique_ptr<EnginePrices> prices_;
+    double capacity_ = -1;
+};
+
+} // namespace archsim

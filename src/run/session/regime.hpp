@@ -1,0 +1,13 @@
+#pragma once
+// What an estimate is bound by.
+
+#include "archsim/estimate/estimate.hpp"
+
+#include <string>
+
+namespace archsim {
+
+/// What most of the time goes to: "compute", "memory" or "overhead". The estimate keeps its subgraphs.
+std::string regime_of(const Estimate& estimate);
+
+} // namespace archsim

@@ -1,0 +1,43 @@
+#include "archsim/serving/simulation.hpp"
+
+#include "serving/random.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+std::int64_t draw_length(serving::RandomStream& random, double mean, LengthShape shape) {
+    double length = mean;
+    if (shape == LengthShape::uniform)
+        length = mean * (0.5 + random.uniform());
+    else if (shape == LengthShape::exponential)
+        length = mean * random.exponential();
+    return std::max<std::int64_t>(1, std::llround(length));
+}
+
+} // namespace
+
+std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
+    // Lengths and gaps come from streams of their own, so that neither depends on the other's draws.
+    serving::RandomStream lengths(plan.seed), gaps(~plan.seed);
+    std::vector<ServedRequest> requests(static_cast<std::size_t>(std::max<std::int64_t>(0, plan.count)));
+    double now = 0;
+    for (ServedRequest& r : requests) {
+        if (!plan.lengths.empty()) {
+            const auto& drawn = plan.lengths[lengths.next() % plan.lengths.size()];
+            r.prompt_tokens = std::max<std::int64_t>(1, drawn.first);
+            r.output_tokens = std::max<std::int64_t>(1, drawn.second);
+        } else {
+            r.prompt_tokens = draw_length(lengths, plan.prompt_tokens, plan.shape);
+            r.output_tokens = draw_length(lengths, plan.output_tokens, plan.shape);
+        }
+        if (plan.rate_per_s > 0)
+            r.arrival_s = now += gaps.exponential() / plan.rate_per_s;
+    }
+    return requests;
+}
+
+} // namespace archsim

@@ -1,0 +1,159 @@
+#include "serving/serving_engine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim::serving {
+
+namespace {
+
+/// Prompt tokens that must be processed; the last one always, it gives the first logits.
+std::int64_t computed_prompt(const ServedRequest& r, double hit) {
+    const auto cached = static_cast<std::int64_t>(std::floor(hit * static_cast<double>(r.prompt_tokens)));
+    return std::max<std::int64_t>(1, r.prompt_tokens - cached);
+}
+
+} // namespace
+
+std::int64_t Engine::blocks(std::int64_t positions) const {
+    return (positions + limits_.block_tokens - 1) / limits_.block_tokens * limits_.block_tokens;
+}
+
+double Engine::bytes_for(const ServedRequest& r) const {
+    // A shared prefix lies in the cache once, whoever reads it.
+    const std::int64_t own = computed_prompt(r, limits_.prefix_hit),
+                       end = role_ == EngineRole::prompts ? own : own + r.output_tokens;
+    return prices_->cache_bytes(static_cast<double>(blocks(end)));
+}
+
+bool Engine::can_ever_hold(const ServedRequest& r) const {
+    return bytes_for(r) <= limits_.cache_bytes;
+}
+
+void Engine::enqueue(std::size_t request, const ServedRequest& r) {
+    queue_.push_back(request);
+    ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
+}
+
+void Engine::admit(const std::vector<ServedRequest>& requests, std::int64_t& budget) {
+    while (!queue_.empty() && budget > 0 && static_cast<std::int64_t>(running_.size()) < limits_.sequences) {
+        const ServedRequest& r = requests[queue_.front()];
+        const double bytes = bytes_for(r);
+        if (used_bytes_ + bytes > limits_.cache_bytes)
+            return; // first come, first served: nobody overtakes
+        Sequence s;
+        s.request = queue_.front();
+        s.bytes = bytes;
+        s.positions = r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens);
+        s.prompt_left = role_ == EngineRole::answers ? 0 : computed_prompt(r, limits_.prefix_hit);
+        s.context = r.prompt_tokens - s.prompt_left;
+        s.left = role_ == EngineRole::prompts ? 1 : r.output_tokens - r.emitted;
+        s.chunk = std::min(s.prompt_left, budget);
+        budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
+        used_bytes_ += bytes;
+        running_.push_back(s);
+        queue_.pop_front();
+    }
+    peak_bytes_ = std::max(peak_bytes_, used_bytes_);
+}
+
+bool Engine::begin_step(const std::vector<ServedRequest>& requests, StepCost& cost) {
+    load_ = {};
+    load_.verified = 1 + limits_.drafted;
+    std::int64_t budget = limits_.step_tokens;
+    for (const Sequence& s : running_)
+        if (s.prompt_left == 0)
+            budget -= load_.verified;
+    for (Sequence& s : running_) {
+        s.chunk = std::clamp<std::int64_t>(budget, 0, s.prompt_left);
+        budget -= s.chunk;
+    }
+    admit(requests, budget);
+    double contexts = 0, keys = 0;
+    for (const Sequence& s : running_)
+        if (s.prompt_left == 0) {
+            ++load_.sequences;
+            contexts += static_cast<double>(s.context);
+        } else if (s.chunk > 0) {
+            const auto chunk = static_cast<double>(s.chunk);
+            load_.prompt_tokens += s.chunk;
+            keys += chunk * (static_cast<double>(s.context) + (chunk + 1) / 2);
+        }
+    stepping_ = load_.sequences > 0 || load_.prompt_tokens > 0;
+    if (!stepping_)
+        return false;
+    load_.context = load_.sequences > 0 ? contexts / static_cast<double>(load_.sequences) : 0;
+    load_.prompt_keys = load_.prompt_tokens > 0 ? keys / static_cast<double>(load_.prompt_tokens) : 0;
+    cost = prices_->price(load_);
+    if (limits_.drafted > 0 && load_.sequences > 0) {
+        StepLoad plain = load_;
+        plain.verified = 1;
+        plain.prompt_tokens = 0;
+        const StepCost one = prices_->price(plain);
+        const double drafts = limits_.draft_cost * static_cast<double>(limits_.drafted);
+        cost.seconds += drafts * one.seconds;
+        cost.joules += drafts * one.joules;
+    }
+    measure_waste();
+    return true;
+}
+
+void Engine::measure_waste() {
+    double given = 0, held = 0;
+    for (const Sequence& s : running_) {
+        given += static_cast<double>(blocks(s.positions));
+        held += static_cast<double>(s.context + s.chunk);
+    }
+    waste_ = given > 0 ? 1 - held / given : 0;
+}
+
+/// Drafted tokens are taken up to the first wrong one, and the model's own token follows (Leviathan et al.,
+/// ICML 2023: the mean is (1 - a^(k + 1)) / (1 - a)).
+std::int64_t Engine::accepted_tokens() {
+    std::int64_t tokens = 1;
+    while (tokens <= limits_.drafted && random_.uniform() < limits_.accepted)
+        ++tokens;
+    return tokens;
+}
+
+std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
+                              std::vector<std::size_t>& finished) {
+    stepping_ = false;
+    std::int64_t emitted = 0;
+    for (Sequence& s : running_) {
+        ServedRequest& r = requests[s.request];
+        std::int64_t tokens = 0;
+        if (s.prompt_left > 0) {
+            s.prompt_left -= s.chunk;
+            s.context += s.chunk;
+            tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
+            ahead_ -= static_cast<double>(s.chunk);
+        } else {
+            tokens = accepted_tokens();
+        }
+        tokens = std::min(tokens, s.left);
+        if (tokens == 0)
+            continue;
+        if (r.emitted == 0)
+            r.first_token_s = now;
+        r.emitted += tokens;
+        emitted += tokens;
+        s.left -= tokens;
+        s.context += tokens;
+        if (s.left == 0) {
+            used_bytes_ -= s.bytes;
+            finished.push_back(s.request);
+        }
+    }
+    std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
+    if (running_.empty())
+        used_bytes_ = 0; // sums of doubles leave a rest
+    ahead_ = 0;
+    for (const Sequence& s : running_)
+        ahead_ += static_cast<double>(s.prompt_left + s.left);
+    for (const std::size_t waiting : queue_)
+        ahead_ += static_cast<double>(requests[waiting].prompt_tokens + requests[waiting].output_tokens);
+    return emitted;
+}
+
+} // namespace archsim::serving

@@ -1,0 +1,70 @@
+#pragma once
+// One engine: its queue, the sequences it runs, the blocks they hold. Continuous batching (Yu et al., Orca,
+// OSDI 2022) with prompts in chunks beside the generating sequences (Agrawal et al., Sarathi-Serve, OSDI
+// 2024) over a cache in blocks (Kwon et al., SOSP 2023). A request is admitted when the blocks of its whole
+// answer are free, so that nothing is evicted (TensorRT-LLM's GUARANTEED_NO_EVICT).
+
+#include "archsim/serving/simulation.hpp"
+#include "serving/random.hpp"
+
+#include <deque>
+
+namespace archsim::serving {
+
+/// What an engine does for a request.
+enum class EngineRole : std::uint8_t { both, prompts, answers };
+
+class Engine {
+  public:
+    Engine(const EngineLimits& limits, EngineRole role, StepPrices& prices, std::uint64_t seed)
+        : limits_(limits), role_(role), prices_(&prices), random_(seed) {}
+
+    /// Blocks of a request in bytes, prompts that an earlier one left in the cache counted apart.
+    double bytes_for(const ServedRequest& r) const;
+    bool can_ever_hold(const ServedRequest& r) const;
+    void enqueue(std::size_t request, const ServedRequest& r);
+    /// Tokens that stand before a new request.
+    double work_ahead() const { return ahead_; }
+    bool stepping() const { return stepping_; }
+
+    /// Admits what fits and prices the next step; false when there is nothing to do.
+    bool begin_step(const std::vector<ServedRequest>& requests, StepCost& cost);
+    /// Ends the step at `now`. Requests that ended, or whose prompt is done on an engine for prompts, are
+    /// appended. Returns the tokens emitted.
+    std::int64_t end_step(double now, std::vector<ServedRequest>& requests,
+                          std::vector<std::size_t>& finished);
+
+    std::size_t waiting() const { return queue_.size(); }
+    std::size_t running() const { return running_.size(); }
+    double peak_bytes() const { return peak_bytes_; }
+    double last_waste() const { return waste_; }
+    std::int64_t last_generating() const { return load_.sequences; }
+    std::int64_t last_prompt_tokens() const { return load_.prompt_tokens; }
+
+  private:
+    struct Sequence {
+        std::size_t request = 0;
+        std::int64_t prompt_left = 0; ///< still to be processed
+        std::int64_t context = 0;     ///< positions in the cache
+        std::int64_t chunk = 0;       ///< of the prompt, in this step
+        std::int64_t left = 0;        ///< tokens still to be emitted here
+        double bytes = 0;             ///< given out
+        std::int64_t positions = 0;   ///< at its end
+    };
+    std::int64_t blocks(std::int64_t positions) const;
+    void admit(const std::vector<ServedRequest>& requests, std::int64_t& budget);
+    std::int64_t accepted_tokens();
+    void measure_waste();
+
+    EngineLimits limits_;
+    EngineRole role_;
+    StepPrices* prices_;
+    RandomStream random_;
+    std::deque<std::size_t> queue_;
+    std::vector<Sequence> running_;
+    StepLoad load_;
+    double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
+    bool stepping_ = false;
+};
+
+} // namespace archsim::serving

@@ -1,0 +1,244 @@
+#include "archsim/serving/simulation.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include "serving/serving_engine.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <queue>
+
+namespace archsim {
+
+StepPrices::~StepPrices() = default;
+
+namespace {
+
+using serving::Engine;
+using serving::EngineRole;
+
+enum class EventKind : std::uint8_t { step_end, transferred, arrival, prepared };
+
+struct Event {
+    double time = 0;
+    std::uint64_t order = 0; ///< of making: decides between events of one time
+    EventKind kind = EventKind::arrival;
+    std::size_t subject = 0; ///< engine, or request
+
+    bool operator>(const Event& other) const {
+        return time != other.time ? time > other.time : order > other.order;
+    }
+};
+
+class Simulation {
+  public:
+    Simulation(const ServingPlan& plan, StepPrices& prices, std::vector<ServedRequest> requests,
+               StepPrices* prompt_prices)
+        : plan_(plan), split_(plan.prompt_engines > 0) {
+        check();
+        out_.requests = std::move(requests);
+        for (std::int64_t i = 0; i < plan.prompt_engines; ++i)
+            engines_.emplace_back(plan.engine, EngineRole::prompts, prompt_prices ? *prompt_prices : prices,
+                                  static_cast<std::uint64_t>(i));
+        answers_from_ = engines_.size();
+        for (std::int64_t i = 0; i < plan.engines; ++i)
+            engines_.emplace_back(plan.engine, split_ ? EngineRole::answers : EngineRole::both, prices,
+                                  static_cast<std::uint64_t>(plan.prompt_engines + i));
+        out_.engines = static_cast<double>(engines_.size());
+    }
+
+    ServingOutcome run() {
+        const std::size_t first =
+            plan_.concurrency > 0
+                ? std::min(static_cast<std::size_t>(plan_.concurrency), out_.requests.size())
+                : out_.requests.size();
+        for (std::size_t i = 0; i < first; ++i) {
+            if (plan_.concurrency > 0)
+                out_.requests[i].arrival_s = 0;
+            add(out_.requests[i].arrival_s, EventKind::arrival, i);
+        }
+        next_ = first;
+        while (!events_.empty()) {
+            const Event event = events_.top();
+            events_.pop();
+            advance(event.time);
+            handle(event);
+            // Engines begin when everything of this instant is known.
+            if (events_.empty() || events_.top().time > now_)
+                for (std::size_t i = 0; i < engines_.size(); ++i)
+                    begin(i);
+        }
+        finish();
+        return std::move(out_);
+    }
+
+  private:
+    void check() const {
+        const EngineLimits& e = plan_.engine;
+        if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
+            e.drafted < 0 || plan_.request_s < 0)
+            throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
+        if (e.step_tokens <= e.drafted)
+            throw UsageError("a step must hold more tokens than are drafted");
+        if (e.prefix_hit < 0 || e.prefix_hit > 1 || e.accepted < 0 || e.accepted > 1)
+            throw UsageError("prefix hits and accepted drafts are parts of one");
+    }
+
+    void add(double time, EventKind kind, std::size_t subject) {
+        events_.push({time, order_++, kind, subject});
+    }
+
+    void advance(double time) {
+        const double span = time - now_;
+        out_.in_system_s += span * static_cast<double>(in_system_);
+        std::size_t waiting = 0;
+        for (const Engine& engine : engines_)
+            waiting += engine.waiting();
+        out_.waiting_s += span * static_cast<double>(waiting);
+        now_ = time;
+    }
+
+    void handle(const Event& event) {
+        switch (event.kind) {
+        case EventKind::arrival:
+            ++in_system_;
+            add(now_ + plan_.request_s, EventKind::prepared, event.subject);
+            return;
+        case EventKind::prepared:
+            place(event.subject, 0, split_ ? answers_from_ : engines_.size());
+            return;
+        case EventKind::transferred:
+            place(event.subject, answers_from_, engines_.size());
+            return;
+        case EventKind::step_end:
+            end(event.subject);
+            return;
+        }
+    }
+
+    /// To the engine of [first, last) with the fewest tokens ahead.
+    void place(std::size_t request, std::size_t first, std::size_t last) {
+        ServedRequest& r = out_.requests[request];
+        const auto best = std::min_element(
+            engines_.begin() + static_cast<std::ptrdiff_t>(first),
+            engines_.begin() + static_cast<std::ptrdiff_t>(last),
+            [](const Engine& a, const Engine& b) { return a.work_ahead() < b.work_ahead(); });
+        if (!best->can_ever_hold(r)) {
+            r.refused = true;
+            ++out_.refused;
+            leave();
+            return;
+        }
+        best->enqueue(request, r);
+    }
+
+    void leave() {
+        --in_system_;
+        if (plan_.concurrency > 0 && next_ < out_.requests.size()) {
+            out_.requests[next_].arrival_s = now_;
+            add(now_, EventKind::arrival, next_++);
+        }
+    }
+
+    void begin(std::size_t index) {
+        Engine& engine = engines_[index];
+        StepCost cost;
+        const std::size_t waiting = engine.waiting();
+        if (engine.stepping() || !engine.begin_step(out_.requests, cost))
+            return;
+        if (engine.waiting() < waiting) {
+            out_.last_waited_s = now_;
+            out_.emitted_till_then = emitted_;
+        }
+        ++out_.steps;
+        out_.busy_s += cost.seconds;
+        out_.joules += cost.joules;
+        out_.prompt_busy_s += cost.prompt_seconds;
+        out_.prompt_joules += cost.prompt_joules;
+        wasted_ += engine.last_waste();
+        if (engine.last_generating() > 0) {
+            generating_ += static_cast<double>(engine.last_generating());
+            ++generating_steps_;
+        }
+        add(now_ + cost.seconds, EventKind::step_end, index);
+    }
+
+    void end(std::size_t index) {
+        finished_.clear();
+        emitted_ += engines_[index].end_step(now_, out_.requests, finished_);
+        for (const std::size_t request : finished_) {
+            ServedRequest& r = out_.requests[request];
+            if (split_ && index < answers_from_ && r.emitted < r.output_tokens) {
+                const double bytes = transfer_bytes(r);
+                const double time = plan_.transfer_bytes_per_s > 0 ? bytes / plan_.transfer_bytes_per_s : 0;
+                add(now_ + time, EventKind::transferred, request);
+                continue;
+            }
+            r.end_s = now_;
+            out_.prompt_tokens += r.prompt_tokens;
+            out_.output_tokens += r.emitted;
+            leave();
+        }
+    }
+
+    double transfer_bytes(const ServedRequest& r) const { return engines_.front().bytes_for(r); }
+
+    void finish() {
+        double first = std::numeric_limits<double>::infinity();
+        for (const ServedRequest& r : out_.requests)
+            first = std::min(first, r.arrival_s);
+        out_.duration_s = out_.requests.empty() ? 0 : std::max(0.0, now_ - first);
+        out_.joules += plan_.idle_watts * std::max(0.0, out_.engines * out_.duration_s - out_.busy_s);
+        for (const Engine& engine : engines_)
+            out_.cache_peak_bytes = std::max(out_.cache_peak_bytes, engine.peak_bytes());
+        if (out_.steps > 0)
+            out_.cache_wasted = wasted_ / static_cast<double>(out_.steps);
+        if (generating_steps_ > 0)
+            out_.batch = generating_ / static_cast<double>(generating_steps_);
+    }
+
+    ServingPlan plan_;
+    bool split_;
+    std::vector<Engine> engines_;
+    std::size_t answers_from_ = 0, next_ = 0;
+    std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+    std::vector<std::size_t> finished_;
+    std::uint64_t order_ = 0;
+    double now_ = 0, wasted_ = 0, generating_ = 0;
+    std::int64_t in_system_ = 0, generating_steps_ = 0, emitted_ = 0;
+    ServingOutcome out_;
+};
+
+} // namespace
+
+ServingOutcome simulate_serving(const ServingPlan& plan, StepPrices& prices,
+                                std::vector<ServedRequest> requests, StepPrices* prompt_prices) {
+    return Simulation(plan, prices, std::move(requests), prompt_prices).run();
+}
+
+double serving_capacity(const ServingPlan& plan, StepPrices& prices,
+                        const std::vector<ServedRequest>& requests, StepPrices* prompt_prices) {
+    // Long enough that the first and the last batch hardly count, however few requests were asked for.
+    constexpr std::int64_t kBatches = 16;
+    const auto number = static_cast<std::size_t>(
+        kBatches * plan.engine.sequences * std::max<std::int64_t>(1, plan.engines + plan.prompt_engines));
+    std::vector<ServedRequest> all;
+    double outputs = 0;
+    for (std::size_t i = 0; !requests.empty() && i < number; ++i) {
+        const ServedRequest& r = requests[i % requests.size()];
+        all.push_back({0, r.prompt_tokens, r.output_tokens});
+        outputs += static_cast<double>(r.output_tokens);
+    }
+    const auto count = static_cast<double>(all.size());
+    ServingPlan saturated = plan;
+    saturated.concurrency = 0;
+    const ServingOutcome out = simulate_serving(saturated, prices, std::move(all), prompt_prices);
+    if (out.duration_s <= 0 || outputs <= 0)
+        return 0;
+    // Tokens per second while somebody waited, as answers of the mean length.
+    if (out.last_waited_s > 0)
+        return static_cast<double>(out.emitted_till_then) / out.last_waited_s * count / outputs;
+    return count / out.duration_s;
+}
+
+} // namespace archsim

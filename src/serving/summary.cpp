@@ -1,0 +1,62 @@
+#include "archsim/serving/simulation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace archsim {
+
+Percentiles percentiles_of(std::vector<double> values) {
+    Percentiles p;
+    if (values.empty())
+        return p;
+    std::sort(values.begin(), values.end());
+    const auto at = [&](double part) {
+        const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
+        return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
+    };
+    constexpr double kMedian = 0.5, kNinth = 0.9, kNinetyNine = 0.99;
+    p.p50 = at(kMedian);
+    p.p90 = at(kNinth);
+    p.p99 = at(kNinetyNine);
+    p.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+    return p;
+}
+
+ServingSummary summarize(const ServingOutcome& out) {
+    ServingSummary s;
+    std::vector<double> first, each, whole;
+    for (const ServedRequest& r : out.requests) {
+        if (r.refused || r.end_s < 0)
+            continue;
+        first.push_back(r.time_to_first());
+        whole.push_back(r.end_to_end());
+        if (r.output_tokens > 1)
+            each.push_back(r.time_per_token());
+    }
+    const auto served = static_cast<double>(first.size());
+    s.time_to_first_s = percentiles_of(std::move(first));
+    s.time_per_token_s = percentiles_of(std::move(each));
+    s.end_to_end_s = percentiles_of(std::move(whole));
+    if (out.duration_s <= 0)
+        return s;
+    constexpr double kMillion = 1e6;
+    const auto prompts = static_cast<double>(out.prompt_tokens),
+               outputs = static_cast<double>(out.output_tokens);
+    s.requests_per_s = served / out.duration_s;
+    s.output_tokens_per_s = outputs / out.duration_s;
+    s.prompt_tokens_per_s = prompts / out.duration_s;
+    s.utilization = out.busy_s / (out.engines * out.duration_s);
+    s.mean_in_system = out.in_system_s / out.duration_s;
+    s.mean_waiting = out.waiting_s / out.duration_s;
+    s.watts = out.joules / out.duration_s;
+    // Idle energy is shared as the time in steps is.
+    const double prompt_part = out.busy_s > 0 ? out.prompt_busy_s / out.busy_s : 0;
+    if (prompts > 0)
+        s.joules_per_million_prompt = kMillion * prompt_part * out.joules / prompts;
+    if (outputs > 0)
+        s.joules_per_million_output = kMillion * (1 - prompt_part) * out.joules / outputs;
+    return s;
+}
+
+} // namespace archsim

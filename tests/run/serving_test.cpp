@@ -1,0 +1,145 @@
+// A language model served on real devices: laws over the prices of steps, and ways to share the model.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/run/serve.hpp"
+#include "run/shipped_session.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace archsim;
+
+namespace {
+
+Conditions in_fp8() {
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::fp8);
+    return conditions;
+}
+
+ServingRequest load_of(double rate, std::int64_t count = 200) {
+    ServingRequest request;
+    request.load.count = count;
+    request.load.rate_per_s = rate;
+    request.load.prompt_tokens = 800;
+    request.load.output_tokens = 100;
+    return request;
+}
+
+ServingResult serve(const ServingRequest& request, const std::string& device = "H100",
+                    const std::string& model = "llama-3-8b") {
+    const Session& session = test::shipped_session();
+    return run_serving(session, session.load(model), device, in_fp8(), request);
+}
+
+} // namespace
+
+TEST_CASE("served on every device that holds the model: Little's law and conserved tokens", "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("llama-3.2-1b");
+    int served = 0;
+    for (const std::string& device : session.hardware().device_ids()) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+        ServingRequest request = load_of(0.05, 30);
+        request.find_capacity = false;
+        const ServingResult r = run_serving(session, model, device, conditions, request);
+        INFO(device << ": " << r.reason);
+        if (!r.ok) {
+            CHECK_FALSE(r.reason.empty());
+            continue;
+        }
+        ++served;
+        CHECK(r.summary.mean_in_system ==
+              Approx(r.summary.requests_per_s * r.summary.end_to_end_s.mean).epsilon(1e-9));
+        CHECK(r.outcome.output_tokens == 30 * 100);
+        CHECK(r.outcome.prompt_tokens == 30 * 800);
+        CHECK(r.outcome.cache_peak_bytes <= r.cache_room_bytes);
+        CHECK(r.summary.utilization <= 1 + 1e-12);
+        CHECK(r.step_low <= 1);
+        CHECK(r.step_high >= 1);
+    }
+    CHECK(served > 20);
+}
+
+TEST_CASE("more load never shortens the wait, and what overflows is said", "[serving]") {
+    const double capacity = serve(load_of(1)).capacity_per_s;
+    REQUIRE(capacity > 0);
+    double first = 0, whole = 0;
+    for (const double part : {0.1, 0.3, 0.6, 0.9, 1.3}) {
+        const ServingResult r = serve(load_of(part * capacity, 1000));
+        INFO(part);
+        REQUIRE(r.ok);
+        CHECK(r.overloaded == (part > 1));
+        // Where nobody waits the percentile is that of where in a step a request arrives.
+        CHECK(r.summary.time_to_first_s.p99 >= 0.97 * first);
+        CHECK(r.summary.end_to_end_s.p99 >= 0.97 * whole);
+        first = r.summary.time_to_first_s.p99;
+        whole = r.summary.end_to_end_s.p99;
+    }
+}
+
+TEST_CASE("ways to share a model", "[serving]") {
+    const auto shared = [](const Parallelism& way) {
+        ServingRequest request = load_of(2);
+        request.parallelism = way;
+        return serve(request, "H100", "llama-3-70b");
+    };
+    const ServingResult two = shared({.tensor = 2}), four = shared({.tensor = 4}),
+                        stages = shared({.tensor = 2, .pipeline = 2}),
+                        copies = shared({.tensor = 2, .data = 2});
+    for (const ServingResult* r : {&two, &four, &stages, &copies}) {
+        INFO(to_string(r->parallelism) << ": " << r->reason);
+        REQUIRE(r->ok);
+    }
+    // Engines beside each other serve as many as the sum of them.
+    CHECK(copies.capacity_per_s == Approx(2 * two.capacity_per_s).epsilon(0.05));
+    // Weights spread over twice the chips leave more room for caches, and a token comes sooner.
+    CHECK(four.cache_room_bytes > 2 * two.cache_room_bytes);
+    CHECK(stages.cache_room_bytes > 2 * two.cache_room_bytes);
+    CHECK(four.summary.time_per_token_s.p50 < two.summary.time_per_token_s.p50);
+    // Stages do not shorten the way of one token.
+    CHECK(stages.summary.time_per_token_s.p50 > four.summary.time_per_token_s.p50);
+    CHECK(copies.usd_per_hour == Approx(2 * two.usd_per_hour));
+    CHECK(parse_parallelism("tp=2,pp=4,dp=8") == Parallelism{.tensor = 2, .pipeline = 4, .data = 8});
+    CHECK(to_string(parse_parallelism("pp=4")) == "pp=4");
+    for (const char* wrong : {"tp", "tp=0", "tp=x", "xp=2", "tp=2;pp=2"})
+        CHECK_THROWS_AS(parse_parallelism(wrong), UsageError);
+}
+
+TEST_CASE("the highest rate within limits meets them, and a stricter limit never allows more", "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("llama-3-8b");
+    double before = 0;
+    for (const double limit : {0.015, 0.03, 0.3}) {
+        const ServiceLevel level{.time_to_first_s = 2, .time_per_token_s = limit};
+        const ServingResult r = highest_rate(session, model, "H100", in_fp8(), load_of(0, 300), level);
+        INFO(limit << ": " << r.reason);
+        REQUIRE(r.ok);
+        CHECK(level.met_by(r.summary));
+        CHECK(r.rate_per_s <= r.capacity_per_s);
+        CHECK(r.rate_per_s >= 0.97 * before);
+        before = r.rate_per_s;
+    }
+    const ServingResult never =
+        highest_rate(session, model, "H100", in_fp8(), load_of(0, 100), {.time_per_token_s = 1e-6});
+    CHECK_FALSE(never.ok);
+    CHECK_THAT(never.reason, Catch::Contains("no rate meets the limits"));
+}
+
+TEST_CASE("lengths of requests from a file", "[serving]") {
+    const auto file = std::filesystem::temp_directory_path() / "archsim_lengths.csv";
+    std::ofstream(file) << "prompt_tokens,output_tokens\n100,10\n300,30\n";
+    const auto lengths = read_request_lengths(file.string());
+    REQUIRE(lengths.size() == 2);
+    CHECK(lengths[1] == std::pair<std::int64_t, std::int64_t>(300, 30));
+    std::ofstream(file) << "prompt_tokens,output_tokens\n100,ten\n";
+    CHECK_THROWS_WITH(read_request_lengths(file.string()),
+                      Catch::Contains("line 2") && Catch::Contains("ten"));
+    std::ofstream(file) << "prompt,output\n1,1\n";
+    CHECK_THROWS_WITH(read_request_lengths(file.string()), Catch::Contains("prompt_tokens"));
+    std::filesystem::remove(file);
+    CHECK_THROWS_AS(read_request_lengths(file.string()), InputError);
+}

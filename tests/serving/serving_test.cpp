@@ -1,0 +1,225 @@
+// Laws of a serving run: Little's law, no token lost, more load never helps, and cases small enough to do by
+// hand.
+
+#include "archsim/core/finding.hpp"
+#include "archsim/serving/simulation.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <cmath>
+
+using namespace archsim;
+
+namespace {
+
+/// A step takes 10 ms, 10 us per sequence and 100 us per prompt token; a cached position takes one byte.
+class SimplePrices final : public StepPrices {
+  public:
+    StepCost price(const StepLoad& load) override {
+        StepCost cost;
+        cost.prompt_seconds = 1e-4 * static_cast<double>(load.prompt_tokens);
+        cost.seconds =
+            0.01 + 1e-5 * static_cast<double>(load.sequences * load.verified) + cost.prompt_seconds;
+        cost.joules = 100 * cost.seconds;
+        cost.prompt_joules = 100 * cost.prompt_seconds;
+        return cost;
+    }
+    double cache_bytes(double positions) const override { return positions; }
+};
+
+ServingPlan plain(double cache = 1e6) {
+    ServingPlan plan;
+    plan.engine.cache_bytes = cache;
+    plan.engine.sequences = 64;
+    plan.engine.step_tokens = 512;
+    return plan;
+}
+
+std::vector<ServedRequest> requests(double rate, LengthShape shape = LengthShape::exponential,
+                                    std::int64_t count = 400) {
+    RequestPlan plan;
+    plan.count = count;
+    plan.rate_per_s = rate;
+    plan.prompt_tokens = 200;
+    plan.output_tokens = 50;
+    plan.shape = shape;
+    plan.seed = 7;
+    return make_requests(plan);
+}
+
+/// Plans that differ in every mechanism.
+std::vector<ServingPlan> all_plans() {
+    std::vector<ServingPlan> plans(6, plain());
+    plans[1].engines = 3;
+    plans[2].prompt_engines = 1;
+    plans[2].engines = 2;
+    plans[2].transfer_bytes_per_s = 1e5;
+    plans[3].engine.drafted = 3;
+    plans[3].engine.accepted = 0.7;
+    plans[3].engine.draft_cost = 0.02;
+    plans[4].engine.cache_bytes = 4000; // some twenty requests
+    plans[5].engine.prefix_hit = 0.6;
+    return plans;
+}
+
+} // namespace
+
+TEST_CASE("one request alone, by hand", "[serving]") {
+    SimplePrices prices;
+    std::vector<ServedRequest> one(1);
+    one[0].prompt_tokens = 1000;
+    one[0].output_tokens = 5;
+    const ServingOutcome out = simulate_serving(plain(), prices, one);
+    // Two chunks of 512 and 488 tokens, then four steps.
+    const double first = 2 * 0.01 + 1000 * 1e-4;
+    CHECK(out.requests[0].first_token_s == Approx(first));
+    CHECK(out.requests[0].end_s == Approx(first + 4 * (0.01 + 1e-5)));
+    CHECK(out.requests[0].time_per_token() == Approx(0.01 + 1e-5));
+    CHECK(out.steps == 6);
+    CHECK(out.joules == Approx(100 * out.busy_s));
+    CHECK(out.prompt_joules == Approx(100 * 0.1));
+    CHECK(out.cache_peak_bytes == 1008); // 1005 positions in blocks of 16
+}
+
+TEST_CASE("tokens are conserved, whatever the plan", "[serving]") {
+    SimplePrices prices;
+    for (const ServingPlan& plan : all_plans()) {
+        const ServingOutcome out = simulate_serving(plan, prices, requests(5));
+        std::int64_t prompt = 0, output = 0;
+        for (const ServedRequest& r : out.requests) {
+            REQUIRE_FALSE(r.refused);
+            CHECK(r.emitted == r.output_tokens);
+            CHECK(r.arrival_s <= r.first_token_s);
+            CHECK(r.first_token_s <= r.end_s);
+            prompt += r.prompt_tokens;
+            output += r.output_tokens;
+        }
+        CHECK(out.prompt_tokens == prompt);
+        CHECK(out.output_tokens == output);
+        CHECK(out.cache_peak_bytes <= plan.engine.cache_bytes);
+        CHECK(out.cache_wasted >= 0);
+        CHECK(out.cache_wasted < 1);
+        CHECK(out.busy_s <= out.engines * out.duration_s * (1 + 1e-12));
+    }
+}
+
+TEST_CASE("Little's law: requests in the system are their rate times their time", "[serving]") {
+    SimplePrices prices;
+    for (const ServingPlan& plan : all_plans())
+        for (const double rate : {1.0, 10.0, 1000.0}) {
+            const ServingOutcome out = simulate_serving(plan, prices, requests(rate));
+            const ServingSummary s = summarize(out);
+            CHECK(s.mean_in_system == Approx(s.requests_per_s * s.end_to_end_s.mean).epsilon(1e-9));
+            CHECK(s.mean_waiting <= s.mean_in_system);
+        }
+}
+
+TEST_CASE("more load never lowers the ninety-ninth percentile", "[serving]") {
+    SimplePrices prices;
+    for (const ServingPlan& plan : all_plans()) {
+        double first = 0, whole = 0;
+        for (const double rate : {0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0}) {
+            const ServingSummary s =
+                summarize(simulate_serving(plan, prices, requests(rate, LengthShape::constant, 4000)));
+            INFO(rate);
+            // Where nobody waits the percentile is that of where in a step a request arrives: 40 of 4000
+            // draws.
+            constexpr double kSampling = 0.03;
+            CHECK(s.time_to_first_s.p99 >= first * (1 - kSampling));
+            CHECK(s.end_to_end_s.p99 >= whole * (1 - kSampling));
+            first = s.time_to_first_s.p99;
+            whole = s.end_to_end_s.p99;
+        }
+    }
+}
+
+TEST_CASE("the same input gives the same bits, another seed does not", "[serving]") {
+    SimplePrices prices;
+    const ServingPlan plan = all_plans()[3];
+    const ServingSummary a = summarize(simulate_serving(plan, prices, requests(3))),
+                         b = summarize(simulate_serving(plan, prices, requests(3)));
+    CHECK(a.end_to_end_s.p99 == b.end_to_end_s.p99);
+    CHECK(a.watts == b.watts);
+    RequestPlan other;
+    other.rate_per_s = 3;
+    other.seed = 8;
+    CHECK(make_requests(other)[0].arrival_s != requests(3)[0].arrival_s);
+}
+
+TEST_CASE("requests keep lengths and proportions at every rate", "[serving]") {
+    const auto slow = requests(2), fast = requests(20);
+    for (std::size_t i = 0; i < slow.size(); ++i) {
+        CHECK(slow[i].prompt_tokens == fast[i].prompt_tokens);
+        CHECK(slow[i].arrival_s == Approx(10 * fast[i].arrival_s));
+    }
+    double sum = 0;
+    for (const ServedRequest& r : requests(1, LengthShape::exponential, 20000))
+        sum += static_cast<double>(r.prompt_tokens);
+    CHECK(sum / 20000 == Approx(200).epsilon(0.03));
+}
+
+TEST_CASE("concurrency holds that many requests in flight", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.concurrency = 8;
+    const ServingOutcome out = simulate_serving(plan, prices, requests(0, LengthShape::constant, 800));
+    const ServingSummary s = summarize(out);
+    CHECK(s.mean_in_system == Approx(8).epsilon(0.05));
+    CHECK(out.batch <= 8);
+}
+
+TEST_CASE("accepted drafts by their mean", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.drafted = 3;
+    plan.engine.accepted = 0.8;
+    std::vector<ServedRequest> one(1);
+    one[0].output_tokens = 100001;
+    const ServingOutcome out = simulate_serving(plan, prices, one);
+    // (1 - 0.8^4) / (1 - 0.8) = 2.952 tokens per step.
+    CHECK(100000.0 / static_cast<double>(out.steps - 1) == Approx(2.952).epsilon(0.01));
+}
+
+TEST_CASE("capacity is what a saturated run completes, and load beyond it queues", "[serving]") {
+    SimplePrices prices;
+    const ServingPlan plan = plain();
+    const auto all = requests(0, LengthShape::constant, 2000);
+    const double capacity = serving_capacity(plan, prices, all);
+    // 64 sequences of 50 tokens: a step of 10.64 ms and the prompts of 64/50 requests, 200 tokens each.
+    CHECK(capacity == Approx(64.0 / 50 / (0.01 + 64e-5 + 64.0 / 50 * 200e-4)).epsilon(0.05));
+    // How many requests were asked for does not matter.
+    CHECK(serving_capacity(plan, prices, requests(0, LengthShape::constant, 20)) ==
+          Approx(capacity).epsilon(0.02));
+    const auto waiting = [&](double rate) {
+        return summarize(simulate_serving(plan, prices, requests(rate, LengthShape::constant, 2000)))
+            .mean_waiting;
+    };
+    CHECK(waiting(0.7 * capacity) < 5);
+    CHECK(waiting(1.5 * capacity) > 100);
+}
+
+TEST_CASE("what no cache holds is refused, and a plan without engines is no plan", "[serving]") {
+    SimplePrices prices;
+    std::vector<ServedRequest> two(2);
+    two[0].prompt_tokens = 5000;
+    const ServingOutcome out = simulate_serving(plain(1000), prices, two);
+    CHECK(out.refused == 1);
+    CHECK(out.requests[0].refused);
+    CHECK(out.requests[1].emitted == 1);
+    ServingPlan none = plain();
+    none.engines = 0;
+    CHECK_THROWS_AS(simulate_serving(none, prices, two), UsageError);
+    CHECK(simulate_serving(plain(), prices, {}).duration_s == 0);
+}
+
+TEST_CASE("percentiles by the nearest rank", "[serving]") {
+    std::vector<double> values;
+    for (int i = 100; i >= 1; --i)
+        values.push_back(i);
+    const Percentiles p = percentiles_of(values);
+    CHECK(p.p50 == 50);
+    CHECK(p.p90 == 90);
+    CHECK(p.p99 == 99);
+    CHECK(p.mean == 50.5);
+    CHECK(percentiles_of({}).p99 == 0);
+}

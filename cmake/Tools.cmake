@@ -4,7 +4,7 @@ file(GLOB archsim_tool_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/*.cpp
 file(GLOB archsim_cli_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/cli/common/*.cpp)
 
 add_library(archsim_cli STATIC ${archsim_cli_sources})
-target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli)
+target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJECT_SOURCE_DIR}/src)
 target_compile_features(archsim_cli PUBLIC cxx_std_20)
 target_include_directories(archsim_cli PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(archsim_cli PRIVATE CLI11::CLI11 archsim_warnings archsim_fmt)

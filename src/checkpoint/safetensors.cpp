@@ -32,7 +32,7 @@ constexpr double kAgreement = 0.005;
 
 /// Bits of an element; 0: a type that is not known.
 int bits_of_type(const std::string& type) {
-    constexpr std::array<std::pair<const char*, int>, 16> kTypes{{{"F64", 64},
+    constexpr std::array<std::pair<const char*, int>, 16> kStoredTypes{{{"F64", 64},
                                                                   {"I64", 64},
                                                                   {"U64", 64},
                                                                   {"F32", 32},
@@ -48,7 +48,7 @@ int bits_of_type(const std::string& type) {
                                                                   {"I8", 8},
                                                                   {"U8", 8},
                                                                   {"BOOL", 8}}};
-    for (const auto& [name, bits] : kTypes)
+    for (const auto& [name, bits] : kStoredTypes)
         if (type == name)
             return bits;
     return 0;

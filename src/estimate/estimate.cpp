@@ -264,6 +264,7 @@ void add_intervals(const Machine& machine, Estimate& e) {
 /// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their time.
 void share_energy(const Estimate& busy, Estimate& alone) {
     alone.network.fixed.events = busy.network.fixed.events;
+    alone.energy_scale = busy.energy_scale;
     for (std::size_t i = 0; i < alone.subgraphs.size(); ++i) {
         SubgraphEstimate& s = alone.subgraphs[i];
         s.energy = busy.subgraphs[i].energy;

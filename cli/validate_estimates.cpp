@@ -77,9 +77,10 @@ int main(int argc, char** argv) {
         const Session session(options);
         const RowEstimator estimator(session);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-        ValidationAnswer answer{validate(
-                                    table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
-                                table.findings};
+        ValidationAnswer answer{
+            validate(
+                table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
+            table.findings};
         if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
             const std::vector<LeftOutRow> rows = left_out_file.empty()
                                                      ? make_left_out(estimator, table.rows, threads)
@@ -89,8 +90,8 @@ int main(int argc, char** argv) {
             answer.left_out = left_out_validation(answer.validation, rows);
         }
         if (!uncertainty.empty())
-            write_file(uncertainty, uncertainty_json(residual_classes(*answer.left_out),
-                                                     measured_on(answer.validation)));
+            write_file(uncertainty,
+                       uncertainty_json(residual_classes(*answer.left_out), measured_on(answer.validation)));
         if (!leave_out.empty())
             answer.validation = summarize(leave_out_rows(
                 estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));

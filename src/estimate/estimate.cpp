@@ -261,7 +261,8 @@ void add_intervals(const Machine& machine, Estimate& e) {
     e.projected = !machine.uncertainty->measured(*machine.device, *machine.runtime);
 }
 
-/// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their time.
+/// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their
+/// time.
 void share_energy(const Estimate& busy, Estimate& alone) {
     alone.network.fixed.events = busy.network.fixed.events;
     alone.energy_scale = busy.energy_scale;

@@ -30,7 +30,8 @@ TEST_CASE("parts together have the published parameters, shared weights once", "
     CHECK(compared >= 8);
 }
 
-TEST_CASE("the catalogue's own sizes reach the parts that have them, and are no remark on the others", "[parts]") {
+TEST_CASE("the catalogue's own sizes reach the parts that have them, and are no remark on the others",
+          "[parts]") {
     for (const CatalogueEntry& entry : laws::session().catalogue().entries()) {
         if (entry.parts.empty())
             continue;

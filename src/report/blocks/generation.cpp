@@ -24,7 +24,8 @@ std::string range(const Interval& i, double unit) {
 using GenerationColumns = std::vector<ColumnOf<const Result*>>;
 
 /// A number of every result with a prompt; "-" where it is not above zero.
-void add_number(GenerationColumns& columns, Column column, double unit, double (*of)(const GenerationEstimate&)) {
+void add_number(GenerationColumns& columns, Column column, double unit,
+                double (*of)(const GenerationEstimate&)) {
     column.align = Align::right;
     columns.push_back({std::move(column), [unit, of](const Result* r) {
                            const double value = of(*r->generation);
@@ -36,7 +37,9 @@ void add_number(GenerationColumns& columns, Column column, double unit, double (
 void add_estimated(GenerationColumns& columns, Column column, double unit,
                    double (*of)(const GenerationEstimate&)) {
     add_number(columns, std::move(column), unit, of);
-    columns.back().cell = [cell = columns.back().cell](const Result* r) { return r->ok() ? cell(r) : Cell{"-"}; };
+    columns.back().cell = [cell = columns.back().cell](const Result* r) {
+        return r->ok() ? cell(r) : Cell{"-"};
+    };
 }
 
 /// A time and its interval, where the result has it.
@@ -142,25 +145,29 @@ void add_part_metric(PartColumns& columns, Column column, const Metric& metric, 
 }
 
 PartColumns part_columns() {
-    PartColumns columns = {
-        {{"Part", "", "part"},
-         [](const PartRow& row) { return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain}; }},
-        {{"Times", "", "repeat", Align::right},
-         [](const PartRow& row) { return Cell{format_count(row.times), row.times}; }},
-        {{"Parameters", "", "parameters", Align::right},
-         [](const PartRow& row) {
-             const double parameters = row.result->model->parameters;
-             return Cell{format_count(parameters), parameters};
-         }},
-        {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
-             const double macs = row.result->model->macs;
-             return Cell{format_count(macs), macs};
-         }}};
+    PartColumns columns = {{{"Part", "", "part"},
+                            [](const PartRow& row) {
+                                return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain};
+                            }},
+                           {{"Times", "", "repeat", Align::right},
+                            [](const PartRow& row) {
+                                return Cell{format_count(row.times), row.times};
+                            }},
+                           {{"Parameters", "", "parameters", Align::right},
+                            [](const PartRow& row) {
+                                const double parameters = row.result->model->parameters;
+                                return Cell{format_count(parameters), parameters};
+                            }},
+                           {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
+                                const double macs = row.result->model->macs;
+                                return Cell{format_count(macs), macs};
+                            }}};
     add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, true);
     auto& first = columns.back().cell; // says why there is no estimate
     first = [shown = first](const PartRow& row) {
         const Result& r = *row.result;
-        return r.ok() || row.whole ? shown(row) : Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
+        return r.ok() || row.whole ? shown(row)
+                                   : Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
     };
     add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
     add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);

@@ -108,7 +108,10 @@ PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindi
         sized.dims.try_emplace("batch", batch);
     for (std::size_t i = 0; i < entry.parts.size(); ++i) {
         const ModelPart& part = entry.parts[i];
-        Part bound{part, bind_graph(model.parts[i], batch, bindings_of(entry, part, *model.parts[i].graph, sized), operators), {}};
+        Part bound{part,
+                   bind_graph(model.parts[i], batch, bindings_of(entry, part, *model.parts[i].graph, sized),
+                              operators),
+                   {}};
         bound.held_already = all.add(bound.model->graph(), part.repeat);
         facts->operators += bound.model->facts()->operators;
         parts_.push_back(std::move(bound));

@@ -12,6 +12,7 @@
 
 #include "archsim/report/hardware_list.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/sheet_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -61,17 +62,21 @@ double known_share(const SourceCounts& sources) {
     return total > 0 ? 1 - static_cast<double>(sources[SourceKind::assumed]) / total : 0;
 }
 
-std::string counts_text(const SourceCounts& sources) {
-    std::string text;
-    for (const SourceKind kind : kSourceKinds)
-        if (sources[kind] > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
-    return text;
+enum class Layout : std::uint8_t {
+    grouped,    ///< one table per family, for terminals
+    document,   ///< the same with explanations and kinds of source
+    spreadsheet ///< one table
+};
+
+Layout layout_for(Format format) {
+    if (format == Format::csv)
+        return Layout::spreadsheet;
+    return format == Format::text ? Layout::grouped : Layout::document;
 }
 
-std::vector<Column> columns_of(HardwareListLayout layout) {
+std::vector<Column> columns_of(Layout layout) {
     std::vector<Column> columns = {{"Name", "", "id"}};
-    if (layout == HardwareListLayout::spreadsheet)
+    if (layout == Layout::spreadsheet)
         columns.push_back({"Family", "", "family"});
     for (Column& column : std::vector<Column>{{"Year", "", "year", Align::right, 2},
                                               {"Node", "nm", "process_nm", Align::right, 4},
@@ -85,17 +90,17 @@ std::vector<Column> columns_of(HardwareListLayout layout) {
                                               {"Default stack", "", "default_runtime", Align::left, 1},
                                               {"Power modes", "", "power_modes", Align::left, 3}})
         columns.push_back(std::move(column));
-    if (layout == HardwareListLayout::grouped)
+    if (layout == Layout::grouped)
         columns.push_back({"Sourced", "of numbers", "sourced_share", Align::right, 2});
     else
         columns.push_back({"Sources", "numbers", "sources"});
     return columns;
 }
 
-std::vector<Cell> cells_of(const HardwareRow& row, HardwareListLayout layout) {
+std::vector<Cell> cells_of(const HardwareRow& row, Layout layout) {
     const Device& device = *row.device;
     std::vector<Cell> cells = {{device.id}};
-    if (layout == HardwareListLayout::spreadsheet)
+    if (layout == Layout::spreadsheet)
         cells.push_back({std::string(name_of(device.family))});
     cells.push_back({device.year > 0 ? std::to_string(device.year) : "-"});
     cells.push_back(fact_cell(device.process_nm, 1));
@@ -110,14 +115,14 @@ std::vector<Cell> cells_of(const HardwareRow& row, HardwareListLayout layout) {
     cells.push_back({device.default_runtime.empty() ? "-" : device.default_runtime});
     cells.push_back({modes_text(row)});
     const double share = known_share(row.sources);
-    if (layout == HardwareListLayout::grouped)
+    if (layout == Layout::grouped)
         cells.push_back({format_percent(share), share});
     else
         cells.push_back({counts_text(row.sources)});
     return cells;
 }
 
-Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, HardwareListLayout layout) {
+Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, Layout layout) {
     Table table;
     table.title = std::move(title);
     table.columns = columns_of(layout);
@@ -169,17 +174,18 @@ void add_deployments(const HardwareList& list, Report& report) {
 
 } // namespace
 
-Report describe(const HardwareList& list, HardwareListLayout layout) {
+Report describe(const HardwareList& list, PlainView, Format format) {
+    const Layout layout = layout_for(format);
     Report report;
     report.title = "Hardware";
     std::vector<const HardwareRow*> all;
     for (const HardwareRow& row : list.rows)
         all.push_back(&row);
-    if (layout == HardwareListLayout::spreadsheet) {
+    if (layout == Layout::spreadsheet) {
         report.blocks.push_back(table_of({}, all, layout));
         return report;
     }
-    const bool document = layout == HardwareListLayout::document;
+    const bool document = layout == Layout::document;
     if (document)
         add_introduction(list, report);
     if (!list.deployment.empty()) {

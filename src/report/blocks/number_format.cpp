@@ -70,12 +70,18 @@ std::string format_power(double watts) {
 }
 
 std::string format_count(double value) {
+    if (std::abs(value) < 1000 && value == std::floor(value))
+        return fmt::format("{:.0f}", value);
     const auto text = with_prefix(value, kDecimal.begin(), kDecimal.end(), "");
     return text.ends_with(' ') ? text.substr(0, text.size() - 1) : text;
 }
 
 std::string format_percent(double fraction) {
     return std::isnan(fraction) ? std::string("-") : fmt::format("{:.1f} %", fraction * 100);
+}
+
+std::string signed_percent(double fraction) {
+    return fmt::format("{:+.1f} %", fraction * 100);
 }
 
 } // namespace archsim

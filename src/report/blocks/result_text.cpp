@@ -94,7 +94,9 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
                                                                     *counts.begin(), *counts.rbegin())});
     const double total = std::max(1.0, model.operators);
     for (const auto& [kind, count] : operator_mix(model))
-        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operators)", 100 * count / total, count), 1});
+        facts.items.push_back(
+            {kind, fmt::format("{:.0f} % ({} operator{})", 100 * count / total, count, count == 1 ? "" : "s"),
+             1});
     return facts;
 }
 
@@ -105,7 +107,7 @@ Facts device_facts(const Result& result) {
     if (result.machine && !d.engines.empty())
         facts.items.push_back(
             {"Units",
-             fmt::format("{} {} at {} GHz", format_number(result.machine->units), d.engines.front().unit,
+             fmt::format("{} {} at {} GHz", format_count(result.machine->units), d.engines.front().unit,
                          format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
     if (d.dram)
         facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),

@@ -33,21 +33,21 @@ constexpr double kAgreement = 0.005;
 /// Bits of an element; 0: a type that is not known.
 int bits_of_type(const std::string& type) {
     constexpr std::array<std::pair<const char*, int>, 16> kStoredTypes{{{"F64", 64},
-                                                                  {"I64", 64},
-                                                                  {"U64", 64},
-                                                                  {"F32", 32},
-                                                                  {"I32", 32},
-                                                                  {"U32", 32},
-                                                                  {"F16", 16},
-                                                                  {"BF16", 16},
-                                                                  {"I16", 16},
-                                                                  {"U16", 16},
-                                                                  {"F8_E4M3", 8},
-                                                                  {"F8_E5M2", 8},
-                                                                  {"F8_E8M0", 8},
-                                                                  {"I8", 8},
-                                                                  {"U8", 8},
-                                                                  {"BOOL", 8}}};
+                                                                        {"I64", 64},
+                                                                        {"U64", 64},
+                                                                        {"F32", 32},
+                                                                        {"I32", 32},
+                                                                        {"U32", 32},
+                                                                        {"F16", 16},
+                                                                        {"BF16", 16},
+                                                                        {"I16", 16},
+                                                                        {"U16", 16},
+                                                                        {"F8_E4M3", 8},
+                                                                        {"F8_E5M2", 8},
+                                                                        {"F8_E8M0", 8},
+                                                                        {"I8", 8},
+                                                                        {"U8", 8},
+                                                                        {"BOOL", 8}}};
     for (const auto& [name, bits] : kStoredTypes)
         if (type == name)
             return bits;

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <string_view>
+#include <utility>
 
 namespace archsim {
 
@@ -53,9 +54,10 @@ std::size_t colour_at(std::string_view text) {
     return end != std::string_view::npos && text[end] == 'm' ? end + 1 : 0;
 }
 
-} // namespace
-
-std::string printable(std::string text, Colours colours) {
+/// `text` with `escaped(code, is_byte)` in place of every character that is not shown; `skip` says how many
+/// bytes at a place may pass unseen.
+template <class Skip, class Escape>
+std::string escaped(std::string text, Skip skip, Escape escape) {
     const std::string_view given = text;
     std::string shown;
     std::size_t kept = 0; // what lies before is in `shown`
@@ -65,9 +67,8 @@ std::string printable(std::string text, Colours colours) {
             ++at;
             continue;
         }
-        if (const std::size_t colour = colours == Colours::kept ? colour_at(given.substr(at)) : 0;
-            colour > 0) {
-            at += colour;
+        if (const std::size_t passed = skip(given.substr(at)); passed > 0) {
+            at += passed;
             continue;
         }
         const Character c = character_at(given.substr(at));
@@ -76,14 +77,30 @@ std::string printable(std::string text, Colours colours) {
             continue;
         }
         shown += given.substr(kept, at - kept);
-        shown += c.code >= 0x100 ? fmt::format("\\u{:04x}", c.code)
-                                 : fmt::format("\\x{:02x}", c.length > 0 ? c.code : byte);
+        shown += escape(c.length > 0 ? c.code : std::uint32_t{byte});
         at += c.length > 0 ? c.length : 1;
         kept = at;
     }
     if (kept == 0)
         return text;
     return shown += given.substr(kept);
+}
+
+} // namespace
+
+std::string printable(std::string text, Colours colours) {
+    return escaped(
+        std::move(text),
+        [&](std::string_view rest) { return colours == Colours::kept ? colour_at(rest) : std::size_t{0}; },
+        [](std::uint32_t code) {
+            return code >= 0x100 ? fmt::format("\\u{:04x}", code) : fmt::format("\\x{:02x}", code);
+        });
+}
+
+std::string printable_json(std::string document) {
+    return escaped(
+        std::move(document), [](std::string_view) { return std::size_t{0}; },
+        [](std::uint32_t code) { return fmt::format("\\u{:04x}", code); });
 }
 
 } // namespace archsim

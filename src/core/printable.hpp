@@ -15,4 +15,8 @@ enum class Colours : std::uint8_t { none, kept };
 /// byte that is no UTF-8, and marks that reverse the reading direction are shown as "\x1b" or "\u202e".
 ARCHSIM_API std::string printable(std::string text, Colours colours = Colours::none);
 
+/// A JSON document in valid UTF-8 whose strings hold none of those characters either: JSON's own escapes
+/// ("\u009b") stand for them, so that its meaning stays.
+ARCHSIM_API std::string printable_json(std::string document);
+
 } // namespace archsim

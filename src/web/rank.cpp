@@ -40,6 +40,12 @@ Paragraph verdict(std::span<const Result> results, const Metric& by) {
         if (winner->tied.size() > kNamed)
             line += fmt::format(" and {} more", winner->tied.size() - kNamed);
     }
+    if (results[winner->best].estimate.projected)
+        line += ", projected: nothing of the kind was measured";
+    if (winner->projected)
+        line += fmt::format("; projected to do better, and not measured: {} ({})",
+                            hardware_label(results[*winner->projected]),
+                            format_value(by, measure_of(results[*winner->projected], by)->value));
     return {line + ".", Tone::strong};
 }
 
@@ -48,6 +54,7 @@ Json row_json(const Result& result, int place) {
             {"label", hardware_label(result)},
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
             {"status", name_of(result.estimate.status)},
+            {"projected", result.ok() && result.estimate.projected},
             {"place", place}};
 }
 
@@ -108,16 +115,8 @@ Json answer_export(const Session& session, const Question& question) {
             fmt::format("\"{}\" is not one of text, markdown, json, csv, html", question.format));
     const ModelComparison c = compare(session, question);
     CompareModelsView view;
-    view.charts = *format == Format::html;
     view.sort_by = question.sort;
-    switch (*format) {
-    case Format::json:
-        return {{"text", to_json(c, view)}};
-    case Format::csv:
-        return {{"text", render(tabulate(c, view), *format)}};
-    default:
-        return {{"text", render(describe(c, view), *format)}};
-    }
+    return {{"text", render(c, *format, view)}};
 }
 
 } // namespace archsim::web

@@ -18,6 +18,6 @@ TEST_CASE("status 4: answered, and nothing runs or meets the limits", "[cli]") {
     CHECK(status_of("compare_models llama-3-70b --prompt-tokens 16 --precision fp16 --hardware T4") == 4);
     // One that runs is an answer.
     CHECK(status_of("compare_models llama-3-8b --prompt-tokens 16 --precision fp16 --hardware T4 H100") == 0);
-    CHECK(status_of("compare_architectures resnet18 --architecture GPU TPU --max-latency 1us") == 4);
+    CHECK(status_of("compare_architectures --model resnet18 --max-latency 1us") == 4);
     CHECK(status_of("analyze_comprehensive resnet18 --hardware H100 --max-latency 1us") == 4);
 }

@@ -8,6 +8,7 @@
 
 using archsim::Colours;
 using archsim::printable;
+using archsim::printable_json;
 
 TEST_CASE("what can be read stays as it is", "[printable]") {
     for (const char* text :
@@ -35,4 +36,9 @@ TEST_CASE("only colours pass where colours are kept", "[printable]") {
     CHECK(printable("\033[32mok\033[0m", Colours::kept) == "\033[32mok\033[0m");
     CHECK(printable("\033[2J\033]0;title\033[", Colours::kept) == R"(\x1b[2J\x1b]0;title\x1b[)");
     CHECK(printable("\033[32mok\033[0m") == R"(\x1b[32mok\x1b[0m)");
+}
+
+TEST_CASE("a JSON document keeps its meaning", "[printable]") {
+    CHECK(printable_json("{\"a\": \"b\"}\n") == "{\"a\": \"b\"}\n");
+    CHECK(printable_json("\"del\177, csi\302\233\"") == R"("del\u007f, csi\u009b")");
 }

@@ -81,6 +81,17 @@ TEST_CASE("more load never shortens the wait, and what overflows is said", "[ser
     }
 }
 
+TEST_CASE("steps are interpolated between sizes that no cache holds", "[serving]") {
+    // Contexts of 2150 tokens lie between 2048 and 4096, of which 256 sequences would take 120 GB.
+    ServingRequest request = load_of(2, 50);
+    request.load.prompt_tokens = 2000;
+    request.load.output_tokens = 300;
+    const ServingResult r = serve(request, "H100", "qwen3-0.6b");
+    INFO(r.reason);
+    CHECK(r.ok);
+    CHECK(r.outcome.cache_peak_bytes <= r.cache_room_bytes);
+}
+
 TEST_CASE("ways to share a model", "[serving]") {
     const auto shared = [](const Parallelism& way) {
         ServingRequest request = load_of(2);

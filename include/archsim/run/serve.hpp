@@ -18,8 +18,8 @@ struct ServingRequest {
     ServingPlan
         plan; ///< `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism
     std::optional<Parallelism> parallelism; ///< empty: the fewest chips (a power of two) that hold the model
-    std::int64_t prompt_chips = 0; ///< chips for prompts alone, in engines of the same kind; 0: none
-    Bindings sizes = {};           ///< of symbolic dimensions, besides batch and lengths
+    std::int64_t prompt_chips = 0;          ///< chips for prompts alone, in engines of the same kind; 0: none
+    Bindings sizes = {};                    ///< of symbolic dimensions, besides batch and lengths
     bool find_capacity = true;
 };
 
@@ -35,15 +35,14 @@ struct ServingRequest {
 /// const ServingResult result = run_serving(session, session.load("qwen3-8b"), "H100", conditions, request);
 /// assert(result.ok && result.summary.time_to_first_s.p50 > 0);
 /// @endcode
-ARCHSIM_API ServingResult run_serving(const Session& session, const Model& model,
-                                      std::string_view device, const Conditions& conditions,
-                                      const ServingRequest& request);
+ARCHSIM_API ServingResult run_serving(const Session& session, const Model& model, std::string_view device,
+                                      const Conditions& conditions, const ServingRequest& request);
 
 /// The most requests per second that meet `level`, by bisection to one in fifty; the run at that rate. `ok`
 /// is false when no rate meets it.
-ARCHSIM_API ServingResult highest_rate(const Session& session, const Model& model,
-                                       std::string_view device, const Conditions& conditions,
-                                       const ServingRequest& request, const ServiceLevel& level);
+ARCHSIM_API ServingResult highest_rate(const Session& session, const Model& model, std::string_view device,
+                                       const Conditions& conditions, const ServingRequest& request,
+                                       const ServiceLevel& level);
 
 /// highest_rate for every device and every way to share the model, in that order.
 ARCHSIM_API std::vector<ServingResult>

@@ -1,6 +1,7 @@
 #include "archsim/report/serving_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/render/json_document.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -74,9 +75,8 @@ std::string serving_json(std::span<const ServingResult> results) {
     Json rows = Json::array();
     for (const ServingResult& r : results)
         rows.push_back(serving_row(r));
-    return Json{{"schema", "archsim.serve_model/1"}, {"version", version()}, {"results", std::move(rows)}}
-               .dump(2) +
-           "\n";
+    return document_text(
+        {{"schema", "archsim.serve_model/1"}, {"version", version()}, {"results", std::move(rows)}});
 }
 
 } // namespace archsim

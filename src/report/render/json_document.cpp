@@ -1,12 +1,15 @@
 #include "report/render/json_document.hpp"
 
+#include "core/printable.hpp"
+
 #include <nlohmann/json.hpp>
 
 namespace archsim {
 
 std::string json_text(const nlohmann::ordered_json& document) {
     constexpr int kIndent = 2;
-    return document.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return printable_json(
+        document.dump(kIndent, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
 }
 
 std::string document_text(const nlohmann::ordered_json& document) {

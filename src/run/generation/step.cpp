@@ -15,6 +15,12 @@ void StepRunner::use_chips(double chips) {
     machine_ = std::move(grouped);
 }
 
+void StepRunner::ignore_capacity() {
+    auto unlimited = std::make_shared<Machine>(*machine_);
+    unlimited->memory_capacity_bytes = 0;
+    machine_ = std::move(unlimited);
+}
+
 std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) const {
     return bound.partition(machine_->runtime->fusion);
 }

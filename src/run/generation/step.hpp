@@ -19,6 +19,8 @@ class StepRunner {
     std::shared_ptr<const Machine> shared_machine() const { return machine_; }
     /// From here on the model is spread over that many of the devices.
     void use_chips(double chips);
+    /// From here on a pass is priced whether or not the memory holds it: whoever asks knows what fits.
+    void ignore_capacity();
 
     std::shared_ptr<const Partition> partition(const BoundModel& bound) const;
     std::shared_ptr<const NetworkWork> work(const BoundModel& bound) const;

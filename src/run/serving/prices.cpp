@@ -52,6 +52,8 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, kShortest)),
       longest_(std::max(longest, kShortest)) {
     runner_.use_chips(static_cast<double>(parallelism.tensor));
+    machine_ = runner_.shared_machine();
+    runner_.ignore_capacity();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
         hidden_ = lm->hidden;
     const auto chips = static_cast<double>(parallelism.tensor);

@@ -31,7 +31,7 @@ class EnginePrices final : public StepPrices {
 
     /// Bytes that the weights and the largest step's activations take on one chip.
     double fixed_bytes(std::int64_t step_tokens) const;
-    const Machine& machine() const { return runner_.machine(); }
+    const Machine& machine() const { return *machine_; }
     double hidden() const { return hidden_; }
     /// First failure of an estimate; empty when all were made.
     const std::string& problem() const { return problem_; }
@@ -50,7 +50,8 @@ class EnginePrices final : public StepPrices {
     Point prompt_at(std::int64_t tokens, std::int64_t past);
     Point keep(const Estimate& e);
 
-    StepRunner runner_;
+    StepRunner runner_; ///< prices steps between which others lie, also those that no cache holds
+    std::shared_ptr<const Machine> machine_;
     Parallelism parallelism_;
     std::int64_t middle_, longest_;
     double hidden_ = 0; ///< width of the residual stream; 0: the model does not say

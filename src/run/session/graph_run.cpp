@@ -75,9 +75,10 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
         result.partition = model->partition(fusion);
         result.work = work_of(*model);
         EstimateOptions how{conditions.allow_unknown, conditions.keep_subgraphs, {}};
-        auto smaller = model;
-        how.smaller_batch = [&](std::size_t) -> std::shared_ptr<const NetworkWork> {
-            smaller = smaller->smaller();
+        how.smaller_batch = [&](std::size_t level) -> std::shared_ptr<const NetworkWork> {
+            auto smaller = model->smaller();
+            for (; smaller && level > 0; --level)
+                smaller = smaller->smaller();
             return smaller ? work_of(*smaller) : nullptr;
         };
         result.estimate =

@@ -17,7 +17,7 @@ set(archsim_private_libraries Threads::Threads)
 # without them. A file that it did need would be missed by the linker.
 set(archsim_later
     capi/
-    check/benchmark_app check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
+    check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
     compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation
     hardware/check hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe

@@ -27,6 +27,8 @@ bool is_onnxruntime_perf_test(std::string_view text);
 ToolOutput read_onnxruntime_perf_test(std::string_view text);
 bool is_llama_bench(std::string_view text);
 ToolOutput read_llama_bench(std::string_view text);
+bool is_benchncnn(std::string_view text);
+ToolOutput read_benchncnn(std::string_view text);
 bool is_hailortcli(std::string_view text);
 ToolOutput read_hailortcli(std::string_view text);
 

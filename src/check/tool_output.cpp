@@ -53,6 +53,7 @@ constexpr std::array kReaders = {
     Reader{is_onnxruntime_profile, read_onnxruntime_profile},
     Reader{is_onnxruntime_perf_test, read_onnxruntime_perf_test},
     Reader{is_llama_bench, read_llama_bench},
+    Reader{is_benchncnn, read_benchncnn},
     Reader{is_hailortcli, read_hailortcli},
 };
 
@@ -75,14 +76,13 @@ void complete(MeasuredRow& row, std::size_t number, const ToolOutput& output, st
     prefer(row.model, context.model);
     prefer(row.hardware, context.hardware);
     prefer(row.power_mode, context.power_mode);
-    prefer(row.precision, context.precision);
     prefer(row.sequence, context.sequence);
     if (context.batch)
         row.batch = context.batch;
     if (!row.batch)
         row.batch = 1;
-    if (row.precision.empty())
-        row.precision = "fp32";
+    if (row.precision.empty()) // what the output says is what ran
+        row.precision = context.precision.empty() ? "fp32" : context.precision;
     if (row.model.empty())
         fail(name, fmt::format("{} does not say which network ran", output.tool), "name it with --model");
     if (row.hardware.empty())
@@ -102,10 +102,10 @@ ToolOutput parse_tool_output(std::string_view text, std::string_view name, const
     const auto reader = std::find_if(kReaders.begin(), kReaders.end(),
                                      [&](const Reader& candidate) { return candidate.recognises(text); });
     if (reader == kReaders.end())
-        fail(name, "this is the output of no tool that can be read",
-             "trtexec, benchmark_app, onnxruntime_perf_test, ONNX Runtime's profile, llama-bench (csv, json) "
-             "and "
-             "hailortcli are");
+        fail(
+            name, "this is the output of no tool that can be read",
+            "trtexec, benchmark_app, onnxruntime_perf_test, ONNX Runtime's profile, llama-bench (csv, json), "
+            "benchncnn and hailortcli are");
     ToolOutput output = reader->read(text);
     if (output.rows.empty())
         fail(name, fmt::format("this output of {} holds no result", output.tool),

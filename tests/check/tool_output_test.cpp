@@ -102,6 +102,24 @@ TEST_CASE("onnxruntime_perf_test: the median in seconds", "[check]") {
     CHECK(output.rows[0].precision == "fp32");
 }
 
+TEST_CASE("benchncnn: a row for each network, in its format", "[check]") {
+    MeasuredContext context;
+    context.hardware = "Cortex-A76-RPi5";
+    const ToolOutput output = read_tool_output(kOutputs / "benchncnn.txt", context);
+    REQUIRE(output.rows.size() == 8);
+    CHECK(output.tool == "benchncnn");
+    CHECK(output.rows[0].runtime == "ncnn");
+    CHECK(output.rows[0].model == "squeezenet");
+    CHECK(output.rows[0].value == Approx(16.64)); // the average, not the minimum
+    CHECK(output.rows[0].precision == "fp32");
+    CHECK(output.rows[6].model == "resnet18");
+    CHECK(output.rows[6].precision == "int8");
+    context.precision = "fp16";
+    const ToolOutput named = read_tool_output(kOutputs / "benchncnn.txt", context);
+    CHECK(named.rows[5].precision == "fp16"); // the output does not say
+    CHECK(named.rows[6].precision == "int8"); // it does
+}
+
 TEST_CASE("a log that does not say what ran asks for it", "[check]") {
     CHECK_THROWS_WITH(read_tool_output(kOutputs / "perf_test.txt"), Catch::Contains("--model"));
     CHECK_THROWS_WITH(parse_tool_output("hello\n", "x.txt"), Catch::Contains("no tool"));
@@ -115,8 +133,8 @@ TEST_CASE("every cut of an output is read or refused", "[check]") {
     MeasuredContext context;
     context.model = "resnet50";
     context.hardware = "A100";
-    for (const char* file : {"trtexec.log", "benchmark_app.txt", "hailortcli.txt", "llama_bench.csv",
-                             "llama_bench.json", "perf_test.txt"}) {
+    for (const char* file : {"trtexec.log", "benchmark_app.txt", "hailortcli.txt", "benchncnn.txt",
+                             "llama_bench.csv", "llama_bench.json", "perf_test.txt"}) {
         const std::string text = text_of(file);
         for (std::size_t length = 0; length < text.size(); length += 7)
             try {

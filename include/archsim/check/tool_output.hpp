@@ -14,7 +14,8 @@
 
 namespace archsim {
 
-/// What a log often does not say. Members that are set win over what is read.
+/// What a log often does not say. Members that are set win over what is read, but for the precision: that of
+/// the output is what ran.
 struct MeasuredContext {
     std::string model, hardware, power_mode, precision;
     std::optional<int> batch;
@@ -30,8 +31,8 @@ struct ToolOutput {
 
 /// Reads the output of trtexec (with --dumpProfile: layers too), OpenVINO's benchmark_app,
 /// onnxruntime_perf_test, ONNX Runtime's JSON profile (layers, and the latency of the whole), llama-bench
-/// (CSV or JSON) or hailortcli; which one is seen from the text. Throws InputError when it is none of them,
-/// holds no result, or lacks what `context` must then give (--model, --hardware).
+/// (CSV or JSON), benchncnn or hailortcli; which one is seen from the text. Throws InputError when it is none
+/// of them, holds no result, or lacks what `context` must then give (--model, --hardware).
 ARCHSIM_API ToolOutput read_tool_output(const std::filesystem::path& file,
                                         const MeasuredContext& context = {});
 /// The same from text; `name` stands for the file.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -19,17 +20,37 @@ Cell money(const std::optional<double>& per_inference) {
     return {format_number(*per_inference * 1e6), *per_inference * 1e6};
 }
 
-std::string price_text(const Result& result) {
+std::string price_text(const Result& result, const CostOptions& options) {
     const Device& d = *result.device;
-    std::string text;
-    if (d.cloud_price)
-        text =
-            fmt::format("{} USD/h ({}, {})", format_number(d.cloud_price->amount.value), d.cloud_price->date,
-                        d.cloud_price->instance.empty() ? "rented" : d.cloud_price->instance);
-    if (d.list_price)
-        text += fmt::format("{}{} USD ({})", text.empty() ? "" : "; ",
-                            format_number(d.list_price->amount.value), d.list_price->date);
-    return text.empty() ? "no published price" : text;
+    const auto given = [&](bool hourly) {
+        return std::find_if(options.prices.rbegin(), options.prices.rend(), [&](const GivenPrice& price) {
+            return price.hardware == d.id && price.hourly == hourly;
+        });
+    };
+    std::vector<std::string> texts;
+    if (const auto own = given(true); own != options.prices.rend())
+        texts.push_back(fmt::format("{} USD/h (as given)", format_number(own->amount)));
+    else if (d.cloud_price)
+        texts.push_back(fmt::format("{} USD/h ({}, {})", format_number(d.cloud_price->amount.value),
+                                    d.cloud_price->date,
+                                    d.cloud_price->instance.empty() ? "rented" : d.cloud_price->instance));
+    if (const auto own = given(false); own != options.prices.rend())
+        texts.push_back(fmt::format("{} USD (as given)", format_number(own->amount)));
+    else if (d.list_price)
+        texts.push_back(
+            fmt::format("{} USD ({})", format_number(d.list_price->amount.value), d.list_price->date));
+    return texts.empty() ? std::string("no published price") : fmt::format("{}", fmt::join(texts, "; "));
+}
+
+/// A price that no device of the answer takes is probably misspelt.
+std::vector<std::string> unused_prices(std::span<const Result> results, const CostOptions& options) {
+    std::vector<std::string> notes;
+    for (const GivenPrice& price : options.prices)
+        if (std::none_of(results.begin(), results.end(), [&](const Result& r) {
+                return r.device != nullptr && r.device->id == price.hardware;
+            }))
+            notes.push_back(fmt::format("--price {}: none of these devices has that id.", price.hardware));
+    return notes;
 }
 
 struct Crossing {
@@ -53,7 +74,7 @@ std::vector<Crossing> crossings(std::span<const Result> results, const CostOptio
 }
 
 std::string crossing_text(const Crossing& c, const CostOptions& options) {
-    const bool rented = c.other->device->cloud_price.has_value();
+    const bool rented = cost_of(*c.other, options).cloud.has_value();
     const std::string head = c.bought == c.other
                                  ? fmt::format("Buying {} against renting it: ", hardware_label(*c.bought))
                                  : fmt::format("{} against {} {}: ", hardware_label(*c.bought),
@@ -114,12 +135,14 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
                               money(cost.capital),      money(cost.electricity)};
         row.push_back(cost.carbon_g ? Cell{format_number(*cost.carbon_g * 1e3), *cost.carbon_g * 1e3}
                                     : Cell{"-"});
-        row.push_back({price_text(results[i])});
+        row.push_back({price_text(results[i], options)});
         table.rows.push_back(std::move(row));
     }
     table.notes = assumption_notes(options);
     if (std::string mixed = mixed_tenure(results, options); !mixed.empty())
         table.notes.insert(table.notes.begin(), std::move(mixed));
+    for (std::string& note : unused_prices(results, options))
+        table.notes.push_back(std::move(note));
     std::vector<Block> blocks{std::move(table)};
     Bullets bullets;
     for (const Crossing& c : crossings(results, options))

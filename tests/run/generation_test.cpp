@@ -3,6 +3,7 @@
 #include "laws/laws.hpp"
 #include "run/generation/phases.hpp"
 #include "run/generation/step.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -311,4 +312,20 @@ TEST_CASE("a prompt needs a language model; other parts come before its first to
     REQUIRE(r.ok());
     CHECK(r.generation->prompt_tokens == 640);
     CHECK(r.generation->weight_bytes == Approx(7063427072.0 * 2).epsilon(0.001));
+}
+
+TEST_CASE("counts of a step outlive the list of sizes that the model keeps", "[generation]") {
+    const GenerationModel model(laws::session().load("gpt2"), {});
+    Conditions conditions;
+    conditions.precision = precision_named("fp16");
+    const Result any = run_graph(laws::session(), laws::bound("resnet18", 1), "H100", conditions);
+    const StepRunner runner(model, any.machine, conditions.precision, false);
+    const std::weak_ptr<const BoundModel> bound = model.bound(1, 1, 8);
+    auto counts = runner.work(1, 1, 8);
+    constexpr std::int64_t kManySizes = 64;
+    for (std::int64_t past = 1; past <= kManySizes; ++past)
+        model.bound(1, 1, 8 + past);
+    CHECK(!bound.expired());
+    counts.reset();
+    CHECK(bound.expired());
 }

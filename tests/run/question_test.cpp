@@ -253,7 +253,7 @@ TEST_CASE("devices that share a network are bought, rented and powered together"
     CHECK(json::parse(to_json(eight))["power_w"].get<double>() > 2 * one.machine->static_power_w);
 }
 
-TEST_CASE("law: a batch alone takes as long in the saturated scenario", "[question][laws]") {
+TEST_CASE("law: a batch alone takes as long in the saturated scenario", "[question]") {
     int faster = 0;
     for (const char* model : {"resnet50", "bert-base"})
         for (const std::string& hardware : laws::hardware())

@@ -73,7 +73,7 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
     case Format::markdown:
         return printable(render_markdown(for_people(report)));
     case Format::csv:
-        return printable(render_csv(report));
+        return render_csv(report); // field by field
     case Format::html:
         return printable(render_html(for_people(report)));
     case Format::json:

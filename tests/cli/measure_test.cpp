@@ -86,8 +86,7 @@ TEST_CASE("rows bring the devices that they were measured on", "[cli][check]") {
     CHECK(pair.substr(0, pair.find(' ')) == pair.substr(pair.rfind(' ') + 1));
 }
 
-TEST_CASE("this-machine answers without tools for GPUs, and its file passes the checker",
-          "[cli][machine]") {
+TEST_CASE("this-machine answers without tools for GPUs, and its file passes the checker", "[cli][machine]") {
     const Workplace workplace;
     const Said said = workplace.run("PATH='" ARCHSIM_TOOL_DIR
                                     "' list_hardware_mappers --this-machine --output my_machine.json "

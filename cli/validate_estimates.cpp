@@ -4,10 +4,13 @@
 #include "archsim/run/leave_out.hpp"
 #include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"
+#include "archsim/run/refit.hpp"
 #include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <thread>
 
@@ -19,13 +22,39 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
-  validate_estimates --measurements tests/measured/calibration.csv --output docs/validation.md \
-                     --scatter docs/validation.svg)";
+  validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg
+  validate_estimates --measurements tests/measured --refit)";
 
 /// The path of a picture as a document beside it refers to it.
 std::string seen_from(const std::string& picture, const std::string& document) {
     const std::filesystem::path folder = std::filesystem::path(document).parent_path();
     return std::filesystem::path(picture).lexically_proximate(folder.empty() ? "." : folder).generic_string();
+}
+
+/// Calls `with` the database as shipped and with its tuned facts reverted.
+template <class With>
+auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& shipped, With with) {
+    options.tuned = archsim::TunedFacts::devices_reverted;
+    const archsim::Session devices(options);
+    options.tuned = archsim::TunedFacts::reverted;
+    const archsim::Session all(options);
+    const archsim::RowEstimator devices_reverted(devices), reverted(all);
+    return with(archsim::LeftOutEstimators{shipped, devices_reverted, reverted});
+}
+
+void write_refit(const archsim::SessionOptions& options, const std::vector<archsim::MeasuredRow>& rows,
+                 const std::vector<std::string>& files, unsigned threads) {
+    const archsim::Session session(options);
+    const archsim::RowEstimator estimator(session);
+    const archsim::Refit refit = archsim::refit_all(estimator, rows, threads);
+    std::vector<std::string> names;
+    for (const std::string& file : files)
+        names.push_back(std::filesystem::path(file).filename().string());
+    const std::string cite =
+        fmt::format("joint fit of {} parameters on {} rows ({}), validate_estimates --refit",
+                    refit.parameters, refit.rows, fmt::join(names, ", "));
+    for (const archsim::CalibratedFile& file : refit.files)
+        archsim::write_file(file.file, archsim::calibrated_text(file, cite, archsim::cli::today()));
 }
 
 } // namespace
@@ -36,10 +65,11 @@ int main(int argc, char** argv) {
     cli::MeasurementOptions measured;
     MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
+    bool refit = false;
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        measured.add_to(flags, "CSV file(s) of measured values; see tests/measured/README.md");
+        measured.add_to(flags, "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
         flags.add_option("--hardware", hardware,
                          "only rows of these devices; with --from: the device that ran");
         flags.add_option("--model", models, "only rows of these models; with --from: the network that ran");
@@ -49,8 +79,10 @@ int main(int argc, char** argv) {
         flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
         flags
             .add_option("--leave-out", leave_out,
-                        "predict every row with parameters fitted without its model, or without its device")
-            .one_of({"model", "device"});
+                        "predict every row with parameters fitted without its model, its device or its family")
+            .one_of({"model", "device", "family"});
+        flags.add_flag("--refit", refit,
+                       "first fit all parameters to the rows and write them into the hardware database");
         flags.add_option("--save-left-out", save_left_out,
                          "write the left-out predictions of all rows to FILE (CSV)");
         flags.add_option("--left-out", left_out_file,
@@ -75,16 +107,21 @@ int main(int argc, char** argv) {
         });
         SessionOptions options;
         options.hardware_overlays = measured.overlays(overlays);
+        const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+        if (refit)
+            write_refit(options, table.rows, measured.files, threads);
         const Session session(options);
         const RowEstimator estimator(session);
-        const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
         Validation validation = validate(
             table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads);
         std::optional<LeftOutValidation> left_out;
         if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
-            const std::vector<LeftOutRow> rows = left_out_file.empty()
-                                                     ? make_left_out(estimator, table.rows, threads)
-                                                     : read_left_out(left_out_file);
+            const std::vector<LeftOutRow> rows =
+                left_out_file.empty() ? leaving_out(options, estimator,
+                                                    [&](const LeftOutEstimators& each) {
+                                                        return make_left_out(each, table.rows, threads);
+                                                    })
+                                      : read_left_out(left_out_file);
             if (!save_left_out.empty())
                 write_file(save_left_out, to_csv(rows));
             left_out = left_out_validation(validation, rows);
@@ -92,8 +129,14 @@ int main(int argc, char** argv) {
         if (!uncertainty.empty())
             write_file(uncertainty, uncertainty_json(residual_classes(*left_out), measured_on(validation)));
         if (!leave_out.empty())
-            validation = summarize(leave_out_rows(
-                estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));
+            validation = leaving_out(options, estimator, [&](const LeftOutEstimators& each) {
+                const LeaveOut what = leave_out == "model"    ? LeaveOut::model
+                                      : leave_out == "device" ? LeaveOut::device
+                                                              : LeaveOut::family;
+                return summarize(leave_out_rows(each, table.rows, what, threads));
+            });
+        if (left_out)
+            view.support = fit_support(estimator, table.rows, threads);
         if (!scatter.empty())
             write_file(scatter, scatter_svg(validation));
         view.rows_only = format == Format::csv;

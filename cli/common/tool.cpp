@@ -4,6 +4,8 @@
 #include "archsim/ops/given_values.hpp"
 #include "common/manual.hpp"
 
+#include <chrono>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,6 +19,11 @@
 #include <unistd.h>
 
 namespace archsim::cli {
+
+std::string today() {
+    return fmt::format("{:%Y-%m-%d}",
+                       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
 
 namespace {
 

@@ -31,6 +31,9 @@ struct OutputOptions {
     void emit(const std::string& content) const;
 };
 
+/// YYYY-MM-DD
+std::string today();
+
 /// Whether a tool has --batch-size.
 enum class BatchFlag : std::uint8_t { present, absent };
 

@@ -14,10 +14,11 @@ namespace archsim {
 
 /// What of it is shown.
 struct ValidationView {
-    int worst = 20;         ///< rows listed, worst first; 0: all
-    bool rows_only = false; ///< one table with every row, for spreadsheets
-    bool chart = false;     ///< scatter as a chart block, for renderers that draw
-    std::string chart_file; ///< Markdown: picture of the scatter to show, as written by scatter_svg
+    int worst = 20;                  ///< rows listed, worst first; 0: all
+    bool rows_only = false;          ///< one table with every row, for spreadsheets
+    bool chart = false;              ///< scatter as a chart block, for renderers that draw
+    std::vector<FitSupport> support; ///< listed where given
+    std::string chart_file;          ///< Markdown: picture of the scatter to show, as written by scatter_svg
 };
 
 /// `left_out`, where given, adds the errors on rows left out of the fits beside those of the shipped

@@ -167,6 +167,7 @@ Report describe(const Validation& validation, const std::vector<Finding>& findin
     report.blocks.push_back(overview(validation));
     if (left_out != nullptr)
         add_left_out(validation, *left_out, report);
+    add_support(view.support, report);
     if (!view.chart_file.empty())
         report.blocks.push_back(Paragraph{
             fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});

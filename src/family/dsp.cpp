@@ -79,6 +79,11 @@ class DspMapper final : public Mapper {
                                  (format.ops_per_cycle * core.share),
                              format.efficiency, Parameter::conversion_work);
         }
+        const double requantize = machine.param(Parameter::requantize_cost, 0);
+        if (requantize > 0 && network.graph != nullptr && is_integer(network.precision.activations))
+            result.fixed.add(Resource::vector_cycles, Lane::overhead,
+                             requantize * requantized_elements(*network.graph) / core.vector_rate,
+                             machine.param(Parameter::vector_efficiency, 1), Parameter::requantize_cost);
         if (machine.scenario == Scenario::throughput) {
             result.instances = core.count / core.per_inference;
             result.shared_exponent = machine.param(Parameter::instance_sharpness, result.shared_exponent);

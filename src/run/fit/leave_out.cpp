@@ -12,7 +12,7 @@ namespace archsim {
 
 namespace {
 
-constexpr int kFullIterations = 4;
+constexpr int kFullIterations = 3;
 constexpr int kRefitIterations = 8;
 
 /// Rows and parameters that hang together: rows are joined by the parameters they share.

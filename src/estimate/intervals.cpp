@@ -16,7 +16,11 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e) {
     const auto width = [&](SpreadOf metric) {
         return machine.uncertainty->spread(metric, *machine.device, *machine.runtime, regime);
     };
-    const Spread time = width(timed), energy = width(SpreadOf::energy);
+    const Spread time = width(timed);
+    Spread energy = width(SpreadOf::energy);
+    // Power times time: what is not known of the time is not known of the energy either.
+    energy.low = std::min(energy.low, time.low);
+    energy.high = std::max(energy.high, time.high);
     const Spread rate = machine.scenario == Scenario::throughput ? width(SpreadOf::throughput) : time;
     e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
     e.throughput_interval = {e.throughput_per_s / rate.high, e.throughput_per_s / rate.low};

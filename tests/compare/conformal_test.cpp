@@ -55,5 +55,5 @@ TEST_CASE("rows of a new group are covered nine times in ten", "[compare][confor
         }
     }
     CHECK(covered / rows > 0.87);
-    CHECK(covered / rows < 0.95);
+    CHECK(covered / rows < 0.97); // the (k + 1)-quantile errs on the wide side
 }

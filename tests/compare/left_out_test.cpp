@@ -132,7 +132,7 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     CHECK(spread.high == Approx(find(classes, "latency", "gpu", "stack", "compute").high).margin(0.011));
     // Nothing fitted prices memory: that part of the time rests on nothing that was measured.
     CHECK(table.spread(SpreadOf::latency, device, runtime, "memory").high ==
-          Approx(find(classes, "latency", "gpu", "none", "").high).margin(0.011));
+          Approx(find(classes, "latency", "gpu", "none", "memory").high).margin(0.011));
     CHECK(table.measured(device, runtime));
     device.family = Family("cgra"); // of which no chip was measured: whole families left out
     CHECK_FALSE(table.measured(device, runtime));

@@ -174,8 +174,8 @@ TEST_CASE("answers of a stated batch are not those of a server that is full", "[
     chat.batch = 4;
     const double four = estimator(chat).predicted;
     CHECK(full > 4 * four);
-    chat.scope = "end_to_end"; // the same four sequences
-    CHECK(estimator(chat).predicted == four);
+    chat.scope = "kernel"; // the same four sequences
+    CHECK(estimator(chat).predicted == Approx(four).epsilon(0.01));
 }
 
 TEST_CASE("decoding one sequence is bound by memory, a long prompt by compute", "[run][validate]") {

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 namespace archsim {
 
@@ -28,7 +30,13 @@ std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) con
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
                                                     std::int64_t past) const {
-    return work(*model_.bound(batch, sequence, past));
+    // The counts point into the bound graph, which the model's short list of sizes may drop at any time.
+    auto bound = model_.bound(batch, sequence, past);
+    auto counts = work(*bound);
+    const NetworkWork* of = counts.get();
+    return {std::make_shared<const std::pair<std::shared_ptr<const BoundModel>, std::shared_ptr<const NetworkWork>>>(
+                std::move(bound), std::move(counts)),
+            of};
 }
 
 Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {

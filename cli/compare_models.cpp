@@ -20,36 +20,15 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
 /// Flags that a study file decides instead.
-constexpr std::array kDecidedByStudy = {"model",
-                                        "--deployment",
-                                        "--hardware",
-                                        "--precision",
-                                        "--batch-size",
-                                        "--runtime",
-                                        "--dim",
-                                        "--input",
-                                        "--scenario",
-                                        "--scope",
-                                        "--prompt-tokens",
-                                        "--weights",
-                                        "--activations",
-                                        "--kv-cache",
-                                        "--devices",
-                                        "--generate-tokens",
-                                        "--verbose",
-                                        "--cold-start",
-                                        "--pareto",
-                                        "--explain-energy",
-                                        "--show-memory",
-                                        "--cost",
-                                        "--kwh-price",
-                                        "--years",
-                                        "--utilization",
-                                        "--pue",
-                                        "--grid-intensity",
-                                        "--sort",
-                                        "--top",
-                                        "--subgraphs"};
+constexpr std::array kDecidedByStudy = {
+    "model",         "--deployment",  "--hardware",      "--precision",
+    "--batch-size",  "--runtime",     "--dim",           "--input",
+    "--scenario",    "--scope",       "--prompt-tokens", "--weights",
+    "--activations", "--kv-cache",    "--devices",       "--generate-tokens",
+    "--verbose",     "--cold-start",  "--pareto",        "--explain-energy",
+    "--show-memory", "--cost",        "--power-at",      "--kwh-price",
+    "--years",       "--utilization", "--pue",           "--grid-intensity",
+    "--sort",        "--top",         "--subgraphs"};
 
 /// The answer in the format asked for: a document, a flat table for spreadsheets, or blocks for people.
 template <class Document, class Tabulate, class Describe>

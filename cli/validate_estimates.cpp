@@ -16,6 +16,7 @@ namespace {
 constexpr const char* kExamples = R"(  validate_estimates --measurements tests/measured/calibration.csv
   validate_estimates --from tests/check/outputs/trtexec.log --hardware A100
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
+  validate_estimates --measurements tests/measured/energy/llm_gpu_vllm.csv --metric power_w energy_mj --check-prices
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
@@ -32,10 +33,11 @@ std::string seen_from(const std::string& picture, const std::string& document) {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::vector<std::string> hardware, models, overlays;
+    std::vector<std::string> hardware, models, metrics, overlays;
     cli::MeasurementOptions measured;
     MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
+    bool with_prices = false;
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
@@ -43,6 +45,8 @@ int main(int argc, char** argv) {
         flags.add_option("--hardware", hardware,
                          "only rows of these devices; with --from: the device that ran");
         flags.add_option("--model", models, "only rows of these models; with --from: the network that ran");
+        flags.add_option("--metric", metrics, "only rows of these metrics")
+            .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"});
         flags.add_option("--precision", context.precision,
                          "with --from: the format that ran, where the output does not say");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
@@ -57,6 +61,10 @@ int main(int argc, char** argv) {
                          "report the left-out predictions of FILE beside the shipped ones");
         flags.add_option("--uncertainty", uncertainty,
                          "write the interval table that left-out rows support to FILE");
+        flags.add_flag(
+            "--check-prices", with_prices,
+            "also report which multiples of the energy prices the measured power asks for, and which "
+            "prices it cannot tell apart");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
@@ -71,7 +79,8 @@ int main(int argc, char** argv) {
             return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
         };
         std::erase_if(table.rows, [&](const MeasuredRow& row) {
-            return unwanted(hardware, row.hardware) || unwanted(models, row.model);
+            return unwanted(hardware, row.hardware) || unwanted(models, row.model) ||
+                   unwanted(metrics, std::string(name_of(row.metric)));
         });
         SessionOptions options;
         options.hardware_overlays = measured.overlays(overlays);
@@ -96,6 +105,8 @@ int main(int argc, char** argv) {
                 estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));
         if (!scatter.empty())
             write_file(scatter, scatter_svg(validation));
+        if (with_prices)
+            view.prices = check_prices(estimator, table.rows);
         view.rows_only = format == Format::csv;
         view.chart = format == Format::html;
         if (!scatter.empty() && format == Format::markdown)

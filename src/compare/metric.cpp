@@ -2,6 +2,7 @@
 
 #include "archsim/compare/ties.hpp"
 #include "archsim/core/finding.hpp"
+#include "estimate/wall_power.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -31,6 +32,24 @@ auto estimated(Value value) {
         if (!r.ok())
             return std::nullopt;
         return value(r.estimate);
+    };
+}
+
+/// What lies inside the boundary draws that many times what the devices draw.
+double outward(const Result& r, const CostOptions& conditions) {
+    const double device_w = r.estimate.power_w;
+    if (conditions.power_at == PowerBoundary::chip || r.machine == nullptr || !(device_w > 0))
+        return 1;
+    return wall_power(*r.machine, device_w / r.chips(), r.chips()).at(conditions.power_at) / device_w;
+}
+
+/// A metric of power or energy, at the boundary that is asked for.
+template <class Value>
+auto drawn(Value value) {
+    return [value](const Result& r, const CostOptions& conditions) -> std::optional<Measure> {
+        if (!r.ok())
+            return std::nullopt;
+        return value(r.estimate, outward(r, conditions));
     };
 }
 
@@ -106,7 +125,8 @@ const Metric throughput = {.key = "throughput",
 const Metric power = {.key = "power",
                       .title = "Power",
                       .unit = "W",
-                      .measure = estimated([](const Estimate& e) { return point(e.power_w); }),
+                      .measure =
+                          drawn([](const Estimate& e, double times) { return point(times * e.power_w); }),
                       .quantity = QuantityKind::power,
                       .noun = "average power",
                       .field = "power_w",
@@ -116,25 +136,27 @@ const Metric power = {.key = "power",
                       .limit_help = "average, e.g. 15W",
                       .recommend = false};
 
-const Metric efficiency = {
-    .key = "efficiency",
-    .title = "Efficiency",
-    .unit = "1/J",
-    .better = Better::higher,
-    .measure = estimated([](const Estimate& e) { return point(e.throughput_per_s / e.power_w); }),
-    .noun = "throughput per watt",
-    .field = "efficiency_per_w",
-    .heading = "FPS/W",
-    .axis_unit = "FPS/W",
-    .priority = 0,
-    .limit_help = "inferences per second and watt, e.g. 20",
-    .recommend = false};
+const Metric efficiency = {.key = "efficiency",
+                           .title = "Efficiency",
+                           .unit = "1/J",
+                           .better = Better::higher,
+                           .measure = drawn([](const Estimate& e, double times) {
+                               return point(e.throughput_per_s / (times * e.power_w));
+                           }),
+                           .noun = "throughput per watt",
+                           .field = "efficiency_per_w",
+                           .heading = "FPS/W",
+                           .axis_unit = "FPS/W",
+                           .priority = 0,
+                           .limit_help = "inferences per second and watt, e.g. 20",
+                           .recommend = false};
 
 const Metric energy = {.key = "energy",
                        .title = "Energy",
                        .unit = "J",
-                       .measure = estimated([](const Estimate& e) {
-                           return Measure{e.energy_per_inference_j, e.energy_interval};
+                       .measure = drawn([](const Estimate& e, double times) {
+                           return Measure{times * e.energy_per_inference_j,
+                                          {times * e.energy_interval.low, times * e.energy_interval.high}};
                        }),
                        .quantity = QuantityKind::energy,
                        .noun = "energy per inference",

@@ -29,6 +29,8 @@ enum class PhysicalDimension {
     bytes_per_clock,
     operations_per_clock,
     bits,
+    power_per_area,
+    power_per_byte,
 };
 
 std::string_view name_of(PhysicalDimension dimension);

@@ -5,6 +5,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/estimate/power_boundary.hpp"
 
 #include <optional>
 #include <span>
@@ -36,6 +37,7 @@ struct CostOptions {
     double utilization = 0.6;    ///< share of time at work; what is bought or rented stands idle otherwise
     double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
+    PowerBoundary power_at = PowerBoundary::chip; ///< of power, energy and efficiency
     Tenure tenure = Tenure::cheaper;
     std::vector<GivenPrice> prices; ///< the last one of a device and kind counts
 };

@@ -6,6 +6,7 @@
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/report/report.hpp"
+#include "archsim/run/price_check.hpp"
 
 #include <string>
 #include <vector>
@@ -14,10 +15,11 @@ namespace archsim {
 
 /// What of it is shown.
 struct ValidationView {
-    int worst = 20;         ///< rows listed, worst first; 0: all
-    bool rows_only = false; ///< one table with every row, for spreadsheets
-    bool chart = false;     ///< scatter as a chart block, for renderers that draw
-    std::string chart_file; ///< Markdown: picture of the scatter to show, as written by scatter_svg
+    int worst = 20;                 ///< rows listed, worst first; 0: all
+    bool rows_only = false;         ///< one table with every row, for spreadsheets
+    bool chart = false;             ///< scatter as a chart block, for renderers that draw
+    std::vector<PriceCheck> prices; ///< energy prices held against measured power
+    std::string chart_file;         ///< Markdown: picture of the scatter to show, as written by scatter_svg
 };
 
 /// `left_out`, where given, adds the errors on rows left out of the fits beside those of the shipped

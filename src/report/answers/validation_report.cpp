@@ -9,6 +9,8 @@
 
 #include "archsim/report/validation_report.hpp"
 #include "report/answers/left_out_report.hpp"
+#include "report/answers/power_report.hpp"
+#include "report/answers/price_report.hpp"
 #include "report/answers/validation_scatter.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
@@ -167,6 +169,8 @@ Report describe(const Validation& validation, const std::vector<Finding>& findin
     report.blocks.push_back(overview(validation));
     if (left_out != nullptr)
         add_left_out(validation, *left_out, report);
+    add_power(validation, left_out, report);
+    add_prices(view.prices, report);
     if (!view.chart_file.empty())
         report.blocks.push_back(Paragraph{
             fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});

@@ -20,11 +20,18 @@ std::string range(const Interval& i, double unit) {
     return fmt::format("{}-{}", format_number(i.low / unit), format_number(i.high / unit));
 }
 
+void add_energies(const GenerationEstimate& g, std::vector<Cell>& row) {
+    row.push_back(scaled(g.energy_per_prompt_token_j(), 1));
+    row.push_back(scaled(g.energy_per_request_j(), 1));
+    row.push_back(scaled(g.power_per_device_w(), 1));
+}
+
 void add_times(const GenerationEstimate& g, std::vector<Cell>& row) {
     row.push_back(scaled(g.time_to_first_token_s, 1e-3));
     row.push_back({range(g.time_to_first_token_interval, 1e-3)});
     if (g.time_per_output_token_s <= 0) {
         row.insert(row.end(), 5, Cell{"-"});
+        add_energies(g, row);
         return;
     }
     row.push_back(scaled(g.time_per_output_token_s, 1e-3));
@@ -32,6 +39,7 @@ void add_times(const GenerationEstimate& g, std::vector<Cell>& row) {
     row.push_back(scaled(g.tokens_per_s_stream, 1));
     row.push_back(scaled(g.tokens_per_s_total, 1));
     row.push_back(scaled(g.energy_per_token_j, 1));
+    add_energies(g, row);
 }
 
 } // namespace
@@ -48,6 +56,9 @@ Table generation_table(std::span<const Result> results) {
                      {"Stream", "tokens/s", "tokens_per_s_stream", Align::right},
                      {"Total", "tokens/s", "tokens_per_s_total", Align::right, 1},
                      {"Energy", "J/token", "energy_per_token_j", Align::right},
+                     {"Energy", "J/prompt token", "energy_per_prompt_token_j", Align::right, 2},
+                     {"Energy", "J/request", "energy_per_request_j", Align::right, 2},
+                     {"Power", "W/device", "power_per_device_w", Align::right, 1},
                      {"Weights", "GB", "weight_bytes", Align::right},
                      {"KV cache", "GB", "kv_cache_bytes", Align::right},
                      {"Need/device", "GB", "memory_bytes_per_device", Align::right, 1},
@@ -64,7 +75,7 @@ Table generation_table(std::span<const Result> results) {
         if (r.ok()) {
             add_times(g, row);
         } else {
-            row.insert(row.end(), 7, Cell{"-"});
+            row.insert(row.end(), 10, Cell{"-"});
             row[2] = {std::string(name_of(r.estimate.status)), {}, Tone::bad};
             notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
         }
@@ -91,15 +102,17 @@ Table generation_table(std::span<const Result> results) {
 }
 
 Paragraph generation_definitions(const GenerationEstimate& g) {
-    std::string text = fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
-                                   "over the steps of tokens 2 to {:.0f}, "
-                                   "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
-                                   "sequence; total: of all {:.0f} in "
-                                   "the batch. Energy: of the decode steps, per sequence and token. KV "
-                                   "cache: at the last token. Latency in the "
-                                   "other tables is that of the whole answer.",
-                                   g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
-                                   g.prompt_tokens + g.generate_tokens - 1, g.batch);
+    std::string text =
+        fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
+                    "over the steps of tokens 2 to {:.0f}, "
+                    "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
+                    "sequence; total: of all {:.0f} in "
+                    "the batch. Energy: of the decode steps, per sequence and token; of the "
+                    "prompt's pass, per token of it; of a whole request. Power: mean of one device "
+                    "over the answer. KV cache: at the last token. Latency in the "
+                    "other tables is that of the whole answer.",
+                    g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
+                    g.prompt_tokens + g.generate_tokens - 1, g.batch);
     return {text, Tone::muted};
 }
 

@@ -115,6 +115,8 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                            ranking_columns(results, by, view), rows);
     if (tied)
         table.notes.push_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
+    if (view.conditions.power_at != PowerBoundary::chip)
+        table.notes.push_back(fmt::format("power and energy at the {}", name_of(view.conditions.power_at)));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     return table;
 }

@@ -1,6 +1,6 @@
 #include "archsim/run/validate.hpp"
 
-#include "estimate/wall_power.hpp"
+#include "run/fit/measured_power.hpp"
 #include "run/fit/measured_stack.hpp"
 #include "run/fit/measured_workload.hpp"
 #include "run/generation/phases.hpp"
@@ -74,7 +74,9 @@ Interval scaled(const Interval& interval, double factor) {
     return {interval.low * factor, interval.high * factor};
 }
 
-std::int64_t tokens_of(const std::string& text) {
+/// "128", or the mean length of a data set: "variable:778".
+std::int64_t tokens_of(std::string_view text) {
+    text = mean_length(text);
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -85,11 +87,6 @@ std::int64_t compiled_context(const std::string& note) {
     constexpr std::string_view kPhrase = "context length ";
     const auto at = note.find(kPhrase);
     return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
-}
-
-/// Boards are measured at their own supply, servers and benchmark submissions at the wall: the row says so.
-bool at_the_wall(const MeasuredRow& row) {
-    return row.note.find("wall ") != std::string::npos;
 }
 
 /// Offline rows that time every batch with its copies in and out say so; the copies of the others overlap.
@@ -174,11 +171,13 @@ struct RowEstimator::State {
         return *best;
     }
 
-    Prediction network(const MeasuredRow& row, const Overrides& overrides);
-    Prediction language(const MeasuredRow& row, const Overrides& overrides);
+    /// `parts`, where given, are filled for rows of power.
+    Prediction network(const MeasuredRow& row, const Overrides& overrides, PowerParts* parts);
+    Prediction language(const MeasuredRow& row, const Overrides& overrides, PowerParts* parts);
 };
 
-Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides) {
+Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides,
+                                        PowerParts* parts) {
     const MeasuredWorkload workload = find_workload(session.catalogue(), row);
     if (workload.entry == nullptr)
         return without_estimate("unsupported", workload.problem);
@@ -204,9 +203,9 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         prediction.low = interval.low;
         prediction.high = interval.high;
     };
-    const double board_w = estimate.power_w;
-    const double wall_w = wall_power(*result.machine, board_w, row.devices).total();
-    const double drawn_w = at_the_wall(row) ? wall_w : board_w * row.devices;
+    const PoweredRow powered{row, *result.machine, estimate, 1, row.devices};
+    if (parts != nullptr)
+        *parts = parts_of_power(powered, 1 / (estimate.throughput_per_s * row.devices));
     switch (row.metric) {
     case MeasuredMetric::latency_ms:
         take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
@@ -217,12 +216,14 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
     case MeasuredMetric::power_w: {
         // Power follows from energy and time; its relative uncertainty is taken from the energy's.
         const double energy = estimate.energy.total() / estimate.batch;
-        take(drawn_w,
-             energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
+        const double stated_w = stated_power(powered);
+        take(stated_w,
+             energy > 0 ? scaled(estimate.energy_interval, stated_w / energy) : Interval{stated_w, stated_w});
         break;
     }
     case MeasuredMetric::energy_mj: {
-        const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
+        const double device_w = estimate.power_w * row.devices;
+        const double factor = device_w > 0 ? drawn_power(powered) / device_w : 1;
         take(estimate.energy.total() / estimate.batch * factor * kMilli,
              scaled(estimate.energy_interval, factor * kMilli));
         break;
@@ -233,7 +234,8 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
     return prediction;
 }
 
-Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides) {
+Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides,
+                                         PowerParts* parts) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
         return without_estimate("unsupported",
                                 "prompts of variable length, whose distribution is not published");
@@ -242,7 +244,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
     asked->scenario = Scenario::latency; // a saturated server is a phase of its own
-    asked->devices = row.devices;
+    asked->devices = row.devices / row.replicas;
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
                         .generate = tokens_of(row.generated_tokens),
                         .context = compiled_context(row.note)};
@@ -250,8 +252,12 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
                                   : row.phase == "decode"  ? GenerationPhase::decode
                                   : row.scope == "offline" ? GenerationPhase::saturated
                                                            : GenerationPhase::generate;
-    const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
-                                                phase, row.batch.value_or(1), prompt);
+    if (phase == GenerationPhase::generate && row.metric != MeasuredMetric::latency_ms &&
+        row.metric != MeasuredMetric::throughput_per_s)
+        return without_estimate("unsupported", "power and energy of a load that is not stated");
+    const std::int64_t batch = row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1);
+    const PhaseEstimate answer =
+        estimate_phase(session, *generator(row.model), hardware_name(row), *asked, phase, batch, prompt);
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;
@@ -273,7 +279,17 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
         prediction.low = high > 0 ? prediction.predicted / high : 0;
         prediction.high = low > 0 ? prediction.predicted / low : 0;
     } else {
-        return without_estimate("unsupported", "power and energy of language models are not compared");
+        const double copies = row.replicas;
+        const PoweredRow powered{row, *answer.machine, step, asked->devices, copies};
+        if (parts != nullptr)
+            *parts = parts_of_power(powered, 1 / (copies * answer.tokens_per_s));
+        const double value = row.metric == MeasuredMetric::power_w
+                                 ? stated_power(powered)
+                                 : drawn_power(powered) / (copies * answer.tokens_per_s) * kMilli;
+        prediction.predicted = value;
+        const double joules = step.energy.total() / step.batch;
+        prediction.low = joules > 0 ? value * step.energy_interval.low / joules : value;
+        prediction.high = joules > 0 ? value * step.energy_interval.high / joules : value;
     }
     prediction.unfitted_low = prediction.low;
     prediction.unfitted_high = prediction.high;
@@ -294,9 +310,23 @@ const Session& RowEstimator::session() const {
 
 Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides) const {
     try {
-        return row.phase.empty() ? state_->network(row, overrides) : state_->language(row, overrides);
+        return row.phase.empty() ? state_->network(row, overrides, nullptr)
+                                 : state_->language(row, overrides, nullptr);
     } catch (const Error& problem) {
         return without_estimate("unsupported", problem.what());
+    }
+}
+
+std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row) const {
+    if (row.metric != MeasuredMetric::power_w)
+        return std::nullopt;
+    PowerParts parts;
+    try {
+        const Prediction prediction = row.phase.empty() ? state_->network(row, nullptr, &parts)
+                                                        : state_->language(row, nullptr, &parts);
+        return prediction.ok() ? std::optional(parts) : std::nullopt;
+    } catch (const Error&) {
+        return std::nullopt;
     }
 }
 

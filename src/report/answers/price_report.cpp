@@ -1,0 +1,45 @@
+#include "report/answers/price_report.hpp"
+
+#include "report/blocks/statistic_cells.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace archsim {
+
+void add_prices(const std::vector<PriceCheck>& checks, Report& report) {
+    if (checks.empty())
+        return;
+    Table table;
+    table.title = "Prices against measured power";
+    table.columns = {{"Family", "", "family"},
+                     {"Prices", "", "prices"},
+                     {"Share", "of power", "share", Align::right},
+                     {"Best multiple", "", "factor", Align::right},
+                     {"Error", "standard", "factor_error", Align::right},
+                     {"Runs", "", "runs", Align::right},
+                     {"Networks", "", "networks", Align::right},
+                     {"Devices", "", "devices", Align::right},
+                     {"Median", "error now", "median_before", Align::right},
+                     {"Median", "at multiples", "median_after", Align::right}};
+    for (const PriceCheck& check : checks)
+        for (const PriceColumn& column : check.columns)
+            table.rows.push_back({{check.family},
+                                  {fmt::format("{}", fmt::join(column.prices, " + "))},
+                                  {percent(column.share), column.share},
+                                  {fmt::format("{:.2f}", column.factor), column.factor},
+                                  {fmt::format("{:.2f}", column.error), column.error},
+                                  {std::to_string(check.runs), static_cast<double>(check.runs)},
+                                  {std::to_string(check.networks), static_cast<double>(check.networks)},
+                                  {std::to_string(check.devices), static_cast<double>(check.devices)},
+                                  {percent(check.median_before), check.median_before},
+                                  {percent(check.median_after), check.median_after}});
+    table.notes.push_back(
+        "Non-negative least squares of measured power with the events of the estimates as columns, "
+        "at measured times where a run states power and energy. Prices in one row cannot be told "
+        "apart by any measurement here: they stand or fall together.");
+    report.blocks.push_back(Heading{2, "Energy prices"});
+    report.blocks.push_back(std::move(table));
+}
+
+} // namespace archsim

@@ -253,9 +253,9 @@ void spread(BatchSchedule& schedule, const Partition& smaller, const Partition& 
 BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
-    // What is alike for the library's mappers need not be so for another.
-    const bool share = !machine.mapper && work.alike.size() == count;
-    const auto is_first = [&](std::uint32_t i) { return !share || work.alike[i] == i; };
+    // Equivalence classes of the library's mappers need not be those of another.
+    const bool share = !machine.mapper && work.representatives.size() == count;
+    const auto is_first = [&](std::uint32_t i) { return !share || work.representatives[i] == i; };
     std::size_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i)
         distinct += is_first(i);
@@ -265,7 +265,7 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     whole.mappings.reserve(distinct);
     for (std::uint32_t i = 0; i < count; ++i) {
         if (!is_first(i)) {
-            whole.which[i] = whole.which[work.alike[i]];
+            whole.which[i] = whole.which[work.representatives[i]];
             continue;
         }
         whole.which[i] = static_cast<std::uint32_t>(whole.mappings.size());
@@ -286,11 +286,11 @@ std::optional<BatchSchedule> schedule_larger(const BatchLevel& larger, BatchSche
     for (Mapping& mapping : pieces.mappings)
         scale(mapping, factor);
     scale_fixed(pieces.network.fixed, factor);
-    const bool alike = pieces.which.size() == larger.whole.which.size();
-    if (!alike)
+    const bool same_partition = pieces.which.size() == larger.whole.which.size();
+    if (!same_partition)
         spread(pieces, *smaller.partition, *larger.work->partition);
     const Joiner joiner(machine, clock_ratio, *larger.work, pieces, larger.whole);
-    const std::size_t cut = joiner.cut(alike);
+    const std::size_t cut = joiner.cut(same_partition);
     if (cut == 0)
         return std::nullopt;
     join(pieces, larger.whole, joiner, cut, factor);

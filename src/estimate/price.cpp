@@ -116,7 +116,7 @@ std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& m
         finding.severity = Severity::warning;
         finding.file = machine.device->file;
         finding.message = "energy and power leave out " + std::move(what);
-        finding.mend = "give it in the device's \"energy\" block or in energy.json";
+        finding.hint = "give it in the device's \"energy\" block or in energy.json";
         findings.push_back(std::move(finding));
     };
     for (Precision p : kPrecisions)

@@ -98,13 +98,13 @@ class Checker {
 
   private:
     static Finding finding(FindingKind kind, std::string file, std::string where, std::string message,
-                           std::string mend) {
+                           std::string hint) {
         Finding result;
         result.kind = kind;
         result.file = std::move(file);
         result.where = std::move(where);
         result.message = std::move(message);
-        result.mend = std::move(mend);
+        result.hint = std::move(hint);
         return result;
     }
 
@@ -169,11 +169,11 @@ class Checker {
             if (!stacks.empty() && !stacks.contains(name_key(device.runtimes[i])))
                 append({finding(FindingKind::unknown_name, device.file, fmt::format("/runtimes/{}", i),
                                 fmt::format("no software stack is called \"{}\"", device.runtimes[i]),
-                                nearest_mend(device.runtimes[i], ids_of(stacks)))});
+                                nearest_hint(device.runtimes[i], ids_of(stacks)))});
         if (!device.host.empty() && files_.find(device.host) == nullptr)
             append({finding(FindingKind::unknown_name, device.file, "/host/cpu",
                             fmt::format("no device is called \"{}\"", device.host),
-                            nearest_mend(device.host, ids_of(files_.index().devices)))});
+                            nearest_hint(device.host, ids_of(files_.index().devices)))});
     }
 
     /// Another device that a name means already: one of that id, or one that claims the name as an alias and
@@ -203,7 +203,7 @@ class Checker {
                 if (!generations_.contains(lower_case(name)))
                     append({finding(FindingKind::unknown_name, runtime->file, std::move(where),
                                     fmt::format("no device is of the generation \"{}\"", name),
-                                    nearest_mend(name, {generations_.begin(), generations_.end()}))});
+                                    nearest_hint(name, {generations_.begin(), generations_.end()}))});
             };
             for (std::size_t i = 0; i < runtime->generations.size(); ++i)
                 check(runtime->generations[i], fmt::format("/generations/{}", i));
@@ -235,7 +235,7 @@ class Checker {
         if (entry == nullptr) {
             own.push_back(finding(FindingKind::unknown_name, file, std::move(where),
                                   fmt::format("no device is called \"{}\"", id),
-                                  nearest_mend(id, ids_of(files_.index().devices))));
+                                  nearest_hint(id, ids_of(files_.index().devices))));
             return;
         }
         if (at == std::string::npos)
@@ -254,7 +254,7 @@ class Checker {
         return result;
     }
 
-    static std::string nearest_mend(std::string_view name, const std::vector<std::string>& known) {
+    static std::string nearest_hint(std::string_view name, const std::vector<std::string>& known) {
         const auto nearest = nearest_names(name, known);
         return nearest.empty() ? std::string("name one of the database")
                                : fmt::format("is {} meant?", either_of(nearest));

@@ -30,7 +30,7 @@ struct Verdict {
     std::optional<double> value;
     bool met = false;
     bool certain = false; ///< the whole 90 % interval is on the same side of the limit
-    double margin =
+    double headroom =
         0; ///< room relative to the limit: 0.25 = a quarter below it; negative = short by that much
 };
 

@@ -61,21 +61,21 @@ struct DerivedCounts {
     std::vector<double> collectives;   ///< per operator
 };
 
-/// What a network does and moves: the same for every device that fuses and computes alike.
+/// What a network does and moves: the same for every device that fuses and computes the same way.
 struct NetworkWork {
     const ShapedGraph* graph = nullptr;
     const Partition* partition = nullptr;
     PrecisionConfig precision;
     std::vector<SubgraphWork> subgraphs;
-    /// For each subgraph the first one that counts alike in everything but name and place; empty where that
-    /// was not looked for. Those are mapped and priced once.
-    std::vector<std::uint32_t> alike;
+    /// For each subgraph the first one of its equivalence class: those that no mapper tells apart, mapped and
+    /// priced once. Empty where classes were not looked for.
+    std::vector<std::uint32_t> representatives;
     double batch = 1;
     double weight_bytes = 0;                  ///< every weight once
     double largest_activation_bytes = 0;      ///< largest input + output of one subgraph
     double input_bytes = 0, output_bytes = 0; ///< of the whole network
     double macs = 0, operations = 0;
-    MemoryPlan memory; ///< the same for every device that fuses alike
+    MemoryPlan memory; ///< the same for every device that fuses the same way
     std::shared_ptr<const DerivedCounts>
         derived; ///< what `subgraphs` point into instead of the graph; may be null
 };

@@ -189,20 +189,21 @@ Bullets key_insights(const ArchitectureComparison& c) {
                            format_value(metric, order[1].value),
                            unless_tied(c, metric, order[0].index, order[1].index));
     };
-    bullets.items.push_back(fmt::format("{} takes {} less energy than {} {}.", c.labels[energy[0].index],
-                                        format_percent(1 - energy[0].value / energy[1].value),
-                                        c.labels[energy[1].index], against(energy, metric::energy)));
-    bullets.items.push_back(fmt::format("{} is {} {} {}.", c.labels[latency[0].index],
-                                        slower_text(latency[0].value / latency[1].value),
-                                        c.labels[latency[1].index], against(latency, metric::latency)));
+    const auto first_two = [&](const std::vector<Placed>& order, const Metric& metric) {
+        bullets.items.push_back(fmt::format("{} {} {} {}.", c.labels[order[0].index],
+                                            ratio_text(metric, order[0].value / order[1].value),
+                                            c.labels[order[1].index], against(order, metric)));
+    };
+    first_two(energy, metric::energy);
+    first_two(latency, metric::latency);
     const std::size_t frugal = energy.front().index, fast = latency.front().index;
     const auto ratio = [&](const Metric& metric) {
         return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
     };
     if (frugal != fast)
-        bullets.items.push_back(fmt::format("Trade-off: {} takes {} less energy than {} and is {} it.",
-                                            c.labels[frugal], format_percent(1 - ratio(metric::energy)),
-                                            c.labels[fast], slower_text(ratio(metric::latency))));
+        bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", c.labels[frugal],
+                                            ratio_text(metric::energy, ratio(metric::energy)), c.labels[fast],
+                                            ratio_text(metric::latency, ratio(metric::latency))));
     else
         bullets.items.push_back(
             fmt::format("No trade-off: {} wins both energy and latency.", c.labels[fast]));

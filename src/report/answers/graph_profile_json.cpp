@@ -80,7 +80,7 @@ Json module_json(const ModuleProfile& module) {
 Json finding_json(const Finding& finding) {
     return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
             {"message", finding.message},    {"where", finding.where},
-            {"mend", finding.mend},          {"op_type", finding.op_type},
+            {"hint", finding.hint},          {"op_type", finding.op_type},
             {"domain", finding.domain},      {"opset", finding.opset}};
 }
 

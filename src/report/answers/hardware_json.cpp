@@ -20,7 +20,7 @@ Json value_json(const Fact& fact) {
 Json finding_json(const Finding& finding) {
     return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
             {"file", finding.file},          {"pointer", finding.where},
-            {"message", finding.message},    {"mend", finding.mend}};
+            {"message", finding.message},    {"hint", finding.hint}};
 }
 
 Json findings_json(const std::vector<Finding>& findings) {

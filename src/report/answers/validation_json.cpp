@@ -91,7 +91,7 @@ std::string to_json(const Validation& validation, const std::vector<Finding>& fi
                         {"file", finding.file},
                         {"where", finding.where},
                         {"message", finding.message},
-                        {"mend", finding.mend}});
+                        {"hint", finding.hint}});
     return document.dump(2) + "\n";
 }
 

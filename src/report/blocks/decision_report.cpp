@@ -27,18 +27,18 @@ std::string limit_text(const Constraint& constraint) {
 /// "12.5 % over", "3.20x the limit", "20.0 % short".
 std::string shortfall(const Verdict& v) {
     if (at_least(v.constraint))
-        return format_percent(-v.margin) + " short";
-    return v.margin < -1 ? format_ratio(1 - v.margin) + " the limit" : format_percent(-v.margin) + " over";
+        return format_percent(-v.headroom) + " short";
+    return v.headroom < -1 ? format_ratio(1 - v.headroom) + " the limit" : format_percent(-v.headroom) + " over";
 }
 
 Cell verdict_cell(const Verdict& v) {
     if (!v.value)
         return {"unknown", {}, Tone::bad};
-    const std::string text = v.met ? at_least(v.constraint) && v.margin > 1
-                                         ? "yes, " + format_ratio(1 + v.margin) + " the limit"
-                                         : "yes, " + format_percent(v.margin) + " headroom"
+    const std::string text = v.met ? at_least(v.constraint) && v.headroom > 1
+                                         ? "yes, " + format_ratio(1 + v.headroom) + " the limit"
+                                         : "yes, " + format_percent(v.headroom) + " headroom"
                                    : "no, " + shortfall(v);
-    return {text + (v.certain ? "" : " (?)"), v.margin, v.met ? Tone::good : Tone::bad};
+    return {text + (v.certain ? "" : " (?)"), v.headroom, v.met ? Tone::good : Tone::bad};
 }
 
 std::vector<std::string> names(const std::vector<std::size_t>& list, const std::vector<std::string>& labels) {
@@ -77,7 +77,7 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     table.title = "Decision";
     table.columns = {{"Device", "", "device"}};
     for (const Constraint& c : d.request.constraints)
-        table.columns.push_back({c.metric->title, limit_text(c), c.metric->key + "_margin"});
+        table.columns.push_back({c.metric->title, limit_text(c), c.metric->key + "_headroom"});
     if (!d.request.constraints.empty())
         table.columns.push_back({"Qualifies", "", "qualifies"});
     if (!d.request.pareto.empty())
@@ -128,7 +128,7 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
                             {"value", v.value ? Json(*v.value) : Json(nullptr)},
                             {"met", v.met},
                             {"certain", v.certain},
-                            {"margin", std::isfinite(v.margin) ? Json(v.margin) : Json(nullptr)}});
+                            {"headroom", std::isfinite(v.headroom) ? Json(v.headroom) : Json(nullptr)}});
         verdicts.push_back({{"device", labels[i]},
                             {"qualifies", static_cast<bool>(d.qualifies[i])},
                             {"pareto", static_cast<bool>(d.on_front[i])},
@@ -143,7 +143,7 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
             {"nearest", d.nearest
                             ? Json{{"device", labels[d.nearest->result]},
                                    {"metric", d.request.constraints[d.nearest->constraint].metric->key},
-                                   {"margin", d.verdicts[d.nearest->result][d.nearest->constraint].margin}}
+                                   {"headroom", d.verdicts[d.nearest->result][d.nearest->constraint].headroom}}
                             : Json(nullptr)}};
 }
 

@@ -58,10 +58,15 @@ bool any_value(std::span<const Result> results, const Metric& metric, const Cost
                        [&](const Result& r) { return measure_of(r, metric, conditions).has_value(); });
 }
 
-std::string slower_text(double ratio) {
+std::string ratio_text(const Metric& metric, double ratio) {
     if (ratio == 1)
-        return "as fast as";
-    return ratio > 1 ? format_ratio(ratio) + " slower than" : format_ratio(1 / ratio) + " faster than";
+        return fmt::format("has the same {} as", metric.noun);
+    if (metric.quantity == QuantityKind::time)
+        return ratio > 1 ? fmt::format("is {} slower than", format_ratio(ratio))
+                         : fmt::format("is {} faster than", format_ratio(1 / ratio));
+    if (ratio > 1)
+        return fmt::format("has {} the {} of", format_ratio(ratio), metric.noun);
+    return fmt::format("has {} less {} than", format_percent(1 - ratio), metric.noun);
 }
 
 std::string format_ratio(double ratio) {

@@ -1,5 +1,5 @@
 #pragma once
-// Output projections, which quantisation schemes treat apart.
+// Output projections (lm_head), which quantisation schemes treat apart.
 
 #include "archsim/ops/shaped_graph.hpp"
 
@@ -10,6 +10,6 @@ namespace archsim {
 
 /// Per tensor 1 for weights of the products that only views and element-wise work separate from a result of
 /// the network. A cache is state, not a result.
-std::vector<std::uint8_t> find_head_weights(const ShapedGraph& graph);
+std::vector<std::uint8_t> find_lm_head_weights(const ShapedGraph& graph);
 
 } // namespace archsim

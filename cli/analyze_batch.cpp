@@ -39,16 +39,13 @@ int main(int argc, char** argv) {
         request.workload = workload.workload();
         request.conditions = workload.conditions();
         request.limits = decisions.request(metric::throughput);
-        const Format format = output.chosen();
         const Session session = workload.open();
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_batches(session, request);
         }();
-        output.emit(format == Format::json
-                        ? to_json(sweep)
-                        : render(describe(sweep, {format == Format::csv}), format, output.render_options()));
+        output.emit_answer(sweep);
         return 0;
     };
     return cli::run_tool(argc, argv, "analyze_batch",

@@ -46,18 +46,13 @@ int main(int argc, char** argv) {
         request.workload = workload.workload();
         request.conditions = workload.conditions();
         request.limits = decisions.request(metric::latency);
-        const Format format = output.chosen();
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_comprehensive(session, request);
         }();
-        view.table_only = format == Format::csv;
-        output.emit(format == Format::json
-                        ? to_json(analysis)
-                        : render(describe(analysis, view), format, output.render_options()) +
-                              check.text({&analysis.result}, output));
+        output.emit(output.drawn(analysis, view) + check.text({&analysis.result}, output));
         return cli::exit_code_of(analysis.result);
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",

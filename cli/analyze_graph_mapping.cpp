@@ -48,7 +48,6 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        const Format format = output.chosen();
         const Session session = workload.open();
         Workload asked = workload.workload();
         asked.model = session.load(name);
@@ -62,19 +61,14 @@ int main(int argc, char** argv) {
             MeasuredContext context;
             context.model = name;
             context.hardware = hardware;
+            const Format format = output.chosen();
             if (format == Format::json)
                 throw UsageError("--profile: text, markdown, csv or html");
             output.emit(render(describe(match_layers(result, read_tool_output(profile, context)), view.top),
                                format, output.render_options()));
             return cli::exit_code_of(result);
         }
-        view.table_only = format == Format::csv;
-        if (format == Format::html)
-            view.roofline = view.memory = view.partition = true;
-        output.emit(format == Format::json
-                        ? mapping_to_json(result)
-                        : render(describe_mapping(result, view), format, output.render_options()) +
-                              check.text({&result}, output));
+        output.emit(output.drawn(result, view) + check.text({&result}, output));
         return cli::exit_code_of(result);
     };
     return cli::run_tool(argc, argv, "analyze_graph_mapping",

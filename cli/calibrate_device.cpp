@@ -79,10 +79,7 @@ int main(int argc, char** argv) {
         for (const CalibratedFile& file : outcome.files)
             if (write || !output_file.empty())
                 write_file(write ? file.file : output_file, calibrated_text(file, cite, today()));
-        const Format format = output.chosen();
-        output.emit(format == Format::json
-                        ? to_json(outcome.calibration)
-                        : render(describe(outcome.calibration), format, output.render_options()));
+        output.emit_answer(outcome.calibration);
         return table.findings.empty() ? 0 : 3;
     };
     return cli::run_tool(argc, argv, "calibrate_device",

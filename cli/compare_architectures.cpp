@@ -1,7 +1,6 @@
 // compare_architectures: one model on several architectures: which, and why.
 
 #include "archsim/report/compare_architectures_report.hpp"
-#include "archsim/report/comparison_charts.hpp"
 #include "common/explain_options.hpp"
 #include "common/tool.hpp"
 
@@ -73,15 +72,9 @@ int main(int argc, char** argv) {
         request.decision.cost = explanations.conditions;
         if (!sweep.empty())
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
-        const Format format = output.chosen();
         const Session session = workload.open();
         const ArchitectureComparison comparison = compare_architectures(session, request);
-        Report report = describe(comparison, explanations);
-        if (format == Format::html)
-            for (Block& chart : comparison_charts(comparison.results))
-                report.blocks.push_back(std::move(chart));
-        output.emit(format == Format::json ? to_json(comparison, explanations)
-                                           : render(report, format, output.render_options()));
+        output.emit_answer(comparison, explanations);
         return cli::exit_code_of(comparison.results);
     };
     return cli::run_tool(

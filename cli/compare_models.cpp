@@ -51,17 +51,6 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--top",
                                         "--subgraphs"};
 
-/// The answer in the format asked for: a document, a flat table for spreadsheets, or blocks for people.
-template <class Document, class Tabulate, class Describe>
-std::string rendered(const archsim::cli::OutputOptions& output, Document&& document, Tabulate&& tabulated,
-                     Describe&& described) {
-    using namespace archsim;
-    const Format format = output.chosen();
-    if (format == Format::json)
-        return document();
-    return render(format == Format::csv ? tabulated() : described(), format, output.render_options());
-}
-
 std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
     std::vector<const archsim::Result*> pointers;
     for (const archsim::Result& result : results)
@@ -113,9 +102,7 @@ int main(int argc, char** argv) {
             StudyRequest asked = read_study(session, study_file);
             asked.conditions.allow_unknown = workload.allow_unknown;
             const Study study = run_study(session, std::move(asked));
-            output.emit(rendered(
-                output, [&] { return to_json(study); }, [&] { return tabulate(study); },
-                [&] { return describe(study); }));
+            output.emit_answer(study);
             return study.cells(Status::incomplete) > 0 ? static_cast<int>(cli::Exit::incomplete) : 0;
         }
         if (request.models.empty())
@@ -137,12 +124,7 @@ int main(int argc, char** argv) {
         const ModelComparison comparison = compare_models(session, request);
         if (!subgraphs.empty())
             write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
-        view.charts = output.chosen() == Format::html;
-        output.emit(rendered(
-                        output, [&] { return to_json(comparison, view); },
-                        [&] { return tabulate(comparison, view); },
-                        [&] { return describe(comparison, view); }) +
-                    check.text(pointers_to(comparison.results), output));
+        output.emit(output.drawn(comparison, view) + check.text(pointers_to(comparison.results), output));
         return cli::exit_code_of(comparison.results);
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",

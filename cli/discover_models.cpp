@@ -38,7 +38,6 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        const Format format = output.chosen();
         const Session session;
         if (names) {
             std::string lines;
@@ -56,9 +55,7 @@ int main(int argc, char** argv) {
                                   : discover_folder(session, folder, options);
         }
         keep_largest(list, top);
-        output.emit(format == Format::json ? to_json(list)
-                                           : render(describe(list, {!output.quiet, format == Format::csv}),
-                                                    format, output.render_options()));
+        output.emit_answer(list, ModelListView{.findings = !output.quiet});
         return 0;
     };
     return cli::run_tool(argc, argv, "discover_models", "Lists the models that can be estimated.", kExamples,

@@ -22,14 +22,6 @@ constexpr const char* kExamples = R"(  list_hardware_mappers
   list_hardware_mappers --check
   list_hardware_mappers --check ./mychip.json)";
 
-archsim::HardwareListLayout layout_of(archsim::Format format) {
-    using archsim::Format;
-    using archsim::HardwareListLayout;
-    if (format == Format::csv)
-        return HardwareListLayout::spreadsheet;
-    return format == Format::text ? HardwareListLayout::grouped : HardwareListLayout::document;
-}
-
 /// One name per line.
 std::string names_of(const archsim::HardwareDatabase& database, const std::string& kind) {
     std::vector<std::string> names;
@@ -113,18 +105,11 @@ int main(int argc, char** argv) {
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
-    const auto answer = [&](const auto& subject, auto&& report_of) {
-        const Format format = output.chosen();
-        output.emit(format == Format::json
-                        ? to_json(subject)
-                        : render(report_of(subject, format), format, output.render_options()));
-    };
-    const auto plain = [](const auto& subject, Format) { return describe(subject); };
     const auto body = [&] {
         if (check) {
             const HardwareCheck outcome =
                 check_database(check->empty() ? data_dir() / "hardware_db" : std::filesystem::path(*check));
-            answer(outcome, plain);
+            output.emit_answer(outcome);
             return outcome.findings.empty() ? 0 : 2;
         }
         if (!schema.empty()) {
@@ -149,11 +134,11 @@ int main(int argc, char** argv) {
             return 0;
         }
         if (!show_runtime.empty()) {
-            answer(runtime_sheet(database, show_runtime), plain);
+            output.emit_answer(runtime_sheet(database, show_runtime));
             return 0;
         }
         if (!show.empty()) {
-            answer(device_sheet(database, show), plain);
+            output.emit_answer(device_sheet(database, show));
             return 0;
         }
         const HardwareList list =
@@ -161,9 +146,7 @@ int main(int argc, char** argv) {
         for (const Finding& finding : list.findings)
             if (!output.quiet)
                 std::cerr << "list_hardware_mappers: " << to_string(finding) << '\n';
-        answer(list, [](const HardwareList& subject, Format format) {
-            return describe(subject, layout_of(format));
-        });
+        output.emit_answer(list);
         return 0;
     };
     return cli::run_tool(argc, argv, "list_hardware_mappers",

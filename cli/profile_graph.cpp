@@ -67,26 +67,16 @@ int main(int argc, char** argv) {
             if (name_of(known) == order)
                 view.order = known;
         view.allow_unknown = sizes.workload.allow_unknown;
-        const Format format = output.chosen();
         if (list_operators) {
-            const OperatorRegistry& operators = OperatorRegistry::standard();
-            output.emit(format == Format::json ? to_json(operators)
-                                               : render(describe(operators, format == Format::csv), format,
-                                                        output.render_options()));
+            output.emit_answer(OperatorRegistry::standard());
             return 0;
         }
         if (name.empty())
             throw UsageError("no model given: name one of the catalogue, or the path of a file");
-        if (format == Format::csv) {
-            view.operators_only = true;
-            view.top = 0;
-        }
         const Session session;
         const auto model = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(model->facts()->name, model->facts()->graph);
-        output.emit(format == Format::json
-                        ? to_json(profile, view.allow_unknown)
-                        : render(describe(profile, view), format, output.render_options()));
+        output.emit_answer(profile, view);
         return profile.complete || view.allow_unknown ? 0 : 3;
     };
     return cli::run_tool(argc, argv, "profile_graph",

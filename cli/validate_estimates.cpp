@@ -61,7 +61,6 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        const Format format = output.chosen();
         if (!measured.logs.empty()) {
             context.hardware = hardware.empty() ? "" : hardware.front();
             context.model = models.empty() ? "" : models.front();
@@ -78,32 +77,27 @@ int main(int argc, char** argv) {
         const Session session(options);
         const RowEstimator estimator(session);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-        Validation validation = validate(
-            table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads);
-        std::optional<LeftOutValidation> left_out;
+        ValidationAnswer answer{validate(
+                                    table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
+                                table.findings};
         if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
             const std::vector<LeftOutRow> rows = left_out_file.empty()
                                                      ? make_left_out(estimator, table.rows, threads)
                                                      : read_left_out(left_out_file);
             if (!save_left_out.empty())
                 write_file(save_left_out, to_csv(rows));
-            left_out = left_out_validation(validation, rows);
+            answer.left_out = left_out_validation(answer.validation, rows);
         }
         if (!uncertainty.empty())
-            write_file(uncertainty, uncertainty_json(residual_classes(*left_out)));
+            write_file(uncertainty, uncertainty_json(residual_classes(*answer.left_out)));
         if (!leave_out.empty())
-            validation = summarize(leave_out_rows(
+            answer.validation = summarize(leave_out_rows(
                 estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));
         if (!scatter.empty())
-            write_file(scatter, scatter_svg(validation));
-        view.rows_only = format == Format::csv;
-        view.chart = format == Format::html;
-        if (!scatter.empty() && format == Format::markdown)
+            write_file(scatter, scatter_svg(answer.validation));
+        if (!scatter.empty())
             view.chart_file = seen_from(scatter, output.file);
-        output.emit(format == Format::json
-                        ? to_json(validation, table.findings)
-                        : render(describe(validation, table.findings, view, left_out ? &*left_out : nullptr),
-                                 format, output.render_options()));
+        output.emit_answer(answer, view);
         return table.findings.empty() ? 0 : 3;
     };
     return cli::run_tool(argc, argv, "validate_estimates",

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -76,6 +77,13 @@ class Flags {
     void exclude(const std::string& flag, const std::string& other);
     /// Takes an option away again.
     void remove(const std::string& flag);
+    /// What must hold of the values together, asked before the tool does anything: `rule` throws UsageError.
+    void add_rule(std::function<void()> rule) { rules_.push_back(std::move(rule)); }
+    /// Throws what the first broken rule throws.
+    void check_rules() const {
+        for (const auto& rule : rules_)
+            rule();
+    }
 
     /// Reads a command line. A status when the tool ends here: help and version are printed (0), or what is
     /// wrong (1).
@@ -91,6 +99,7 @@ class Flags {
   private:
     struct Parser;
     std::unique_ptr<Parser> parser_;
+    std::vector<std::function<void()>> rules_;
 };
 
 } // namespace archsim::cli

@@ -65,6 +65,7 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
         .within(40, 1000)
         .in_group("Output");
     flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error").in_group("Output");
+    flags.add_rule([this] { chosen(); });
 }
 
 Format OutputOptions::chosen() const {
@@ -273,6 +274,7 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     if (const std::optional<int> done = flags.parse(argc, argv))
         return *done;
     try {
+        flags.check_rules();
         return body();
     } catch (const Error& problem) {
         fmt::print(stderr, "{}: {}\n", name, problem.what());

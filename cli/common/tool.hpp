@@ -23,12 +23,23 @@ struct OutputOptions {
     int width = 0;
     bool quiet = false, ascii = false, no_color = false;
 
+    /// The options must outlive `flags`.
     void add_to(Flags& flags, const std::string& formats);
     /// The format asked for, or that of the output file's extension, or text.
     Format chosen() const;
     RenderOptions render_options() const;
     /// Prints to standard output or writes the file (temporary neighbour, then rename).
     void emit(const std::string& content) const;
+    /// The answer in the format asked for.
+    template <class Answer, class View = PlainView>
+    std::string drawn(const Answer& answer, const View& view = {}) const {
+        return render(answer, chosen(), view, render_options());
+    }
+    /// Emits it.
+    template <class Answer, class View = PlainView>
+    void emit_answer(const Answer& answer, const View& view = {}) const {
+        emit(drawn(answer, view));
+    }
 };
 
 /// Whether a tool has --batch-size.

@@ -272,10 +272,10 @@ PYBIND11_MODULE(_archsim, m) {
         .def(
             "to_text",
             [](const ModelComparison& c, int width, bool verbose) {
-                return render(describe(c, {.verbose = verbose}), Format::text, {.width = width});
+                return render(c, Format::text, CompareModelsView{.verbose = verbose}, {.width = width});
             },
             py::arg("width") = 100, py::arg("verbose") = false)
-        .def("to_html", [](const ModelComparison& c) { return render(describe(c, {}), Format::html); });
+        .def("to_html", [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); });
 
     py::class_<Session>(m, "Session",
                         "The hardware database and the model catalogue. Safe to use from several threads.")

@@ -93,10 +93,10 @@ TEST_CASE("no rows, no numbers", "[compare][validation]") {
     const Validation empty = validate({}, off_by_note);
     CHECK(empty.every.all.errors.n == 0);
     CHECK(empty.every.all.devices.pairs == 0);
-    const json document = json::parse(to_json(empty, {}));
+    const json document = json::parse(to_json(ValidationAnswer{empty}));
     CHECK(document["summary"]["all"]["median_ape"].is_null());
     CHECK(document["rows"].empty());
-    CHECK_FALSE(render(describe(empty, {}, {}), Format::text).empty());
+    CHECK_FALSE(render(describe(ValidationAnswer{empty}), Format::text).empty());
     CHECK_THAT(scatter_svg(empty), Catch::Contains("</svg>"));
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("a prediction that throws is a row with its reason", "[compare][valida
 
 TEST_CASE("the validation document", "[compare][validation][report]") {
     const Validation validation = sample();
-    const json document = json::parse(to_json(validation, {}));
+    const json document = json::parse(to_json(ValidationAnswer{validation}));
     CHECK(document["schema"] == "archsim.validate_estimates/1");
     REQUIRE(document["rows"].size() == 5);
     CHECK(document["rows"][1]["error"].get<double>() == Approx(0.08));
@@ -122,13 +122,11 @@ TEST_CASE("the validation document", "[compare][validation][report]") {
     CHECK(document["summary"]["not_estimated"] == 1);
     CHECK(document["summary"]["all"]["by_hardware"]["Y"]["n"] == 2);
 
-    const std::string text = render(describe(validation, {}, {}), Format::text);
+    const std::string text = render(describe(ValidationAnswer{validation}), Format::text);
     const auto worst = text.find("+200.0 %"), better = text.rfind("-20.0 %");
     CHECK(worst < better); // worst rows first
     CHECK_THAT(text, Catch::Contains("no such mode"));
-    ValidationView rows;
-    rows.rows_only = true;
-    const std::string csv = render(describe(validation, {}, rows), Format::csv);
+    const std::string csv = render(ValidationAnswer{validation}, Format::csv, ValidationView{});
     CHECK_THAT(csv, Catch::StartsWith("id,status,reason,predicted,low,high,value,metric,error"));
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 6);
     const std::string svg = scatter_svg(validation);

@@ -65,7 +65,7 @@ TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
     request.limits.constraints = {{&metric::latency, 1e-9}};
     const BatchAnalysis none = analyze_batches(session(), request);
     CHECK_FALSE(best_batches(none.series[0]).throughput);
-    const std::string text = render(describe(none, BatchView{}), Format::text, {200});
+    const std::string text = render(describe(none), Format::text, {200});
     CHECK_THAT(text, Catch::Contains("None qualifies; nearest is A100, batch 1"));
     const auto document = nlohmann::json::parse(to_json(none));
     CHECK(document.at("series").at(0).at("best_batch").at("throughput").is_null());

@@ -68,7 +68,7 @@ TEST_CASE("the facts behind the rates outlive the machine they were made for", "
 
 TEST_CASE("the mapping as JSON holds every subgraph and its terms", "[report][mapping]") {
     const Result result = run_on("A100");
-    const auto document = nlohmann::json::parse(mapping_to_json(result));
+    const auto document = nlohmann::json::parse(to_json(result, GraphMappingView{}));
     CHECK(document.at("schema") == "archsim.analyze_graph_mapping/1");
     REQUIRE(document.at("subgraphs").size() == result.partition->subgraphs.size());
     double latency = document.at("network_s");
@@ -132,8 +132,8 @@ TEST_CASE("a device that cannot run the model says why", "[report][mapping]") {
     Result result = run_on("A100");
     result.estimate.status = Status::does_not_fit;
     result.estimate.reason = "needs 2 GB, the device has 1 GB";
-    const Report report = describe_mapping(result, {});
+    const Report report = describe(result, GraphMappingView{});
     const std::string text = render(report, Format::text);
     CHECK_THAT(text, Catch::Contains("No estimate: needs 2 GB"));
-    CHECK(nlohmann::json::parse(mapping_to_json(result)).at("subgraphs").empty());
+    CHECK(nlohmann::json::parse(to_json(result, GraphMappingView{})).at("subgraphs").empty());
 }

@@ -86,7 +86,7 @@ TEST_CASE("types and modules partition the totals", "[report][profile]") {
 
 TEST_CASE("the JSON document has the promised keys", "[report][profile]") {
     const auto document =
-        nlohmann::json::parse(to_json(profile_of(import_model(shared_weight_model()), 2), false));
+        nlohmann::json::parse(to_json(profile_of(import_model(shared_weight_model()), 2)));
     CHECK(document.at("schema") == "archsim.profile_graph/1");
     CHECK(document.at("totals").at("macs") == 256);
     CHECK(document.at("totals").at("parameters") == 64);
@@ -111,7 +111,7 @@ TEST_CASE("the document of a long graph takes time in proportion", "[report][pro
     };
     const auto seconds = [](const GraphProfile& profile) {
         const std::clock_t start = std::clock();
-        const std::string document = to_json(profile, false);
+        const std::string document = to_json(profile);
         CHECK(document.size() > profile.operators.size());
         return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
     };
@@ -128,7 +128,7 @@ TEST_CASE("a quantised graph's mix of formats is told", "[report][profile]") {
     add_node(graph, "MatMulInteger", {"x", "w"}, {"y"}, "product");
     add_output(graph, "y");
     const GraphProfile profile = profile_of(import_model(model), 2);
-    const auto document = nlohmann::json::parse(to_json(profile, false));
+    const auto document = nlohmann::json::parse(to_json(profile));
     CHECK(document.at("operators").at(0).at("precision") == "int8");
     CHECK(document.at("precisions").at(0).at("precision") == "int8");
     CHECK(document.at("precisions").at(0).at("macs") == 256);
@@ -145,13 +145,13 @@ TEST_CASE("totals that miss a part are withheld", "[report][profile]") {
     add_output(*model.mutable_graph(), "z");
     const GraphProfile profile = profile_of(import_model(model), 2);
     REQUIRE_FALSE(profile.complete);
-    const auto withheld = nlohmann::json::parse(to_json(profile, false));
+    const auto withheld = nlohmann::json::parse(to_json(profile));
     CHECK(withheld.at("status") == "incomplete");
     CHECK(withheld.at("totals").at("macs").is_null());
     CHECK_FALSE(withheld.at("findings").empty());
     CHECK(withheld.at("operators").at(0).at("macs") == 128);
     CHECK(withheld.at("operators").at(3).at("macs").is_null());
-    const auto allowed = nlohmann::json::parse(to_json(profile, true));
+    const auto allowed = nlohmann::json::parse(to_json(profile, {.allow_unknown = true}));
     CHECK(allowed.at("totals").at("macs") == 256);
     CHECK(allowed.at("status") == "incomplete");
 

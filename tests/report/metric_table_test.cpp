@@ -115,7 +115,7 @@ TEST_CASE("a metric added by one row appears in every format of a comparison", "
     CHECK_THAT(text, Contains("Sorted by Footprint") && Contains("Footprint"));
     CHECK_THAT(render(describe(comparison, view), Format::html), Contains("Footprint"));
     CHECK_THAT(render(describe(comparison, view), Format::markdown), Contains("Footprint"));
-    const std::string csv = render(tabulate(comparison, view), Format::csv);
+    const std::string csv = render(comparison, Format::csv, view);
     CHECK_THAT(csv, Contains("footprint_byte_s,footprint_low_byte_s,footprint_high_byte_s"));
     const auto document = nlohmann::json::parse(to_json(comparison, view));
     double before = 0;
@@ -193,7 +193,7 @@ TEST_CASE("a metric added by one row decides between architectures, over batches
     asked.devices = {"A100"};
     asked.metrics = &with_footprint();
     const Study study = run_study(laws::session(), asked);
-    CHECK_THAT(render(tabulate(study), Format::csv), Contains("footprint_byte_s"));
+    CHECK_THAT(render(study, Format::csv, PlainView{}), Contains("footprint_byte_s"));
     CHECK_THAT(render(describe(study), Format::text, {.width = 300}), Contains("Footprint"));
 }
 

@@ -191,7 +191,7 @@ TEST_CASE("a study runs every combination, each as if alone", "[study]") {
         CHECK(row["latency_s"].is_null() == (row["status"] != "ok"));
     }
     CHECK(identities.size() == 32);
-    const std::string csv = render(tabulate(study), Format::csv);
+    const std::string csv = render(study, Format::csv, PlainView{});
     CHECK(std::count(csv.begin(), csv.end(), '\n') == 33);
     CHECK_THAT(csv, Catch::StartsWith("model,batch_size,hardware,family,power_mode,runtime,precision,"));
     CHECK_THAT(render(describe(study), Format::text), Catch::Contains("Best of Each Combination"));

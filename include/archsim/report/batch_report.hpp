@@ -9,14 +9,9 @@
 
 namespace archsim {
 
-/// What of it is shown.
-struct BatchView {
-    bool table_only = false; ///< one table, for spreadsheets
-};
-
-ARCHSIM_API Report describe(const BatchAnalysis& sweep, const BatchView& view);
+ARCHSIM_API Report describe(const BatchAnalysis& sweep, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.analyze_batch/1", "series": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const BatchAnalysis& sweep);
+ARCHSIM_API std::string to_json(const BatchAnalysis& sweep, PlainView view = {});
 
 /// One line per device over batch, logarithmic in batch.
 ARCHSIM_API Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric);

@@ -10,8 +10,9 @@
 
 namespace archsim {
 
-/// `explanations`: energy, memory and cost of every architecture, below the rest.
-ARCHSIM_API Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {});
+/// `explanations`: energy, memory and cost of every architecture, below the rest. HTML: with charts.
+ARCHSIM_API Report describe(const ArchitectureComparison& comparison, const Explanations& explanations = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.compare_architectures/1", ...}; unknown values are null.
 ARCHSIM_API std::string to_json(const ArchitectureComparison& comparison,
                                 const Explanations& explanations = {});

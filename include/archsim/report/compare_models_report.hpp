@@ -14,8 +14,7 @@ struct CompareModelsView {
     bool verbose = false;
     bool cold_start = false; ///< the first inference too
     Explanations explanations;
-    bool charts = false; ///< for renderers that draw
-    int top = 0;         ///< rows of the ranking; 0: all
+    int top = 0; ///< rows of the ranking; 0: all
     const MetricTable* metrics = &MetricTable::standard();
     const Metric* sort_by = nullptr; ///< what ranks; null: what the scenario asks for
 
@@ -23,9 +22,9 @@ struct CompareModelsView {
     MetricView metric_view() const { return {metrics, explanations.conditions}; }
 };
 
-ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view);
-/// One flat table, a row per result, for spreadsheets; explanations follow as tables of their own.
-ARCHSIM_API Report tabulate(const ModelComparison& comparison, const CompareModelsView& view = {});
+/// CSV: one flat table, a row per result; explanations follow as tables of their own. HTML: with charts.
+ARCHSIM_API Report describe(const ModelComparison& comparison, const CompareModelsView& view = {},
+                            Format format = Format::text);
 /// One flat table with a row per subgraph of every estimate.
 ARCHSIM_API Report tabulate_subgraphs(const ModelComparison& comparison);
 /// {"schema": "archsim.compare_models/1", ...}; unknown values are null.

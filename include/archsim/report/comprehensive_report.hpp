@@ -12,12 +12,13 @@ namespace archsim {
 
 /// What of it is shown.
 struct ComprehensiveView {
-    int top = 5;             ///< slowest subgraphs described one by one; 0: all
-    bool table_only = false; ///< one table of subgraphs, for spreadsheets
+    int top = 5; ///< slowest subgraphs described one by one; 0: all
 };
 
-ARCHSIM_API Report describe(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view);
+/// CSV: the table of subgraphs.
+ARCHSIM_API Report describe(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.analyze_comprehensive/1", ...}; unknown values are null.
-ARCHSIM_API std::string to_json(const ComprehensiveAnalysis& analysis);
+ARCHSIM_API std::string to_json(const ComprehensiveAnalysis& analysis, const ComprehensiveView& view = {});
 
 } // namespace archsim

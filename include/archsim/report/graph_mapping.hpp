@@ -24,16 +24,16 @@ namespace archsim {
 
 /// What of it is shown.
 struct GraphMappingView {
-    int top = 3;             ///< slowest subgraphs described one by one; 0: all
-    bool roofline = false;   ///< intensity and rate of every subgraph under the device's roofs
-    bool memory = false;     ///< live bytes at every step, tensors at the peak
-    bool partition = false;  ///< why every operator joined its subgraph or was cut off
-    bool table_only = false; ///< one table of subgraphs, for spreadsheets
+    int top = 3;            ///< slowest subgraphs described one by one; 0: all
+    bool roofline = false;  ///< intensity and rate of every subgraph under the device's roofs
+    bool memory = false;    ///< live bytes at every step, tensors at the peak
+    bool partition = false; ///< why every operator joined its subgraph or was cut off
 };
 
-ARCHSIM_API Report describe_mapping(const Result& result, const GraphMappingView& view);
+/// CSV: the table of subgraphs. HTML: everything, whatever the view asks for.
+ARCHSIM_API Report describe(const Result& result, const GraphMappingView& view, Format format = Format::text);
 /// {"schema": "archsim.analyze_graph_mapping/1", "subgraphs": [...]}; unknown values are null.
-ARCHSIM_API std::string mapping_to_json(const Result& result);
+ARCHSIM_API std::string to_json(const Result& result, const GraphMappingView& view);
 
 /// Every subgraph of every result as a point under the roofs of its device; estimates only.
 ARCHSIM_API Chart roofline_chart(std::span<const Result> results);

@@ -77,13 +77,14 @@ struct GraphProfileView {
     int top = 10;  ///< operators listed; 0: all
     int depth = 2; ///< levels of the module tree; 0: none
     ProfileOrder order = ProfileOrder::operations;
-    bool tensors = false;        ///< list every tensor
-    bool operators_only = false; ///< one table, for spreadsheets
-    bool allow_unknown = false;  ///< print totals that miss a part, marked
+    bool tensors = false;       ///< list every tensor
+    bool allow_unknown = false; ///< print totals that miss a part, marked
 };
 
-ARCHSIM_API Report describe(const GraphProfile& profile, const GraphProfileView& view);
+/// CSV: the table of all operators.
+ARCHSIM_API Report describe(const GraphProfile& profile, const GraphProfileView& view = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.profile_graph/1", ...}; withheld and unknown values are null.
-ARCHSIM_API std::string to_json(const GraphProfile& profile, bool allow_unknown);
+ARCHSIM_API std::string to_json(const GraphProfile& profile, const GraphProfileView& view = {});
 
 } // namespace archsim

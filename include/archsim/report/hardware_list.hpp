@@ -36,14 +36,10 @@ struct HardwareListQuery {
 
 ARCHSIM_API HardwareList list_hardware(const HardwareDatabase& database, const HardwareListQuery& query = {});
 
-enum class HardwareListLayout : std::uint8_t {
-    grouped,    ///< one table per family, for terminals
-    document,   ///< the same with explanations and kinds of source, for docs/hardware.md
-    spreadsheet ///< one table
-};
-ARCHSIM_API Report describe(const HardwareList& list, HardwareListLayout layout);
+/// One table per family; with explanations and kinds of source in Markdown and HTML; CSV: one table.
+ARCHSIM_API Report describe(const HardwareList& list, PlainView view = {}, Format format = Format::text);
 /// {"schema": "archsim.list_hardware_mappers/1", "hardware": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const HardwareList& list);
+ARCHSIM_API std::string to_json(const HardwareList& list, PlainView view = {});
 
 /// One device: every number with its source.
 struct DeviceSheet {
@@ -51,8 +47,8 @@ struct DeviceSheet {
     std::vector<StatedFact> facts;
 };
 ARCHSIM_API DeviceSheet device_sheet(const HardwareDatabase& database, std::string_view name);
-ARCHSIM_API Report describe(const DeviceSheet& sheet);
-ARCHSIM_API std::string to_json(const DeviceSheet& sheet);
+ARCHSIM_API Report describe(const DeviceSheet& sheet, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API std::string to_json(const DeviceSheet& sheet, PlainView view = {});
 
 /// One software stack: what it serves and every number with its source.
 struct RuntimeSheet {
@@ -61,8 +57,8 @@ struct RuntimeSheet {
     std::vector<StatedFact> facts;
 };
 ARCHSIM_API RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view name);
-ARCHSIM_API Report describe(const RuntimeSheet& sheet);
-ARCHSIM_API std::string to_json(const RuntimeSheet& sheet);
+ARCHSIM_API Report describe(const RuntimeSheet& sheet, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API std::string to_json(const RuntimeSheet& sheet, PlainView view = {});
 
 /// The outcome of check_hardware.
 struct HardwareCheck {
@@ -73,7 +69,7 @@ struct HardwareCheck {
 };
 /// Checks a file or folder; counts sources where it is a whole database.
 ARCHSIM_API HardwareCheck check_database(const std::filesystem::path& file_or_folder);
-ARCHSIM_API Report describe(const HardwareCheck& check);
-ARCHSIM_API std::string to_json(const HardwareCheck& check);
+ARCHSIM_API Report describe(const HardwareCheck& check, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API std::string to_json(const HardwareCheck& check, PlainView view = {});
 
 } // namespace archsim

@@ -12,12 +12,13 @@ namespace archsim {
 
 /// What of it is shown.
 struct ModelListView {
-    bool findings = true;    ///< list what was found in each file
-    bool table_only = false; ///< one table, for spreadsheets
+    bool findings = true; ///< list what was found in each file
 };
 
-ARCHSIM_API Report describe(const ModelList& list, const ModelListView& view);
+/// CSV: one table.
+ARCHSIM_API Report describe(const ModelList& list, const ModelListView& view = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.discover_models/1", "models": [...]}; unknown values are null.
-ARCHSIM_API std::string to_json(const ModelList& list);
+ARCHSIM_API std::string to_json(const ModelList& list, const ModelListView& view = {});
 
 } // namespace archsim

@@ -9,10 +9,11 @@
 
 namespace archsim {
 
-/// One table per domain, sorted by name; with `one_table` a single one, for spreadsheets.
-ARCHSIM_API Report describe(const OperatorRegistry& operators, bool one_table = false);
+/// One table per domain, sorted by name; CSV: one table.
+ARCHSIM_API Report describe(const OperatorRegistry& operators, PlainView view = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.operators/1", "newest_opset": 26, "operators": [{"domain", "name", "since", "kind",
 /// "fusion", "vector_per_element", "special_per_element", "doc"}]}
-ARCHSIM_API std::string to_json(const OperatorRegistry& operators);
+ARCHSIM_API std::string to_json(const OperatorRegistry& operators, PlainView view = {});
 
 } // namespace archsim

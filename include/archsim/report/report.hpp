@@ -137,13 +137,31 @@ struct RenderOptions {
     bool unicode = true; ///< box characters and µ; false: ASCII only
 };
 
-/// Draws a report. Format::json is not drawn from blocks: see the *_json functions of the result types.
+/// Draws a report. Format::json is not drawn from blocks: see the other render().
 /// @code
 /// Report report;
 /// report.blocks = {Heading{2, "Totals"}, Facts{{{"Latency", "1.2 ms"}}}};
 /// assert(render(report, Format::markdown).find("## Totals") != std::string::npos);
 /// @endcode
 ARCHSIM_API std::string render(const Report& report, Format format, const RenderOptions& options = {});
+
+/// The view of an answer that is shown in one way only.
+struct PlainView {};
+
+/// An answer in any format: the only way from what the library computed to what a tool prints. JSON is the
+/// answer's document; the other formats draw its blocks, as the format shows them (CSV: one flat table; HTML:
+/// with charts). A type is an answer when these two stand beside it:
+///   Report describe(const Answer&, const View&, Format);
+///   std::string to_json(const Answer&, const View&);
+template <class Answer, class View>
+    requires requires(const Answer& answer, const View& view) {
+        describe(answer, view, Format::text);
+        to_json(answer, view);
+    }
+std::string render(const Answer& answer, Format format, const View& view, const RenderOptions& options = {}) {
+    return format == Format::json ? to_json(answer, view)
+                                  : render(describe(answer, view, format), format, options);
+}
 
 /// Writes a file by writing a temporary neighbour and renaming it, so that a failure leaves the old file. A
 /// link keeps pointing to the file that is written; a device or a pipe (/dev/stdout) is written to. Throws

@@ -7,25 +7,30 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/report/report.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace archsim {
 
+/// What validate_estimates answers.
+struct ValidationAnswer {
+    Validation validation;
+    std::vector<Finding> findings = {};                     ///< rows that could not be read
+    std::optional<LeftOutValidation> left_out = std::nullopt; ///< errors on rows left out of the fits
+};
+
 /// What of it is shown.
 struct ValidationView {
     int worst = 20;         ///< rows listed, worst first; 0: all
-    bool rows_only = false; ///< one table with every row, for spreadsheets
-    bool chart = false;     ///< scatter as a chart block, for renderers that draw
     std::string chart_file; ///< Markdown: picture of the scatter to show, as written by scatter_svg
 };
 
-/// `left_out`, where given, adds the errors on rows left out of the fits beside those of the shipped
-/// parameters.
-ARCHSIM_API Report describe(const Validation& validation, const std::vector<Finding>& findings,
-                            const ValidationView& view, const LeftOutValidation* left_out = nullptr);
+/// CSV: one table with every row. HTML: with the scatter.
+ARCHSIM_API Report describe(const ValidationAnswer& answer, const ValidationView& view = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.validate_estimates/1", "rows": [...], "summary": {...}}; unknown values are null.
-ARCHSIM_API std::string to_json(const Validation& validation, const std::vector<Finding>& findings);
+ARCHSIM_API std::string to_json(const ValidationAnswer& answer, const ValidationView& view = {});
 /// hardware_db/uncertainty.json.
 ARCHSIM_API std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes);
 /// Predicted against measured on logarithmic axes, one colour per family, as a stand-alone SVG picture.

@@ -203,11 +203,11 @@ Chart batch_chart(const BatchAnalysis& sweep, const Metric& metric) {
     return chart;
 }
 
-Report describe(const BatchAnalysis& sweep, const BatchView& view) {
+Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     Report report;
     const Result& first = first_result(sweep);
     report.title = fmt::format("Batch sizes of {}", first.model->title);
-    if (view.table_only) {
+    if (format == Format::csv) {
         report.blocks.push_back(batch_table(sweep));
         return report;
     }
@@ -227,7 +227,7 @@ Report describe(const BatchAnalysis& sweep, const BatchView& view) {
     return report;
 }
 
-std::string to_json(const BatchAnalysis& sweep) {
+std::string to_json(const BatchAnalysis& sweep, PlainView) {
     Json document = {{"schema", "archsim.analyze_batch/1"},
                      {"version", version()},
                      {"model", model_json(*first_result(sweep).model, nullptr)},

@@ -104,7 +104,7 @@ Json errors_json(const std::vector<ValidatedRow>& rows) {
 
 } // namespace
 
-Report describe(const Calibration& calibration) {
+Report describe(const Calibration& calibration, PlainView, Format) {
     Report report;
     report.title = fmt::format("Calibration of {}", calibration.subject);
     report.blocks = {parameter_table(calibration), error_table(calibration), row_table(calibration)};
@@ -113,7 +113,7 @@ Report describe(const Calibration& calibration) {
     return report;
 }
 
-std::string to_json(const Calibration& calibration) {
+std::string to_json(const Calibration& calibration, PlainView) {
     Json parameters = Json::array(), rows = Json::array();
     for (const CalibratedParameter& p : calibration.parameters)
         parameters.push_back({{"name", p.name},

@@ -1,5 +1,6 @@
 #include "archsim/report/compare_architectures_report.hpp"
 
+#include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "report/answers/architectures.hpp"
 #include "report/answers/explanation_text.hpp"
@@ -10,6 +11,22 @@
 namespace archsim {
 
 namespace {
+
+/// The answer at the level asked for.
+void add_level(const ArchitectureComparison& c, Report& report) {
+    switch (c.request.level) {
+    case ComparisonLevel::summary:
+        add_summary(c, report);
+        break;
+    case ComparisonLevel::detailed:
+        add_detailed(c, report);
+        break;
+    case ComparisonLevel::subgraph:
+        add_subgraphs(c, report);
+        add_hybrids(c, report);
+        break;
+    }
+}
 
 /// What is asked for beside the comparison itself.
 void add_extras(const ArchitectureComparison& c, const Explanations& explanations, Report& report) {
@@ -22,7 +39,7 @@ void add_extras(const ArchitectureComparison& c, const Explanations& explanation
 
 } // namespace
 
-Report describe(const ArchitectureComparison& c, const Explanations& explanations) {
+Report describe(const ArchitectureComparison& c, const Explanations& explanations, Format format) {
     Report report;
     report.title = fmt::format("Architecture Comparison: {}", c.model->title);
     report.blocks.push_back(Heading{1, report.title});
@@ -42,23 +59,12 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
         add_batch_sweep(c, report);
     if (c.sensitivity)
         add_sensitivity(c, report);
-    if (c.explanation || c.what_if || c.batch_sweep || c.sensitivity) {
-        add_extras(c, explanations, report);
-        return report;
-    }
-    switch (c.request.level) {
-    case ComparisonLevel::summary:
-        add_summary(c, report);
-        break;
-    case ComparisonLevel::detailed:
-        add_detailed(c, report);
-        break;
-    case ComparisonLevel::subgraph:
-        add_subgraphs(c, report);
-        add_hybrids(c, report);
-        break;
-    }
+    if (!c.explanation && !c.what_if && !c.batch_sweep && !c.sensitivity)
+        add_level(c, report);
     add_extras(c, explanations, report);
+    if (format == Format::html)
+        for (Block& chart : comparison_charts(c.results))
+            report.blocks.push_back(std::move(chart));
     return report;
 }
 

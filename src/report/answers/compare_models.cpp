@@ -82,9 +82,27 @@ const Metric& order_of(const ModelComparison& c, const CompareModelsView& view) 
     return view.sort_by != nullptr ? *view.sort_by : ranked_by(c.request.conditions.scenario);
 }
 
+/// A row per result, for spreadsheets.
+Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
+    std::vector<RankedResult> rows;
+    for (std::size_t m = 0; m < c.models.size(); ++m)
+        for (RankedResult& row :
+             ranked({results_of(c, m), static_cast<double>(c.request.workload.batch), &order_of(c, view)},
+                    view.metric_view()))
+            rows.push_back(row);
+    Report report;
+    report.title = "Model comparison";
+    report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
+    for (Block& block : explanation_blocks(c.results, view.explanations))
+        report.blocks.push_back(std::move(block));
+    return report;
+}
+
 } // namespace
 
-Report describe(const ModelComparison& c, const CompareModelsView& view) {
+Report describe(const ModelComparison& c, const CompareModelsView& view, Format format) {
+    if (format == Format::csv)
+        return flat_table(c, view);
     Report report;
     report.title = "Model comparison";
     const Metric& by = order_of(c, view);
@@ -114,7 +132,7 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         if (view.cold_start)
             report.blocks.push_back(cold_start_table(results));
         add_generation_and_parts(results, report);
-        if (view.charts) {
+        if (format == Format::html) {
             report.blocks.push_back(Heading{2, "Charts"});
             for (Block& chart : comparison_charts(results))
                 report.blocks.push_back(std::move(chart));
@@ -134,21 +152,6 @@ Report describe(const ModelComparison& c, const CompareModelsView& view) {
         report.blocks.push_back(Heading{1, "ALL MODELS"});
         report.blocks.push_back(matrix(c, by, shown.conditions));
     }
-    return report;
-}
-
-Report tabulate(const ModelComparison& c, const CompareModelsView& view) {
-    std::vector<RankedResult> rows;
-    for (std::size_t m = 0; m < c.models.size(); ++m)
-        for (RankedResult& row :
-             ranked({results_of(c, m), static_cast<double>(c.request.workload.batch), &order_of(c, view)},
-                    view.metric_view()))
-            rows.push_back(row);
-    Report report;
-    report.title = "Model comparison";
-    report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
-    for (Block& block : explanation_blocks(c.results, view.explanations))
-        report.blocks.push_back(std::move(block));
     return report;
 }
 

@@ -43,7 +43,7 @@ Json energy_json(const Result& result) {
 
 } // namespace
 
-std::string to_json(const ComprehensiveAnalysis& a) {
+std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
     const Result& r = a.result;
     const Json document = {
         {"schema", "archsim.analyze_comprehensive/1"},

@@ -95,11 +95,11 @@ void add_findings(const Result& result, Report& report) {
 
 } // namespace
 
-Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view) {
+Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Format format) {
     const Result& r = a.result;
     Report report;
     report.title = fmt::format("{} on {}: everything", r.model->title, hardware_label(r));
-    if (view.table_only && r.ok()) {
+    if (format == Format::csv && r.ok()) {
         report.blocks.push_back(subgraph_table(r));
         return report;
     }
@@ -135,7 +135,7 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view) {
     report.blocks.push_back(Heading{2, "Memory"});
     append({"", memory_blocks(std::span(&r, 1))}, report);
     if (!a.batches.series.empty())
-        add_section("Batch", describe(a.batches, BatchView{}), report);
+        add_section("Batch", describe(a.batches), report);
     report.blocks.push_back(Heading{2, "Money and carbon"});
     append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
     if (!a.kinds.empty()) {

@@ -129,7 +129,7 @@ Json memory_json(const Result& result) {
             {"live_bytes", plan.timeline}};
 }
 
-std::string mapping_to_json(const Result& result) {
+std::string to_json(const Result& result, const GraphMappingView&) {
     const Json document = {{"schema", "archsim.analyze_graph_mapping/1"},
                            {"version", version()},
                            {"model", model_json(*result.model, result.partition.get())},

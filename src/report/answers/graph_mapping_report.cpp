@@ -168,10 +168,10 @@ Table partition_table(const Result& result) {
 
 } // namespace
 
-Report describe_mapping(const Result& result, const GraphMappingView& view) {
+Report describe(const Result& result, const GraphMappingView& view, Format format) {
     Report report;
     report.title = fmt::format("{} on {}", result.model->title, hardware_label(result));
-    if (view.table_only && result.ok()) {
+    if (format == Format::csv && result.ok()) {
         report.blocks.push_back(subgraph_table(result));
         return report;
     }
@@ -184,19 +184,20 @@ Report describe_mapping(const Result& result, const GraphMappingView& view) {
             Paragraph{fmt::format("No estimate: {}.", result.estimate.reason), Tone::bad});
         return report;
     }
+    const bool all = format == Format::html;
     report.blocks.push_back(performance_facts(result));
     report.blocks.push_back(subgraph_table(result));
     add_slowest_subgraphs(result, view.top, report);
-    if (view.roofline) {
+    if (view.roofline || all) {
         report.blocks.push_back(Heading{2, "Roofline"});
         report.blocks.push_back(roofline_chart(std::span(&result, 1)));
     }
-    if (view.memory) {
+    if (view.memory || all) {
         report.blocks.push_back(Heading{2, "Memory"});
         for (Block& block : memory_blocks(std::span(&result, 1)))
             report.blocks.push_back(std::move(block));
     }
-    if (view.partition) {
+    if (view.partition || all) {
         report.blocks.push_back(Heading{2, "Partition"});
         report.blocks.push_back(partition_table(result));
     }

@@ -86,10 +86,10 @@ Json finding_json(const Finding& finding) {
 
 } // namespace
 
-std::string to_json(const GraphProfile& profile, bool allow_unknown) {
+std::string to_json(const GraphProfile& profile, const GraphProfileView& view) {
     const ShapedGraph& graph = *profile.graph;
     const auto total = [&](double value) {
-        return profile.complete || allow_unknown ? number(value) : Json(nullptr);
+        return profile.complete || view.allow_unknown ? number(value) : Json(nullptr);
     };
     Json document = {{"schema", "archsim.profile_graph/1"},
                      {"version", version()},

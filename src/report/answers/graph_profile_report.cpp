@@ -201,12 +201,14 @@ Bullets finding_list(const std::vector<Finding>& findings) {
 
 } // namespace
 
-Report describe(const GraphProfile& profile, const GraphProfileView& view) {
+Report describe(const GraphProfile& profile, const GraphProfileView& view, Format format) {
     Report report;
     report.title = "Graph profile: " + profile.name;
     const bool totals_known = profile.complete || view.allow_unknown;
-    if (view.operators_only) {
-        report.blocks.emplace_back(operator_table(profile, view));
+    if (format == Format::csv) {
+        GraphProfileView all = view;
+        all.top = 0;
+        report.blocks.emplace_back(operator_table(profile, all));
         return report;
     }
     report.blocks.emplace_back(Heading{1, report.title});

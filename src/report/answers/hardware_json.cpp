@@ -119,7 +119,7 @@ Json header() {
 
 } // namespace
 
-std::string to_json(const HardwareList& list) {
+std::string to_json(const HardwareList& list, PlainView) {
     Json document = header();
     Json& hardware = document["hardware"] = Json::array();
     for (const HardwareRow& row : list.rows) {
@@ -140,7 +140,7 @@ std::string to_json(const HardwareList& list) {
     return document.dump(2) + "\n";
 }
 
-std::string to_json(const DeviceSheet& sheet) {
+std::string to_json(const DeviceSheet& sheet, PlainView) {
     const Device& device = *sheet.choice.device;
     Json document = header();
     Json entry = device_json(device);
@@ -153,7 +153,7 @@ std::string to_json(const DeviceSheet& sheet) {
     return document.dump(2) + "\n";
 }
 
-std::string to_json(const RuntimeSheet& sheet) {
+std::string to_json(const RuntimeSheet& sheet, PlainView) {
     const Runtime& stack = *sheet.runtime;
     Json formats = Json::array();
     for (const Precision precision : stack.precisions)
@@ -175,7 +175,7 @@ std::string to_json(const RuntimeSheet& sheet) {
     return document.dump(2) + "\n";
 }
 
-std::string to_json(const HardwareCheck& check) {
+std::string to_json(const HardwareCheck& check, PlainView) {
     Json document = header();
     document["checked"] = check.path;
     document["devices"] = check.devices;

@@ -99,7 +99,7 @@ Table peak_table(const Device& device) {
 
 } // namespace
 
-Report describe(const DeviceSheet& sheet) {
+Report describe(const DeviceSheet& sheet, PlainView, Format) {
     const Device& device = *sheet.choice.device;
     Report report;
     report.title = device.id;
@@ -123,7 +123,7 @@ Report describe(const DeviceSheet& sheet) {
     return report;
 }
 
-Report describe(const HardwareCheck& check) {
+Report describe(const HardwareCheck& check, PlainView, Format) {
     Report report;
     report.title = "Check of " + check.path;
     for (const Finding& finding : check.findings)

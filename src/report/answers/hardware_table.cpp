@@ -69,9 +69,21 @@ std::string counts_text(const SourceCounts& sources) {
     return text;
 }
 
-std::vector<Column> columns_of(HardwareListLayout layout) {
+enum class Layout : std::uint8_t {
+    grouped,    ///< one table per family, for terminals
+    document,   ///< the same with explanations and kinds of source
+    spreadsheet ///< one table
+};
+
+Layout layout_for(Format format) {
+    if (format == Format::csv)
+        return Layout::spreadsheet;
+    return format == Format::text ? Layout::grouped : Layout::document;
+}
+
+std::vector<Column> columns_of(Layout layout) {
     std::vector<Column> columns = {{"Name", "", "id"}};
-    if (layout == HardwareListLayout::spreadsheet)
+    if (layout == Layout::spreadsheet)
         columns.push_back({"Family", "", "family"});
     for (Column& column : std::vector<Column>{{"Year", "", "year", Align::right, 2},
                                               {"Node", "nm", "process_nm", Align::right, 4},
@@ -85,17 +97,17 @@ std::vector<Column> columns_of(HardwareListLayout layout) {
                                               {"Default stack", "", "default_runtime", Align::left, 1},
                                               {"Power modes", "", "power_modes", Align::left, 3}})
         columns.push_back(std::move(column));
-    if (layout == HardwareListLayout::grouped)
+    if (layout == Layout::grouped)
         columns.push_back({"Sourced", "of numbers", "sourced_share", Align::right, 2});
     else
         columns.push_back({"Sources", "numbers", "sources"});
     return columns;
 }
 
-std::vector<Cell> cells_of(const HardwareRow& row, HardwareListLayout layout) {
+std::vector<Cell> cells_of(const HardwareRow& row, Layout layout) {
     const Device& device = *row.device;
     std::vector<Cell> cells = {{device.id}};
-    if (layout == HardwareListLayout::spreadsheet)
+    if (layout == Layout::spreadsheet)
         cells.push_back({std::string(name_of(device.family))});
     cells.push_back({device.year > 0 ? std::to_string(device.year) : "-"});
     cells.push_back(fact_cell(device.process_nm, 1));
@@ -110,14 +122,14 @@ std::vector<Cell> cells_of(const HardwareRow& row, HardwareListLayout layout) {
     cells.push_back({device.default_runtime.empty() ? "-" : device.default_runtime});
     cells.push_back({modes_text(row)});
     const double share = known_share(row.sources);
-    if (layout == HardwareListLayout::grouped)
+    if (layout == Layout::grouped)
         cells.push_back({format_percent(share), share});
     else
         cells.push_back({counts_text(row.sources)});
     return cells;
 }
 
-Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, HardwareListLayout layout) {
+Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, Layout layout) {
     Table table;
     table.title = std::move(title);
     table.columns = columns_of(layout);
@@ -169,17 +181,18 @@ void add_deployments(const HardwareList& list, Report& report) {
 
 } // namespace
 
-Report describe(const HardwareList& list, HardwareListLayout layout) {
+Report describe(const HardwareList& list, PlainView, Format format) {
+    const Layout layout = layout_for(format);
     Report report;
     report.title = "Hardware";
     std::vector<const HardwareRow*> all;
     for (const HardwareRow& row : list.rows)
         all.push_back(&row);
-    if (layout == HardwareListLayout::spreadsheet) {
+    if (layout == Layout::spreadsheet) {
         report.blocks.push_back(table_of({}, all, layout));
         return report;
     }
-    const bool document = layout == HardwareListLayout::document;
+    const bool document = layout == Layout::document;
     if (document)
         add_introduction(list, report);
     if (!list.deployment.empty()) {

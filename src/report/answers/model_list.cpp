@@ -124,11 +124,11 @@ void add_catalogue(const ModelList& list, Report& report) {
 
 } // namespace
 
-Report describe(const ModelList& list, const ModelListView& view) {
+Report describe(const ModelList& list, const ModelListView& view, Format format) {
     const bool catalogue = list.folder.empty();
     Report report;
     report.title = catalogue ? "Model catalogue" : fmt::format("ONNX files in {}", list.folder);
-    if (view.table_only) {
+    if (format == Format::csv) {
         report.blocks.push_back(table_of(pointers(list), report.title, catalogue));
         return report;
     }
@@ -153,7 +153,7 @@ Report describe(const ModelList& list, const ModelListView& view) {
     return report;
 }
 
-std::string to_json(const ModelList& list) {
+std::string to_json(const ModelList& list, const ModelListView&) {
     Json document = {{"schema", "archsim.discover_models/1"},
                      {"version", version()},
                      {"folder", list.folder.empty() ? Json(nullptr) : Json(list.folder)},

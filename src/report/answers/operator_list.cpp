@@ -64,7 +64,8 @@ std::vector<Cell> cells_of(const OperatorRow& row, bool with_domain) {
 
 } // namespace
 
-Report describe(const OperatorRegistry& operators, bool one_table) {
+Report describe(const OperatorRegistry& operators, PlainView, Format format) {
+    const bool one_table = format == Format::csv;
     const auto rows = by_domain(operators);
     Report report;
     report.title = "Operators";
@@ -93,7 +94,7 @@ Report describe(const OperatorRegistry& operators, bool one_table) {
     return report;
 }
 
-std::string to_json(const OperatorRegistry& operators) {
+std::string to_json(const OperatorRegistry& operators, PlainView) {
     Json document = {
         {"schema", "archsim.operators/1"}, {"version", version()}, {"newest_opset", kNewestOpset}};
     Json& list = document["operators"] = Json::array();

@@ -67,7 +67,7 @@ RuntimeSheet runtime_sheet(const HardwareDatabase& database, std::string_view na
     return sheet;
 }
 
-Report describe(const RuntimeSheet& sheet) {
+Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     const Runtime& stack = *sheet.runtime;
     Report report;
     report.title = stack.name;

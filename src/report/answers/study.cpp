@@ -85,10 +85,14 @@ std::vector<RankedResult> study_rows(const Study& study) {
 
 } // namespace
 
-Report describe(const Study& study) {
+Report describe(const Study& study, PlainView, Format format) {
     const StudyRequest& q = study.request;
     Report report;
     report.title = q.title.empty() ? "Study" : q.title;
+    if (format == Format::csv) {
+        report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
+        return report;
+    }
     report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
     if (!q.description.empty())
         report.blocks.push_back(Paragraph{q.description});
@@ -103,14 +107,7 @@ Report describe(const Study& study) {
     return report;
 }
 
-Report tabulate(const Study& study) {
-    Report report;
-    report.title = study.request.title;
-    report.blocks.push_back(table_of({}, result_columns(study_view(study)), study_rows(study)));
-    return report;
-}
-
-std::string to_json(const Study& study) {
+std::string to_json(const Study& study, PlainView) {
     const StudyRequest& q = study.request;
     const auto& prompt = q.workload.prompt;
     Json runtimes = Json::array();

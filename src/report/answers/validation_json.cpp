@@ -70,7 +70,8 @@ Json summary_json(const ValidationSummary& summary) {
 
 } // namespace
 
-std::string to_json(const Validation& validation, const std::vector<Finding>& findings) {
+std::string to_json(const ValidationAnswer& answer, const ValidationView&) {
+    const Validation& validation = answer.validation;
     Json document = {{"schema", "archsim.validate_estimates/1"}, {"version", version()}};
     Json& rows = document["rows"] = Json::array();
     std::size_t estimated = 0;
@@ -85,7 +86,7 @@ std::string to_json(const Validation& validation, const std::vector<Finding>& fi
                            {"trusted", summary_json(validation.trusted)},
                            {"all", summary_json(validation.every)}};
     Json& list = document["findings"] = Json::array();
-    for (const Finding& finding : findings)
+    for (const Finding& finding : answer.findings)
         list.push_back({{"kind", name_of(finding.kind)},
                         {"severity", name_of(finding.severity)},
                         {"file", finding.file},

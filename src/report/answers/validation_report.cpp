@@ -143,11 +143,11 @@ void add_missing(const Validation& validation, Report& report) {
 
 } // namespace
 
-Report describe(const Validation& validation, const std::vector<Finding>& findings,
-                const ValidationView& view, const LeftOutValidation* left_out) {
+Report describe(const ValidationAnswer& answer, const ValidationView& view, Format format) {
+    const Validation& validation = answer.validation;
     Report report;
     report.title = "Validation";
-    if (view.rows_only) {
+    if (format == Format::csv) {
         std::vector<const ValidatedRow*> rows;
         for (const ValidatedRow& row : validation.rows)
             rows.push_back(&row);
@@ -162,15 +162,15 @@ Report describe(const Validation& validation, const std::vector<Finding>& findin
                                                   "model, batch size, precision, device, power mode, "
                                                   "software stack and scope.",
                                                   estimated, validation.rows.size())});
-    for (const Finding& finding : findings)
+    for (const Finding& finding : answer.findings)
         report.blocks.push_back(Paragraph{to_string(finding), Tone::bad});
     report.blocks.push_back(overview(validation));
-    if (left_out != nullptr)
-        add_left_out(validation, *left_out, report);
-    if (!view.chart_file.empty())
+    if (answer.left_out)
+        add_left_out(validation, *answer.left_out, report);
+    if (format == Format::markdown && !view.chart_file.empty())
         report.blocks.push_back(Paragraph{
             fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});
-    if (view.chart && estimated > 0)
+    if (format == Format::html && estimated > 0)
         report.blocks.push_back(scatter_of(validation));
     report.blocks.push_back(Heading{2, "Where the errors are"});
     add_groups(validation.trusted, report);

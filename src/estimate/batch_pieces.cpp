@@ -299,6 +299,12 @@ std::optional<BatchSchedule> schedule_larger(const BatchLevel& larger, BatchSche
 
 } // namespace
 
+BatchCounts& BatchCounts::alone() {
+    if (!alone_)
+        alone_ = std::make_unique<BatchCounts>();
+    return *alone_;
+}
+
 BatchLevel* BatchCounts::find(const NetworkWork& work) const {
     for (const auto& level : levels_)
         if (level->work == &work)

@@ -34,11 +34,14 @@ class BatchCounts {
     /// Maps the network at the batch of `work`, and at smaller batches for as long as one of them moves more
     /// bytes than its weights, inputs and outputs. What was mapped before is found again.
     const BatchLevel& of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
+    /// Those of the same machine when one batch has it for itself; made on first use.
+    BatchCounts& alone();
 
   private:
     BatchLevel* find(const NetworkWork& work) const;
 
     std::vector<std::unique_ptr<BatchLevel>> levels_;
+    std::unique_ptr<BatchCounts> alone_;
 };
 
 /// The fastest schedule at this clock that spends no more energy per item than the next smaller batch does,

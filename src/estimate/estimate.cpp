@@ -227,15 +227,20 @@ void add_intervals(const Machine& machine, Estimate& e) {
     e.interval_basis = time.basis;
 }
 
-} // namespace
-
-Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
-    BatchCounts counted;
-    return estimate(work, machine, options, counted);
+/// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their time.
+void share_energy(const Estimate& busy, Estimate& alone) {
+    alone.network.fixed.events = busy.network.fixed.events;
+    for (std::size_t i = 0; i < alone.subgraphs.size(); ++i) {
+        SubgraphEstimate& s = alone.subgraphs[i];
+        s.energy = busy.subgraphs[i].energy;
+        s.energy.static_joules = busy.energy.static_joules * s.latency_s / alone.latency_s;
+        s.mapping.events = busy.subgraphs[i].mapping.events;
+    }
 }
 
-Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
-                  BatchCounts& counted) {
+/// Of the machine as its scenario has it: one batch at a time, or what a batch costs amid others.
+Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
+                           BatchCounts& counted) {
     Estimate e;
     if (!admit(work, machine, options, e))
         return e;
@@ -284,6 +289,28 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     e = on_chips(std::move(e), machine.chips);
     add_intervals(machine, e);
     return e;
+}
+
+} // namespace
+
+Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
+    BatchCounts counted;
+    return estimate(work, machine, options, counted);
+}
+
+Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
+                  BatchCounts& counted) {
+    Estimate e = estimate_scenario(work, machine, options, counted);
+    if (machine.scenario == Scenario::latency || e.latency_s <= 0)
+        return e;
+    // What a batch costs amid others is no time from its start to its end: that is the time of a batch alone.
+    Machine unshared = machine;
+    unshared.scenario = Scenario::latency;
+    Estimate alone = estimate_scenario(work, unshared, options, counted.alone());
+    if (alone.latency_s <= 0)
+        return alone;
+    share_energy(e, alone);
+    return kept_busy(std::move(alone), e);
 }
 
 } // namespace archsim

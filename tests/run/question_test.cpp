@@ -7,6 +7,7 @@
 #include "archsim/report/result_json.hpp"
 #include "laws/laws.hpp"
 #include "run/generation/language_model.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -250,6 +251,37 @@ TEST_CASE("devices that share a network are bought, rented and powered together"
     REQUIRE(alone.cloud);
     CHECK(*group.cloud * group.inferences_per_s == Approx(8 * *alone.cloud * alone.inferences_per_s));
     CHECK(json::parse(to_json(eight))["power_w"].get<double>() > 2 * one.machine->static_power_w);
+}
+
+TEST_CASE("law: a batch alone takes as long in the saturated scenario", "[question][laws]") {
+    int faster = 0;
+    for (const char* model : {"resnet50", "bert-base"})
+        for (const std::string& hardware : laws::hardware())
+            for (const std::int64_t batch : {1, 8}) {
+                CAPTURE(model, hardware, batch);
+                Conditions conditions = fp16(1);
+                const Result alone = run_graph(laws::session(), laws::bound(model, batch), hardware, conditions);
+                conditions.scenario = Scenario::throughput;
+                const Result busy = run_graph(laws::session(), laws::bound(model, batch), hardware, conditions);
+                REQUIRE(busy.estimate.status == alone.estimate.status);
+                if (!busy.ok())
+                    continue;
+                const Estimate& e = busy.estimate;
+                CHECK(e.latency_s == alone.estimate.latency_s);
+                CHECK(e.latency_interval.high == alone.estimate.latency_interval.high);
+                CHECK(e.memory.peak_bytes == alone.estimate.memory.peak_bytes);
+                faster += e.throughput_per_s > alone.estimate.throughput_per_s * 1.01;
+                // What is shown in detail adds up to both.
+                double seconds = e.network_s, joules = 0;
+                for (const SubgraphEstimate& s : e.subgraphs) {
+                    seconds += s.latency_s;
+                    joules += s.energy.total();
+                }
+                CHECK(seconds == Approx(e.latency_s));
+                CHECK(joules <= e.energy.total() * (1 + 1e-9));
+                CHECK(e.power_w == Approx(e.energy_per_inference_j * e.throughput_per_s));
+            }
+    CHECK(faster > 20); // the scenario is not the other one under a new name
 }
 
 TEST_CASE("the saturated scenario shows the device that it ranks first", "[question]") {

@@ -222,7 +222,7 @@ TEST_CASE("crossovers of a batch sweep are where the order turns", "[architectur
     const auto c = compare(request);
     REQUIRE(c.batch_sweep);
     const BatchSweep& s = *c.batch_sweep;
-    CHECK(s.results.size() == 4);
+    REQUIRE(s.analysis.series.size() == 4);
     REQUIRE_FALSE(s.crossovers.empty());
     for (const Crossover& x : s.crossovers) {
         const auto value = [&](std::size_t i, std::int64_t batch) {
@@ -232,17 +232,20 @@ TEST_CASE("crossovers of a batch sweep are where the order turns", "[architectur
         CHECK(better(*x.metric, value(x.winner, x.batch), value(x.loser, x.batch)));
         CHECK_FALSE(better(*x.metric, value(x.winner, x.batch - 1), value(x.loser, x.batch - 1)));
     }
-    for (std::size_t i = 0; i < 4; ++i)
-        for (std::size_t b = 0; b < s.batches.size(); ++b) {
-            const double best = s.results[i][*s.best[i].throughput].estimate.throughput_per_s;
-            CHECK(s.results[i][b].estimate.throughput_per_s <= best);
-        }
+    for (const BatchSeries& series : s.analysis.series) {
+        const double best = series.points[*best_batches(series).throughput].result.estimate.throughput_per_s;
+        for (const BatchPoint& point : series.points)
+            CHECK(point.result.estimate.throughput_per_s <= best);
+    }
     request.decision.constraints = {{&metric::latency, c.results[0].estimate.latency_s * 1.01}};
     const auto bounded = compare(request);
-    for (std::size_t i = 0; i < 4; ++i)
-        if (const auto at = bounded.batch_sweep->best[i].throughput)
-            CHECK(bounded.batch_sweep->results[i][*at].estimate.latency_s <=
-                  request.decision.constraints.front().limit);
+    for (const BatchSeries& series : bounded.batch_sweep->analysis.series)
+        if (const auto at = best_batches(series).throughput)
+            CHECK(series.points[*at].result.estimate.latency_s <= request.decision.constraints.front().limit);
+    request.decision.constraints = {{&metric::power, 1e-3}}; // every limit counts, not the latency's alone
+    const auto powerless = compare(request);
+    for (const BatchSeries& series : powerless.batch_sweep->analysis.series)
+        CHECK_FALSE(best_batches(series).throughput);
 }
 
 TEST_CASE("sensitivity varies assumed inputs only, and reports those with an effect", "[architectures]") {

@@ -12,11 +12,11 @@ namespace archsim {
 
 /// What is asked, and what runs.
 struct BatchRequest {
-    std::string model; ///< catalogue name or path of the workload's model
+    std::string model = {}; ///< catalogue name or path of the workload's model; empty: it is loaded already
     Workload workload = {};
     Conditions conditions = {};
-    std::vector<std::string> hardware;
-    std::vector<std::int64_t> batches; ///< each in turn is the workload's; sorted, doubles removed
+    std::vector<std::string> hardware = {};
+    std::vector<std::int64_t> batches = {}; ///< each in turn is the workload's; sorted, doubles removed
     DecisionRequest limits = {};
     /// Called after each estimate.
     std::function<void(std::size_t done, std::size_t total)> progress = {};

@@ -1,6 +1,7 @@
 #pragma once
 // One model on several architectures: which is best, why two of them differ, what would turn it around.
 
+#include "archsim/compare/batch_analysis.hpp"
 #include "archsim/compare/common_regions.hpp"
 #include "archsim/compare/decisions.hpp"
 #include "archsim/compare/explanation.hpp"
@@ -63,10 +64,6 @@ struct Sensitivity {
     std::vector<SensitivityRow> rows; ///< those with an effect: first what changes the winner, then by size
 };
 
-/// Index of a batch of the sweep; absent when none qualifies.
-struct BestBatch {
-    std::optional<std::size_t> throughput, energy;
-};
 /// From this batch on `winner` is better than `loser`.
 struct Crossover {
     const Metric* metric = nullptr;
@@ -75,10 +72,7 @@ struct Crossover {
 };
 /// Every architecture over batch sizes.
 struct BatchSweep {
-    std::vector<std::int64_t> batches;
-    std::optional<double> latency_bound_s;
-    std::vector<std::vector<Result>> results; ///< per architecture, per batch
-    std::vector<BestBatch> best;              ///< per architecture
+    BatchAnalysis analysis; ///< a series per architecture, under the limits of the request
     std::vector<Crossover> crossovers;
 };
 

@@ -1,4 +1,5 @@
 #include "report/answers/architectures_json.hpp"
+#include "report/blocks/batch_blocks.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/result_row.hpp"
 
@@ -56,28 +57,16 @@ Json sensitivity_json(const ArchitectureComparison& c, const Sensitivity& s) {
 
 Json batch_sweep_json(const ArchitectureComparison& c, const BatchSweep& s) {
     Json architectures = Json::array(), crossovers = Json::array();
-    for (std::size_t i = 0; i < s.results.size(); ++i) {
-        Json points = Json::array();
-        for (std::size_t b = 0; b < s.batches.size(); ++b)
-            points.push_back(result_json({&s.results[i][b], static_cast<double>(s.batches[b]), 0},
-                                         c.request.metric_view()));
-        const auto batch = [&](const std::optional<std::size_t>& at) {
-            return at ? Json(s.batches[*at]) : Json(nullptr);
-        };
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
         architectures.push_back({{"architecture", c.labels[i]},
-                                 {"best_batch_throughput", batch(s.best[i].throughput)},
-                                 {"best_batch_energy", batch(s.best[i].energy)},
-                                 {"results", points}});
-    }
+                                 {"best_batch", best_batch_json(s.analysis.series[i])},
+                                 {"results", batch_points_json(s.analysis, s.analysis.series[i])}});
     for (const Crossover& x : s.crossovers)
         crossovers.push_back({{"metric", x.metric->key},
                               {"batch_size", x.batch},
                               {"winner", c.labels[x.winner]},
                               {"loser", c.labels[x.loser]}});
-    return {{"batches", s.batches},
-            {"latency_bound_s", s.latency_bound_s ? Json(*s.latency_bound_s) : Json(nullptr)},
-            {"architectures", architectures},
-            {"crossovers", crossovers}};
+    return {{"batches", s.analysis.batches}, {"architectures", architectures}, {"crossovers", crossovers}};
 }
 
 } // namespace

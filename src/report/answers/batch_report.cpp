@@ -2,7 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/decision_report.hpp"
-#include "report/blocks/decision_json.hpp"
+#include "report/blocks/batch_blocks.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_row.hpp"
@@ -129,11 +129,11 @@ Table batch_table(const BatchAnalysis& sweep) {
     return table;
 }
 
-std::string point_text(const BatchSeries& series, std::size_t index) {
-    const BatchPoint& point = series.points[index];
-    const auto text = [&](const Metric& m) { return format_value(m, *value_of(point.result, m)); };
-    return fmt::format("batch {}: {}, {} per batch, {} per item, {}", point.batch, text(metric::throughput),
-                       text(metric::latency), text(metric::energy), text(metric::memory));
+std::vector<std::string> device_labels(const BatchAnalysis& sweep) {
+    std::vector<std::string> labels;
+    for (const BatchSeries& series : sweep.series)
+        labels.push_back(hardware_label(series.points.front().result));
+    return labels;
 }
 
 /// "batch 8", one per point.
@@ -142,34 +142,6 @@ std::vector<std::string> labels_of(const BatchSeries& series) {
     for (const BatchPoint& point : series.points)
         labels.push_back(fmt::format("{}, batch {}", hardware_label(point.result), point.batch));
     return labels;
-}
-
-Facts best_facts(const BatchAnalysis& sweep) {
-    Facts facts;
-    for (const BatchSeries& series : sweep.series) {
-        const BestBatches best = best_batches(series);
-        facts.items.push_back({hardware_label(series.points.front().result), ""});
-        if (!best.throughput) {
-            facts.items.push_back({"None", "no batch has an estimate that keeps the limits", 1});
-            continue;
-        }
-        facts.items.push_back({"Most throughput", point_text(series, *best.throughput), 1});
-        facts.items.push_back({"Knee", point_text(series, *best.knee), 1});
-        facts.items.push_back({"Least latency", point_text(series, *best.latency), 1});
-        facts.items.push_back({"Least energy", point_text(series, *best.energy), 1});
-    }
-    return facts;
-}
-
-nlohmann::ordered_json best_json(const BatchSeries& series) {
-    const BestBatches best = best_batches(series);
-    const auto batch = [&](const std::optional<std::size_t>& index) {
-        return index ? Json(series.points[*index].batch) : Json(nullptr);
-    };
-    return {{"throughput", batch(best.throughput)},
-            {"latency", batch(best.latency)},
-            {"energy", batch(best.energy)},
-            {"knee", batch(best.knee)}};
 }
 
 } // namespace
@@ -213,9 +185,8 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
     }
     report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
     report.blocks.push_back(batch_table(sweep));
-    report.blocks.push_back(
-        Heading{2, sweep.limits.constraints.empty() ? "Best batch" : "Best batch that keeps the limits"});
-    report.blocks.push_back(best_facts(sweep));
+    report.blocks.push_back(Heading{2, best_batch_heading(sweep)});
+    report.blocks.push_back(best_batch_facts(sweep, device_labels(sweep)));
     if (sweep.limits.active())
         for (const BatchSeries& series : sweep.series)
             for (Block& block : decision_blocks(series.decision, results_of(series), labels_of(series)))
@@ -233,15 +204,10 @@ std::string to_json(const BatchAnalysis& sweep, PlainView) {
                      {"model", model_json(*first_result(sweep).model, nullptr)},
                      {"batch_sizes", sweep.batches},
                      {"series", Json::array()}};
-    for (const BatchSeries& series : sweep.series) {
-        Json points = Json::array();
-        for (const BatchPoint& point : series.points)
-            points.push_back(result_json({&point.result, static_cast<double>(point.batch), 0},
-                                         {sweep.metrics, sweep.limits.cost}));
+    for (const BatchSeries& series : sweep.series)
         document["series"].push_back({{"hardware", series.hardware},
-                                      {"best_batch", best_json(series)},
-                                      {"points", std::move(points)}});
-    }
+                                      {"best_batch", best_batch_json(series)},
+                                      {"points", batch_points_json(sweep, series)}});
     return document.dump(2) + "\n";
 }
 

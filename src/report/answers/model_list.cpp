@@ -1,11 +1,11 @@
 #include "archsim/report/model_list.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 
@@ -22,60 +22,51 @@ std::string sizes_text(const ListedModel& model) {
     return text;
 }
 
-std::vector<Cell> row_of(const ListedModel& model, bool catalogue) {
-    const bool read = model.status != ImportStatus::unreadable;
-    // What is not understood is missing from the sums.
-    const bool partial = model.status == ImportStatus::incomplete;
-    const auto sum = [&](double value, std::string text) {
-        return read ? Cell{(partial ? "> " : "") + std::move(text),
-                           partial ? std::nullopt : std::optional<double>(value)}
-                    : Cell{"-"};
+using ModelColumns = std::vector<ColumnOf<const ListedModel*>>;
+
+void add_sums(ModelColumns& columns) {
+    const auto add = [&](Column column, double ListedModel::* sum, std::string (*text)(double)) {
+        columns.push_back({std::move(column), [sum, text](const ListedModel* model) {
+                               if (model->status == ImportStatus::unreadable)
+                                   return Cell{"-"};
+                               // What is not understood is missing from the sums.
+                               const bool partial = model->status == ImportStatus::incomplete;
+                               return Cell{(partial ? "> " : "") + text(model->*sum),
+                                           partial ? std::nullopt : std::optional(model->*sum)};
+                           }});
     };
-    std::vector<Cell> row{{model.name}};
-    if (catalogue) {
-        row.push_back({model.title});
-        row.push_back({model.family});
-        row.push_back({model.task});
-    } else {
-        row.push_back({std::string(name_of(model.status)),
-                       {},
-                       model.status == ImportStatus::ok ? Tone::good : Tone::bad});
-    }
-    row.push_back(sum(model.parameters, format_count(model.parameters)));
-    row.push_back(sum(model.macs, format_count(model.macs)));
-    row.push_back(sum(model.operators, format_count(model.operators)));
-    row.push_back(sum(model.weight_bytes, format_bytes(model.weight_bytes)));
-    if (catalogue)
-        row.push_back({fmt::format("{}", fmt::join(model.parts, " + "))});
-    else
-        row.push_back({model.missing_operators.empty()
-                           ? ""
-                           : fmt::format("{}", fmt::join(model.missing_operators, " "))});
-    row.push_back({sizes_text(model)});
-    return row;
+    add({"Parameters", "", "parameters", Align::right}, &ListedModel::parameters, format_count);
+    add({"MACs", "", "macs", Align::right}, &ListedModel::macs, format_count);
+    add({"Operators", "", "operators", Align::right, 2}, &ListedModel::operators, format_count);
+    add({"Weights", "", "weight_bytes", Align::right, 1}, &ListedModel::weight_bytes, format_bytes);
 }
 
-Table table_of(const std::vector<const ListedModel*>& models, std::string title, bool catalogue) {
-    Table table;
-    table.title = std::move(title);
-    table.columns = {{catalogue ? "Name" : "File", "", "model"}};
+ModelColumns model_columns(bool catalogue) {
+    ModelColumns columns;
+    const auto add = [&](Column column, std::function<Cell(const ListedModel*)> cell) {
+        columns.push_back({std::move(column), std::move(cell)});
+    };
+    add({catalogue ? "Name" : "File", "", "model"}, [](const ListedModel* m) { return Cell{m->name}; });
     if (catalogue) {
-        table.columns.push_back({"Title", "", "title", Align::left, 4});
-        table.columns.push_back({"Family", "", "family", Align::left, 3});
-        table.columns.push_back({"Task", "", "task", Align::left, 5});
+        add({"Title", "", "title", Align::left, 4}, [](const ListedModel* m) { return Cell{m->title}; });
+        add({"Family", "", "family", Align::left, 3}, [](const ListedModel* m) { return Cell{m->family}; });
+        add({"Task", "", "task", Align::left, 5}, [](const ListedModel* m) { return Cell{m->task}; });
     } else {
-        table.columns.push_back({"Import", "", "status"});
+        add({"Import", "", "status"}, [](const ListedModel* m) {
+            const bool ok = m->status == ImportStatus::ok;
+            return Cell{std::string(name_of(m->status)), {}, ok ? Tone::good : Tone::bad};
+        });
     }
-    table.columns.push_back({"Parameters", "", "parameters", Align::right});
-    table.columns.push_back({"MACs", "", "macs", Align::right});
-    table.columns.push_back({"Operators", "", "operators", Align::right, 2});
-    table.columns.push_back({"Weights", "", "weight_bytes", Align::right, 1});
-    table.columns.push_back(catalogue ? Column{"Made of", "", "parts", Align::left, 7}
-                                      : Column{"Missing operators", "", "missing_operators"});
-    table.columns.push_back({"Sizes", "", "dims", Align::left, 6});
-    for (const ListedModel* model : models)
-        table.rows.push_back(row_of(*model, catalogue));
-    return table;
+    add_sums(columns);
+    if (catalogue)
+        add({"Made of", "", "parts", Align::left, 7},
+            [](const ListedModel* m) { return Cell{fmt::format("{}", fmt::join(m->parts, " + "))}; });
+    else
+        add({"Missing operators", "", "missing_operators"}, [](const ListedModel* m) {
+            return Cell{fmt::format("{}", fmt::join(m->missing_operators, " "))};
+        });
+    add({"Sizes", "", "dims", Align::left, 6}, [](const ListedModel* m) { return Cell{sizes_text(*m)}; });
+    return columns;
 }
 
 void add_findings(const ListedModel& model, Report& report) {
@@ -118,7 +109,7 @@ void add_catalogue(const ModelList& list, Report& report) {
                 models.push_back(&model);
         std::stable_sort(models.begin(), models.end(),
                          [](const ListedModel* a, const ListedModel* b) { return a->family < b->family; });
-        report.blocks.push_back(table_of(models, fmt::format("{} ({})", task, models.size()), true));
+        report.blocks.push_back(table_of(fmt::format("{} ({})", task, models.size()), model_columns(true), models));
     }
 }
 
@@ -129,7 +120,7 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     Report report;
     report.title = catalogue ? "Model catalogue" : fmt::format("ONNX files in {}", list.folder);
     if (format == Format::csv) {
-        report.blocks.push_back(table_of(pointers(list), report.title, catalogue));
+        report.blocks.push_back(table_of(report.title, model_columns(catalogue), pointers(list)));
         return report;
     }
     report.blocks.push_back(
@@ -145,7 +136,7 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
                         count_of(list, ImportStatus::ok), count_of(list, ImportStatus::incomplete),
                         count_of(list, ImportStatus::unreadable))});
         if (!list.models.empty())
-            report.blocks.push_back(table_of(pointers(list), "", false));
+            report.blocks.push_back(table_of("", model_columns(false), pointers(list)));
     }
     if (view.findings)
         for (const ListedModel& model : list.models)

@@ -18,7 +18,8 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     }
     std::size_t done = 0;
     Workload workload = request.workload;
-    workload.model = session.load(request.model);
+    if (!request.model.empty())
+        workload.model = session.load(request.model);
     for (const std::int64_t batch : sweep.batches) {
         workload.batch = batch;
         for (BatchSeries& series : sweep.series) {

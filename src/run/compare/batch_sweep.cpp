@@ -1,6 +1,7 @@
 #include "run/compare/batch_sweep.hpp"
 
-#include <algorithm>
+#include "archsim/run/analyze_batch.hpp"
+
 #include <array>
 
 namespace archsim {
@@ -18,13 +19,9 @@ class BatchRuns {
         conditions_.keep_subgraphs = false;
     }
 
-    Result at(std::size_t architecture, std::int64_t batch) {
-        workload_.batch = batch;
-        return session_.estimate(workload_, choices_[architecture].hardware, conditions_);
-    }
-
     std::optional<double> value(std::size_t architecture, std::int64_t batch, const Metric& metric) {
-        return value_of(at(architecture, batch), metric, cost_);
+        workload_.batch = batch;
+        return value_of(session_.estimate(workload_, choices_[architecture].hardware, conditions_), metric, cost_);
     }
 
     /// The smallest batch in (low, high] at which `b` is better than `a`, where that is so at `high` and not
@@ -50,46 +47,30 @@ class BatchRuns {
 } // namespace
 
 BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
-                           const std::vector<ArchitectureChoice>& choices,
-                           std::optional<double> latency_bound_s) {
-    const std::vector<std::int64_t>& batches = request.batch_sweep;
-    BatchSweep out;
-    out.batches = batches;
-    out.latency_bound_s = latency_bound_s;
+                           const std::vector<ArchitectureChoice>& choices) {
+    BatchRequest asked{.workload = request.workload,
+                       .conditions = request.conditions,
+                       .batches = request.batch_sweep,
+                       .limits = request.decision};
+    asked.conditions.keep_subgraphs = false;
+    for (const ArchitectureChoice& choice : choices)
+        asked.hardware.push_back(choice.hardware);
+    BatchSweep out{analyze_batches(session, asked), {}};
     BatchRuns sweep(session, request, choices);
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        std::vector<Result> row;
-        for (std::int64_t batch : batches)
-            row.push_back(sweep.at(i, batch));
-        out.results.push_back(std::move(row));
-    }
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-        BestBatch best;
-        for (std::size_t b = 0; b < batches.size(); ++b) {
-            const Result& r = out.results[i][b];
-            if (!r.ok() || (latency_bound_s && r.estimate.latency_s > *latency_bound_s))
-                continue;
-            const auto improve = [&](std::optional<std::size_t>& at, const Metric& metric) {
-                if (!at || better(metric, *value_of(r, metric), *value_of(out.results[i][*at], metric)))
-                    at = b;
-            };
-            improve(best.throughput, metric::throughput);
-            improve(best.energy, metric::energy);
-        }
-        out.best.push_back(best);
-    }
-    for (const Metric* metric : kSwept)
+    const std::vector<std::int64_t>& batches = out.analysis.batches;
+    for (const Metric* metric : kSwept) {
+        const auto value = [&](std::size_t architecture, std::size_t batch) {
+            return value_of(out.analysis.series[architecture].points[batch].result, *metric);
+        };
         for (std::size_t a = 0; a < choices.size(); ++a)
             for (std::size_t b = 0; b < choices.size(); ++b)
                 for (std::size_t k = 0; a != b && k + 1 < batches.size(); ++k) {
-                    const auto x0 = value_of(out.results[a][k], *metric),
-                               y0 = value_of(out.results[b][k], *metric),
-                               x1 = value_of(out.results[a][k + 1], *metric),
-                               y1 = value_of(out.results[b][k + 1], *metric);
+                    const auto x0 = value(a, k), y0 = value(b, k), x1 = value(a, k + 1), y1 = value(b, k + 1);
                     if (x0 && y0 && x1 && y1 && better(*metric, *x0, *y0) && better(*metric, *y1, *x1))
                         out.crossovers.push_back(
                             {metric, b, a, sweep.crossover(a, b, *metric, batches[k], batches[k + 1])});
                 }
+    }
     return out;
 }
 

@@ -7,10 +7,8 @@
 
 namespace archsim {
 
-/// The request's workload at every batch of its sweep. `latency_bound_s` limits which batches may be the
-/// best; absent: none.
+/// The request's workload at every batch of its sweep; its limits say which batches may be the best.
 BatchSweep run_batch_sweep(const Session& session, const CompareArchitecturesRequest& request,
-                           const std::vector<ArchitectureChoice>& choices,
-                           std::optional<double> latency_bound_s);
+                           const std::vector<ArchitectureChoice>& choices);
 
 } // namespace archsim

@@ -43,14 +43,6 @@ void add_hybrids(ArchitectureComparison& c) {
                      [](const HybridPair& x, const HybridPair& y) { return x.split.value < y.split.value; });
 }
 
-/// The latency limit of the request, which bounds the best batch too.
-std::optional<double> latency_bound(const DecisionRequest& decision) {
-    for (const Constraint& constraint : decision.constraints)
-        if (*constraint.metric == metric::latency)
-            return constraint.limit;
-    return std::nullopt;
-}
-
 /// Throws InputError where one of the two has no value to explain.
 Explanation explain(const Session& session, const ArchitectureComparison& c, std::size_t a, std::size_t b) {
     const CompareArchitecturesRequest& q = c.request;
@@ -125,7 +117,7 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     if (q.sensitivity)
         c.sensitivity = run_sensitivity(session, c, choices);
     if (!q.batch_sweep.empty())
-        c.batch_sweep = run_batch_sweep(session, q, choices, latency_bound(q.decision));
+        c.batch_sweep = run_batch_sweep(session, q, choices);
     if (explained.size() == 2)
         c.explanation = explain(session, c, explained[0], explained[1]);
     return c;

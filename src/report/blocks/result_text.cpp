@@ -94,7 +94,7 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
                                                                     *counts.begin(), *counts.rbegin())});
     const double total = std::max(1.0, model.operators);
     for (const auto& [kind, count] : operator_mix(model))
-        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operators)", 100 * count / total, count), 1});
+        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operator{})", 100 * count / total, count, count == 1 ? "" : "s"), 1});
     return facts;
 }
 

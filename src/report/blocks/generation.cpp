@@ -1,6 +1,7 @@
 #include "archsim/report/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -20,72 +21,88 @@ std::string range(const Interval& i, double unit) {
     return fmt::format("{}-{}", format_number(i.low / unit), format_number(i.high / unit));
 }
 
-void add_times(const GenerationEstimate& g, std::vector<Cell>& row) {
-    row.push_back(scaled(g.time_to_first_token_s, 1e-3));
-    row.push_back({range(g.time_to_first_token_interval, 1e-3)});
-    if (g.time_per_output_token_s <= 0) {
-        row.insert(row.end(), 5, Cell{"-"});
-        return;
-    }
-    row.push_back(scaled(g.time_per_output_token_s, 1e-3));
-    row.push_back({range(g.time_per_output_token_interval, 1e-3)});
-    row.push_back(scaled(g.tokens_per_s_stream, 1));
-    row.push_back(scaled(g.tokens_per_s_total, 1));
-    row.push_back(scaled(g.energy_per_token_j, 1));
+using GenerationColumns = std::vector<ColumnOf<const Result*>>;
+
+/// A number of every result with a prompt; "-" where it is not above zero.
+void add_number(GenerationColumns& columns, Column column, double unit, double (*of)(const GenerationEstimate&)) {
+    column.align = Align::right;
+    columns.push_back({std::move(column), [unit, of](const Result* r) {
+                           const double value = of(*r->generation);
+                           return value > 0 ? scaled(value, unit) : Cell{"-"};
+                       }});
+}
+
+/// The same of results with an estimate.
+void add_estimated(GenerationColumns& columns, Column column, double unit,
+                   double (*of)(const GenerationEstimate&)) {
+    add_number(columns, std::move(column), unit, of);
+    columns.back().cell = [cell = columns.back().cell](const Result* r) { return r->ok() ? cell(r) : Cell{"-"}; };
+}
+
+/// A time and its interval, where the result has it.
+void add_time(GenerationColumns& columns, const char* heading, const std::string& key,
+              double (*time)(const GenerationEstimate&), Interval (*interval)(const GenerationEstimate&)) {
+    add_estimated(columns, {heading, "ms", key + "_s"}, 1e-3, time);
+    columns.push_back({{"90 %", "ms", key + "_interval", Align::right, 3}, [time, interval](const Result* r) {
+                           const GenerationEstimate& g = *r->generation;
+                           return Cell{r->ok() && time(g) > 0 ? range(interval(g), 1e-3) : "-"};
+                       }});
+}
+
+GenerationColumns generation_columns(bool serving) {
+    using G = const GenerationEstimate&;
+    GenerationColumns columns = {
+        {{"Hardware", "", "hardware"}, [](const Result* r) { return Cell{hardware_label(*r)}; }},
+        {{"Devices", "", "devices", Align::right},
+         [](const Result* r) { return count_cell(true, r->generation->devices); }}};
+    add_time(
+        columns, "First token", "time_to_first_token", [](G g) { return g.time_to_first_token_s; },
+        [](G g) { return g.time_to_first_token_interval; });
+    auto& first = columns[columns.size() - 2].cell; // says why there is no estimate
+    first = [shown = first](const Result* r) {
+        return r->ok() ? shown(r) : Cell{std::string(name_of(r->estimate.status)), {}, Tone::bad};
+    };
+    add_time(
+        columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
+        [](G g) { return g.time_per_output_token_interval; });
+    add_estimated(columns, {"Stream", "tokens/s", "tokens_per_s_stream"}, 1,
+                  [](G g) { return g.tokens_per_s_stream; });
+    add_estimated(columns, {"Total", "tokens/s", "tokens_per_s_total", Align::right, 1}, 1,
+                  [](G g) { return g.tokens_per_s_total; });
+    add_estimated(columns, {"Energy", "J/token", "energy_per_token_j"}, 1,
+                  [](G g) { return g.energy_per_token_j; });
+    add_number(columns, {"Weights", "GB", "weight_bytes"}, 1e9, [](G g) { return g.weight_bytes; });
+    add_number(columns, {"KV cache", "GB", "kv_cache_bytes"}, 1e9, [](G g) { return g.kv_cache_bytes; });
+    add_number(columns, {"Need/device", "GB", "memory_bytes_per_device", Align::right, 1}, 1e9,
+               [](G g) { return g.memory_bytes; });
+    add_number(columns, {"Has", "GB", "memory_capacity_bytes_per_device", Align::right, 1}, 1e9,
+               [](G g) { return g.memory_capacity_bytes; });
+    if (serving)
+        add_number(columns, {"Serving", "tokens/s", "serving_tokens_per_s"}, 1,
+                   [](G g) { return g.serving.tokens_per_s; });
+    columns.push_back({{"Runtime", "", "runtime", Align::left, 2},
+                       [](const Result* r) { return Cell{r->runtime ? r->runtime->id : "-"}; }});
+    return columns;
 }
 
 } // namespace
 
 Table generation_table(std::span<const Result> results) {
-    Table table;
-    table.title = "Text Generation";
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Devices", "", "devices", Align::right},
-                     {"First token", "ms", "time_to_first_token_s", Align::right},
-                     {"90 %", "ms", "time_to_first_token_interval", Align::right, 3},
-                     {"Per token", "ms", "time_per_output_token_s", Align::right},
-                     {"90 %", "ms", "time_per_output_token_interval", Align::right, 3},
-                     {"Stream", "tokens/s", "tokens_per_s_stream", Align::right},
-                     {"Total", "tokens/s", "tokens_per_s_total", Align::right, 1},
-                     {"Energy", "J/token", "energy_per_token_j", Align::right},
-                     {"Weights", "GB", "weight_bytes", Align::right},
-                     {"KV cache", "GB", "kv_cache_bytes", Align::right},
-                     {"Need/device", "GB", "memory_bytes_per_device", Align::right, 1},
-                     {"Has", "GB", "memory_capacity_bytes_per_device", Align::right, 1},
-                     {"Serving", "tokens/s", "serving_tokens_per_s", Align::right},
-                     {"Runtime", "", "runtime", Align::left, 2}};
-    bool serving = false;
+    std::vector<const Result*> rows;
     std::set<std::string> notes;
+    bool serving = false;
     for (const Result& r : results) {
         if (!r.generation)
             continue;
-        const GenerationEstimate& g = *r.generation;
-        std::vector<Cell> row{{hardware_label(r)}, {fmt::format("{:.0f}", g.devices), g.devices}};
-        if (r.ok()) {
-            add_times(g, row);
-        } else {
-            row.insert(row.end(), 7, Cell{"-"});
-            row[2] = {std::string(name_of(r.estimate.status)), {}, Tone::bad};
+        rows.push_back(&r);
+        const double sequences = r.generation->serving.sequences;
+        serving = serving || sequences > 0;
+        if (!r.ok())
             notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
-        }
-        row.push_back(scaled(g.weight_bytes, 1e9));
-        row.push_back(scaled(g.kv_cache_bytes, 1e9));
-        row.push_back(scaled(g.memory_bytes, 1e9));
-        row.push_back(g.memory_capacity_bytes > 0 ? scaled(g.memory_capacity_bytes, 1e9) : Cell{"-"});
-        row.push_back(g.serving.sequences > 0 ? scaled(g.serving.tokens_per_s, 1) : Cell{"-"});
-        row.push_back({r.runtime ? r.runtime->id : "-"});
-        serving = serving || g.serving.sequences > 0;
-        if (g.serving.sequences > 0)
-            notes.insert(
-                fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), g.serving.sequences));
-        table.rows.push_back(std::move(row));
+        if (sequences > 0)
+            notes.insert(fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), sequences));
     }
-    if (!serving) {
-        const std::size_t column = table.columns.size() - 2;
-        table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(column));
-        for (auto& row : table.rows)
-            row.erase(row.begin() + static_cast<std::ptrdiff_t>(column));
-    }
+    Table table = table_of("Text Generation", generation_columns(serving), rows);
     table.notes.assign(notes.begin(), notes.end());
     return table;
 }
@@ -119,7 +136,7 @@ Table parts_table(const Result& result) {
         const Result& r = *part.result;
         const Estimate& e = r.estimate;
         std::vector<Cell> row{{part.name},
-                              {format_number(part.repeat), part.repeat},
+                              {fmt::format("{:g}", part.repeat), part.repeat},
                               {format_count(r.model->parameters), r.model->parameters},
                               {format_count(r.model->macs), r.model->macs}};
         if (r.ok()) {

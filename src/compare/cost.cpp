@@ -16,13 +16,13 @@ constexpr double kHoursPerYear = 8766; // 365.25 days
 /// Joules per inference at the facility's meter: the inference, and its share of the time in between.
 double facility_joules(const Result& result, double rate, const CostOptions& o) {
     const Device& device = *result.device;
-    const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->chips;
+    const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_s = (1 - o.utilization) / (o.utilization * rate);
     return (*value_of(result, metric::energy) + idle_w * idle_s) * o.pue;
 }
 
 double purchase_price(const Result& result) {
-    return result.device->list_price->amount.value * result.machine->chips;
+    return result.device->list_price->amount.value * result.machine->devices;
 }
 
 double running_cost(const Cost& cost, bool rented) {
@@ -63,7 +63,7 @@ Cost cost_of(const Result& result, const CostOptions& o) {
     cost.electricity = kwh * o.kwh_price;
     cost.carbon_g = kwh * o.grid_intensity;
     if (device.cloud_price)
-        cost.cloud = device.cloud_price->amount.value * result.machine->chips /
+        cost.cloud = device.cloud_price->amount.value * result.machine->devices /
                      (kSecondsPerHour * rate * o.utilization);
     if (device.list_price)
         cost.capital =

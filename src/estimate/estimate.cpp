@@ -286,7 +286,7 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     if (machine.power_limit_w > 0)
         e.peak_power_w =
             std::min(std::max(e.peak_power_w, e.power_w), std::max(machine.power_limit_w, e.power_w));
-    e = on_chips(std::move(e), machine.chips);
+    e = on_devices(std::move(e), machine.devices);
     add_intervals(machine, e);
     return e;
 }

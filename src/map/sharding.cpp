@@ -8,9 +8,9 @@ namespace archsim {
 
 namespace {
 
-/// How a tensor lies over the chips.
+/// How a tensor lies over the devices.
 enum class Layout : std::uint8_t {
-    whole,   ///< a copy on every chip
+    whole,   ///< a copy on every device
     columns, ///< the last axis, or the channels, in parts
     heads,   ///< an axis of independent heads in parts; the others are complete
 };
@@ -21,15 +21,15 @@ struct State {
     bool spread() const { return layout != Layout::whole; }
 };
 
-/// Busiest chip's part of `count` indivisible things.
-double whole_share(double count, double chips) {
-    return count > 0 ? std::ceil(count / chips) / count : 1;
+/// Busiest device's part of `count` indivisible things.
+double whole_share(double count, double devices) {
+    return count > 0 ? std::ceil(count / devices) / count : 1;
 }
 
 class Sharder {
   public:
-    Sharder(const ShapedGraph& graph, double chips)
-        : graph_(graph), chips_(chips), counts_(std::make_shared<DerivedCounts>()),
+    Sharder(const ShapedGraph& graph, double devices)
+        : graph_(graph), devices_(devices), counts_(std::make_shared<DerivedCounts>()),
           states_(graph.tensors.size()), worker_(graph.tensors.size(), kNobody),
           reaches_product_(graph.tensors.size(), false) {
         counts_->operators = graph.operators;
@@ -67,7 +67,7 @@ class Sharder {
     /// Heads of a cache [batch, heads, positions, size], also with a leading axis of keys and values.
     double cache_share(const ShapedTensor& tensor) const {
         const std::size_t rank = tensor.shape.size();
-        return rank >= 3 ? whole_share(static_cast<double>(tensor.shape[rank - 3]), chips_) : 1;
+        return rank >= 3 ? whole_share(static_cast<double>(tensor.shape[rank - 3]), devices_) : 1;
     }
 
     /// Which tensors feed a product, seen through views, copies and element-wise work, or are results: only
@@ -207,12 +207,12 @@ class Sharder {
         if (source)
             return place_rows(i, states_[*source].share);
         const TensorId out = op.outputs.front();
-        if (grouped || c.n < chips_ || !reaches_product_[out])
+        if (grouped || c.n < devices_ || !reaches_product_[out])
             return keep_weights(i);
-        spread(i, {Layout::columns, 1 / chips_}, false);
+        spread(i, {Layout::columns, 1 / devices_}, false);
         for (Contraction& part : counts_->operators[i].work.contractions)
-            part.n /= chips_;
-        scale_window(i, 1, 1 / chips_);
+            part.n /= devices_;
+        scale_window(i, 1, 1 / devices_);
     }
 
     /// Independent products side by side: heads, or channel groups.
@@ -222,14 +222,14 @@ class Sharder {
         const double groups = part.work.window    ? part.work.window->groups
                               : shape.size() >= 3 ? static_cast<double>(shape[shape.size() - 3])
                                                   : part.work.contractions.front().groups;
-        const double share = whole_share(groups, chips_);
+        const double share = whole_share(groups, devices_);
         spread(i, {layout, share});
         for (Contraction& c : part.work.contractions)
             c.groups *= share;
         scale_window(i, share, share);
     }
 
-    /// Each chip has its part of the reduction; the sums meet in an all-reduce.
+    /// Each device has its part of the reduction; the sums meet in an all-reduce.
     void place_rows(std::uint32_t i, double share) {
         Operator& part = counts_->operators[i];
         for (Contraction& c : part.work.contractions)
@@ -256,13 +256,13 @@ class Sharder {
         Operator& part = counts_->operators[i];
         for (std::size_t c = 0; c < part.work.contractions.size(); ++c)
             (c + 1 < part.work.contractions.size() ? part.work.contractions[c].n
-                                                   : part.work.contractions[c].k) /= chips_;
-        part.work.macs /= chips_;
-        part.work.vector_ops /= chips_;
-        part.work.special_ops /= chips_;
+                                                   : part.work.contractions[c].k) /= devices_;
+        part.work.macs /= devices_;
+        part.work.vector_ops /= devices_;
+        part.work.special_ops /= devices_;
         for (std::size_t in = 0; in < part.inputs.size(); ++in)
             if (part.inputs[in] != kNoTensor && is_constant(part.inputs[in]))
-                limit_read(part, in, 1 / chips_);
+                limit_read(part, in, 1 / devices_);
         all_reduce(i);
     }
 
@@ -271,8 +271,8 @@ class Sharder {
         if (!op.work.attention || (!spread_input(op) && constant_products(op) == 0))
             return place_whole(i);
         Operator& part = counts_->operators[i];
-        const double share = whole_share(op.work.attention->heads, chips_);
-        const double kv_share = whole_share(op.work.attention->kv_heads, chips_);
+        const double share = whole_share(op.work.attention->heads, devices_);
+        const double kv_share = whole_share(op.work.attention->kv_heads, devices_);
         part.work.attention->heads *= share;
         part.work.attention->kv_heads *= kv_share;
         for (Contraction& c : part.work.contractions) {
@@ -369,22 +369,22 @@ class Sharder {
     void all_reduce(std::uint32_t i) {
         for (TensorId out : graph_.operators[i].outputs)
             if (out != kNoTensor) {
-                counts_->link_elements[i] += 2 * (chips_ - 1) / chips_ * elements(out);
+                counts_->link_elements[i] += 2 * (devices_ - 1) / devices_ * elements(out);
                 counts_->collectives[i] += 1;
             }
     }
 
-    /// Makes a tensor complete on every chip, charged to operator `i`.
+    /// Makes a tensor complete on every device, charged to operator `i`.
     void gather(TensorId id, std::uint32_t i) {
         if (!states_[id].spread())
             return;
-        counts_->link_elements[i] += (chips_ - 1) / chips_ * elements(id);
+        counts_->link_elements[i] += (devices_ - 1) / devices_ * elements(id);
         counts_->collectives[i] += 1;
         states_[id] = {};
     }
 
     const ShapedGraph& graph_;
-    const double chips_;
+    const double devices_;
     std::shared_ptr<DerivedCounts> counts_;
     std::vector<State> states_;
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
@@ -394,8 +394,8 @@ class Sharder {
 
 } // namespace
 
-std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, double chips) {
-    return Sharder(graph, chips).run();
+std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, double devices) {
+    return Sharder(graph, devices).run();
 }
 
 } // namespace archsim

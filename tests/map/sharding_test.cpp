@@ -14,23 +14,23 @@ constexpr double kFp16 = 2;
 
 struct OperandSplit {
     std::shared_ptr<const BoundModel> model;
-    std::shared_ptr<const NetworkWork> whole, chip;
+    std::shared_ptr<const NetworkWork> whole, device;
 
-    OperandSplit(const std::string& name, double chips, std::int64_t batch = 1, Bindings bindings = {}) {
+    OperandSplit(const std::string& name, double devices, std::int64_t batch = 1, Bindings bindings = {}) {
         model = laws::session().bind(laws::session().load(name), batch, bindings);
         const PrecisionConfig fp16 = PrecisionConfig::uniform(Precision::fp16);
         whole = model->work({}, fp16, {});
-        chip = model->work({}, fp16, {}, chips);
+        device = model->work({}, fp16, {}, devices);
     }
     double link_bytes() const {
         double bytes = 0;
-        for (const SubgraphWork& work : chip->subgraphs)
+        for (const SubgraphWork& work : device->subgraphs)
             bytes += work.link_bytes * work.repeat;
         return bytes;
     }
     double collectives() const {
         double count = 0;
-        for (const SubgraphWork& work : chip->subgraphs)
+        for (const SubgraphWork& work : device->subgraphs)
             count += work.collectives * work.repeat;
         return count;
     }
@@ -44,7 +44,7 @@ Bindings sizes(std::int64_t sequence, std::int64_t past) {
 
 } // namespace
 
-TEST_CASE("one chip's share is the whole", "[sharding]") {
+TEST_CASE("one device's share is the whole", "[sharding]") {
     const auto model = laws::bound("bert-base", 1);
     const auto alone = shard(model->graph(), 1);
     const NetworkWork work = make_network_work(model->graph(), *model->partition({}),
@@ -59,27 +59,27 @@ TEST_CASE("one chip's share is the whole", "[sharding]") {
 }
 
 TEST_CASE("a decoder's products, heads and cache are divided, its norms repeated", "[sharding]") {
-    const double chips = GENERATE(2.0, 4.0, 8.0);
+    const double devices = GENERATE(2.0, 4.0, 8.0);
     const double layers = 32, hidden = 4096, vocabulary = 128256, tokens = 100;
-    const OperandSplit s("llama-3-8b", chips, 1, sizes(100, 0));
-    CAPTURE(chips);
-    CHECK(s.chip->macs * chips == Approx(s.whole->macs));
-    CHECK(s.chip->memory.kv_cache_bytes * chips == Approx(s.whole->memory.kv_cache_bytes));
-    // Embedding and norms lie on every chip.
+    const OperandSplit s("llama-3-8b", devices, 1, sizes(100, 0));
+    CAPTURE(devices);
+    CHECK(s.device->macs * devices == Approx(s.whole->macs));
+    CHECK(s.device->memory.kv_cache_bytes * devices == Approx(s.whole->memory.kv_cache_bytes));
+    // Embedding and norms lie on every device.
     const double repeated = kFp16 * (vocabulary * hidden + (2 * layers + 1) * hidden);
-    CHECK(s.chip->weight_bytes * chips ==
-          Approx(s.whole->weight_bytes + (chips - 1) * repeated).epsilon(1e-4));
+    CHECK(s.device->weight_bytes * devices ==
+          Approx(s.whole->weight_bytes + (devices - 1) * repeated).epsilon(1e-4));
     // After attention and after the MLP of every layer; the logits are gathered once.
     CHECK(s.collectives() == 2 * layers + 1);
-    const double ring = (chips - 1) / chips;
+    const double ring = (devices - 1) / devices;
     CHECK(s.link_bytes() ==
           Approx(2 * layers * 2 * ring * tokens * hidden * kFp16 + ring * vocabulary * kFp16).epsilon(1e-6));
 }
 
-TEST_CASE("more chips than key heads repeat the keys, heads are whole", "[sharding]") {
+TEST_CASE("more devices than key heads repeat the keys, heads are whole", "[sharding]") {
     const OperandSplit grouped("llama-3-8b", 16, 1, sizes(1, 256));
-    CHECK(grouped.chip->memory.kv_cache_bytes * 8 == Approx(grouped.whole->memory.kv_cache_bytes));
-    // 14 heads on 8 chips: the busiest has two.
+    CHECK(grouped.device->memory.kv_cache_bytes * 8 == Approx(grouped.whole->memory.kv_cache_bytes));
+    // 14 heads on 8 devices: the busiest has two.
     const OperandSplit uneven("qwen2-0.5b", 8, 1, sizes(64, 0));
     const auto attention_macs = [](const NetworkWork& network) {
         double macs = 0;
@@ -88,14 +88,14 @@ TEST_CASE("more chips than key heads repeat the keys, heads are whole", "[shardi
                 macs += work.macs;
         return macs;
     };
-    CHECK(attention_macs(*uneven.chip) == Approx(attention_macs(*uneven.whole) * 2 / 14));
+    CHECK(attention_macs(*uneven.device) == Approx(attention_macs(*uneven.whole) * 2 / 14));
 }
 
 TEST_CASE("attention as a chain of products is divided by heads too", "[sharding]") {
     const OperandSplit s("bert-base", 4);
     const double layers = 12, hidden = 768, tokens = 128;
     // The pooler is small and its result is one row: it may be divided or repeated.
-    CHECK(s.chip->macs * 4 == Approx(s.whole->macs).epsilon(0.001));
+    CHECK(s.device->macs * 4 == Approx(s.whole->macs).epsilon(0.001));
     CHECK(s.collectives() >= 2 * layers);
     CHECK(s.collectives() <= 2 * layers + 1);
     CHECK(s.link_bytes() == Approx(2 * layers * 2 * 0.75 * tokens * hidden * kFp16).epsilon(0.001));
@@ -104,19 +104,19 @@ TEST_CASE("attention as a chain of products is divided by heads too", "[sharding
 TEST_CASE("experts are divided inside, all of them in memory", "[sharding]") {
     const OperandSplit s("mixtral-8x7b", 8, 1, sizes(1, 128));
     const double routers = 32 * 4096 * 8;
-    CHECK(s.chip->macs * 8 == Approx(s.whole->macs + 7 * routers).epsilon(1e-6));
-    CHECK(s.chip->weight_bytes * 8 / s.whole->weight_bytes < 1.05);
+    CHECK(s.device->macs * 8 == Approx(s.whole->macs + 7 * routers).epsilon(1e-6));
+    CHECK(s.device->weight_bytes * 8 / s.whole->weight_bytes < 1.05);
     CHECK(s.collectives() == 2 * 32 + 1);
 }
 
 TEST_CASE("convolutions alternate between output and input channels", "[sharding]") {
     const OperandSplit s("resnet50", 2);
-    CHECK(s.chip->macs * 2 == Approx(s.whole->macs).epsilon(0.05));
+    CHECK(s.device->macs * 2 == Approx(s.whole->macs).epsilon(0.05));
     CHECK(s.link_bytes() > 0);
-    CHECK(s.chip->weight_bytes * 2 == Approx(s.whole->weight_bytes).epsilon(0.05));
+    CHECK(s.device->weight_bytes * 2 == Approx(s.whole->weight_bytes).epsilon(0.05));
 }
 
-TEST_CASE("several chips cost energy on all of them and wait for the link", "[sharding]") {
+TEST_CASE("several devices cost energy on all of them and wait for the link", "[sharding]") {
     const auto model = laws::session().bind(laws::session().load("llama-3-8b"), 1, sizes(512, 0));
     Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::fp16);

@@ -153,7 +153,7 @@ TEST_CASE("work: a cache is stored in its own format and is no input of the netw
 }
 
 TEST_CASE("sharding: columns, then rows and an all-reduce", "[formulas][sharding]") {
-    // x (4 x 8) w1 (8 x 6), a function, w2 (6 x 8), on three chips.
+    // x (4 x 8) w1 (8 x 6), a function, w2 (6 x 8), on three devices.
     Stated s;
     const TensorId x = s.input({4, 8}), w1 = s.weight({8, 6}), w2 = s.weight({6, 8});
     const TensorId a = s.product(x, w1), b = s.tensor({4, 6});
@@ -200,7 +200,7 @@ TEST_CASE("sharding: results and whole rows are gathered", "[formulas][sharding]
 }
 
 TEST_CASE("sharding: heads are whole, keys with fewer heads are repeated", "[formulas][sharding]") {
-    // Six query heads and two key heads on four chips: the busiest has two and one.
+    // Six query heads and two key heads on four devices: the busiest has two and one.
     Stated s;
     const TensorId x = s.input({12, 8});
     const TensorId q = s.product(x, s.weight({8, 48})), y = s.tensor({12, 48});
@@ -258,7 +258,7 @@ TEST_CASE("sharding: experts are divided inside", "[formulas][sharding]") {
 }
 
 TEST_CASE("sharding: channels of convolutions, groups of grouped ones", "[formulas][sharding]") {
-    // 8 -> 12 channels, 12 in 4 groups, 12 -> 6, on two chips; 3 x 3 on 5 x 5 pixels.
+    // 8 -> 12 channels, 12 in 4 groups, 12 -> 6, on two devices; 3 x 3 on 5 x 5 pixels.
     Stated s;
     const auto convolution = [&s](TensorId x, double in, double out, double groups) {
         const TensorId y = s.tensor({1, static_cast<std::int64_t>(out), 5, 5});

@@ -21,7 +21,7 @@ struct FitOption {
 struct MemoryFit {
     double peak_bytes = 0;        ///< weights, arena, KV cache and workspace
     double workspace_bytes = 0;   ///< largest scratch memory of any kernel; 0 where nothing was mapped
-    double capacity_bytes = 0;    ///< of one chip's memory; 0 = unknown
+    double capacity_bytes = 0;    ///< of one device's memory; 0 = unknown
     double on_chip_bytes = 0;     ///< memory whose contents software decides; 0 = caches, or unknown
     double weight_room_bytes = 0; ///< on-chip memory of its own for weights; 0 = none
     double alive_bytes = 0; ///< largest set of activations alive at once: of a piece where the batch is cut

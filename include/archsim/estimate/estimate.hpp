@@ -72,7 +72,7 @@ struct SubgraphEstimate {
     Mapping mapping;
 };
 
-/// Bytes that the network needs on one chip (the busiest, where several share it), at the formats that run.
+/// Bytes that the network needs on one device (the busiest, where several share it), at the formats that run.
 struct MemoryEstimate {
     double weight_bytes = 0;
     double activation_bytes = 0; ///< arena after offset planning
@@ -80,10 +80,10 @@ struct MemoryEstimate {
     double kv_cache_bytes = 0;
     double workspace_bytes = 0; ///< largest scratch memory of any kernel; kernels use it in turn
     double peak_bytes = 0;      ///< weights + arena + KV cache + workspace
-    double capacity_bytes = 0;  ///< of one chip's memory; 0 = unknown
+    double capacity_bytes = 0;  ///< of one device's memory; 0 = unknown
 };
 
-/// What one model costs on one machine, all of its chips together.
+/// What one model costs on one machine, all of its devices together.
 struct Estimate {
     Status status = Status::ok;
     std::string reason;         ///< one sentence when not ok

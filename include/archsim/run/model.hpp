@@ -65,10 +65,10 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const ModelFacts> facts() const;
     /// The fused subgraphs under a policy; made once.
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
-    /// With several `chips` the counts are those of the busiest one under tensor parallelism.
+    /// With several `devices` the counts are those of the busiest one under tensor parallelism.
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
                                             const std::vector<std::string>& unsupported,
-                                            double chips = 1) const;
+                                            double devices = 1) const;
     /// The same model at the largest batch that divides its own; null at batch 1 and where the graph fixes
     /// the batch. Made on first use and kept.
     std::shared_ptr<const BoundModel> smaller() const;

@@ -120,7 +120,7 @@ class Account {
 
     void add_static() {
         const Machine& m = *result_.machine;
-        const double watts = m.static_power_w * result_.chips();
+        const double watts = m.static_power_w * result_.devices();
         if (energy_.static_joules > 0)
             items_.push_back({"static", "static power, second", energy_.static_joules / watts, watts,
                               energy_.static_joules,

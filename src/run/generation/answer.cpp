@@ -63,7 +63,7 @@ class AnswerBuilder {
         g_.memory_capacity_bytes = runner_.machine().memory_capacity_bytes;
         g_.devices_needed = smallest_count();
         g_.devices = conditions.devices > 0 ? conditions.devices : std::max(1.0, g_.devices_needed);
-        runner_.use_chips(g_.devices);
+        runner_.use_devices(g_.devices);
         result_.machine = runner_.shared_machine();
         if (fits() && price())
             add_serving();
@@ -72,7 +72,7 @@ class AnswerBuilder {
     }
 
   private:
-    /// Memory of one chip: every part's weights at once, the cache as it is at the last token. Stacks set the
+    /// Memory of one device: every part's weights at once, the cache as it is at the last token. Stacks set the
     /// cache aside before the prompt runs.
     MemoryEstimate memory_need() const {
         const std::int64_t end = std::max(prompt_ + q_.generate, q_.context);
@@ -90,10 +90,10 @@ class AnswerBuilder {
     }
 
     double smallest_count() {
-        for (double chips = 1; chips <= kLargestGroup; chips *= 2) {
-            runner_.use_chips(chips);
+        for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
+            runner_.use_devices(devices);
             if (g_.memory_capacity_bytes <= 0 || memory_need().peak_bytes <= g_.memory_capacity_bytes)
-                return chips;
+                return devices;
             if (runner_.machine().rate(Resource::link_bytes) <= 0)
                 break;
         }

@@ -64,7 +64,7 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
         return out;
     }
     try {
-        runner->use_chips(std::max(1.0, conditions.devices));
+        runner->use_devices(std::max(1.0, conditions.devices));
         price_phase(*runner, phase, batch, prompt, out);
         out.status = out.step.status;
         out.reason = out.step.reason;

@@ -7,11 +7,11 @@
 
 namespace archsim {
 
-void StepRunner::use_chips(double chips) {
-    if (chips == machine_->chips)
+void StepRunner::use_devices(double devices) {
+    if (devices == machine_->devices)
         return;
     auto grouped = std::make_shared<Machine>(*machine_);
-    grouped->chips = chips;
+    grouped->devices = devices;
     machine_ = std::move(grouped);
 }
 
@@ -21,7 +21,7 @@ std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) 
 
 std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
     return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators,
-                      machine_->chips);
+                      machine_->devices);
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,
@@ -56,7 +56,7 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
     const std::int64_t chunk = prompt_chunk(tokens, compiled);
     e = repeated(std::move(e), std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
     return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
-                      machine_->static_power_w * machine_->chips);
+                      machine_->static_power_w * machine_->devices);
 }
 
 std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {

@@ -18,7 +18,7 @@ class StepRunner {
     const Machine& machine() const { return *machine_; }
     std::shared_ptr<const Machine> shared_machine() const { return machine_; }
     /// From here on the model is spread over that many of the devices.
-    void use_chips(double chips);
+    void use_devices(double devices);
 
     std::shared_ptr<const Partition> partition(const BoundModel& bound) const;
     std::shared_ptr<const NetworkWork> work(const BoundModel& bound) const;

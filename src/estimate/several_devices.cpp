@@ -1,4 +1,4 @@
-#include "estimate/several_chips.hpp"
+#include "estimate/several_devices.hpp"
 
 namespace archsim {
 

@@ -278,7 +278,7 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
         finding.message =
             std::to_string(engine.skipped()) +
             " operators have no shapes because an earlier operator or input could not be resolved";
-        finding.hint = "hint the findings before this one";
+        finding.hint = "repair the findings before this one";
         state.report(std::move(finding));
     }
     check_outputs(graph, state);

@@ -77,9 +77,10 @@ int main(int argc, char** argv) {
         const Session session(options);
         const RowEstimator estimator(session);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
-        ValidationAnswer answer{validate(
-                                    table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
-                                table.findings};
+        ValidationAnswer answer{
+            validate(
+                table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
+            table.findings};
         if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
             const std::vector<LeftOutRow> rows = left_out_file.empty()
                                                      ? make_left_out(estimator, table.rows, threads)

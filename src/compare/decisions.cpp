@@ -124,8 +124,9 @@ std::optional<Decision::Nearest> nearest_of(const Decision& decision) {
     double smallest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
         const auto& list = decision.verdicts[i];
-        const auto worst = std::min_element(
-            list.begin(), list.end(), [](const Verdict& a, const Verdict& b) { return a.headroom < b.headroom; });
+        const auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
+            return a.headroom < b.headroom;
+        });
         if (worst != list.end() && worst->headroom > smallest) {
             smallest = worst->headroom;
             nearest = {i, static_cast<std::size_t>(worst - list.begin())};

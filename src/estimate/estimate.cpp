@@ -227,7 +227,8 @@ void add_intervals(const Machine& machine, Estimate& e) {
     e.interval_basis = time.basis;
 }
 
-/// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their time.
+/// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their
+/// time.
 void share_energy(const Estimate& busy, Estimate& alone) {
     alone.network.fixed.events = busy.network.fixed.events;
     for (std::size_t i = 0; i < alone.subgraphs.size(); ++i) {

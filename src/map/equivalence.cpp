@@ -217,7 +217,8 @@ SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& pa
     return classes;
 }
 
-std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes, const std::vector<double>& timeline) {
+std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes,
+                                                const std::vector<double>& timeline) {
     const auto count = static_cast<std::uint32_t>(classes.by_place.size());
     std::vector<std::uint32_t> first(count);
     std::unordered_map<PlaceAndBytes, std::uint32_t, HashOfPlace> seen;

@@ -25,6 +25,7 @@ SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& pa
 
 /// For each subgraph the first one of its equivalence class: of the same place, with as many bytes alive
 /// while it runs.
-std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes, const std::vector<double>& timeline);
+std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes,
+                                                const std::vector<double>& timeline);
 
 } // namespace archsim

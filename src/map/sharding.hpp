@@ -8,13 +8,14 @@
 
 namespace archsim {
 
-/// One device's counts when `devices` devices share every large product (Shoeybi et al., Megatron-LM, 2019, section
-/// 3):
+/// One device's counts when `devices` devices share every large product (Shoeybi et al., Megatron-LM, 2019,
+/// section 3):
 ///
 ///   whole input  x weights -> each device computes a part of the columns (heads, channels); the result is
 ///   spread element-wise, attention, per-head normalisation of a spread tensor -> stays spread spread input x
 ///   weights -> each device multiplies its part of the reduction; the results are summed over the
-///                             devices by an all-reduce, 2 (n - 1) / n of the result through each device's link
+///                             devices by an all-reduce, 2 (n - 1) / n of the result through each device's
+///                             link
 ///   what needs whole rows (layer normalisation, softmax over columns, results of the network)
 ///                          -> an all-gather, (n - 1) / n of the tensor
 ///   everything else (embedding, norms of the residual stream) is repeated on every device

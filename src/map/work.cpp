@@ -221,7 +221,7 @@ class WorkBuilder {
     const DerivedCounts* derived_;
     const std::vector<Operator>& operators_;
     std::vector<std::uint8_t> lm_heads_; ///< see find_lm_head_weights; empty: none are kept wider
-    std::vector<double> needed_;      ///< bytes per tensor; 0 between calls
+    std::vector<double> needed_;         ///< bytes per tensor; 0 between calls
 };
 
 std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& partition) {

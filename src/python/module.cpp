@@ -275,7 +275,8 @@ PYBIND11_MODULE(_archsim, m) {
                 return render(c, Format::text, CompareModelsView{.verbose = verbose}, {.width = width});
             },
             py::arg("width") = 100, py::arg("verbose") = false)
-        .def("to_html", [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); });
+        .def("to_html",
+             [](const ModelComparison& c) { return render(c, Format::html, CompareModelsView{}); });
 
     py::class_<Session>(m, "Session",
                         "The hardware database and the model catalogue. Safe to use from several threads.")

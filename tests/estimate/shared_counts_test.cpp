@@ -1,4 +1,5 @@
-// Subgraphs of one equivalence class are mapped and priced once: the result must be that of mapping each of them.
+// Subgraphs of one equivalence class are mapped and priced once: the result must be that of mapping each of
+// them.
 
 #include "laws/laws.hpp"
 #include "run/session/graph_run.hpp"

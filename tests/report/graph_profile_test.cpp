@@ -85,8 +85,7 @@ TEST_CASE("types and modules partition the totals", "[report][profile]") {
 }
 
 TEST_CASE("the JSON document has the promised keys", "[report][profile]") {
-    const auto document =
-        nlohmann::json::parse(to_json(profile_of(import_model(shared_weight_model()), 2)));
+    const auto document = nlohmann::json::parse(to_json(profile_of(import_model(shared_weight_model()), 2)));
     CHECK(document.at("schema") == "archsim.profile_graph/1");
     CHECK(document.at("totals").at("macs") == 256);
     CHECK(document.at("totals").at("parameters") == 64);

@@ -260,9 +260,11 @@ TEST_CASE("law: a batch alone takes as long in the saturated scenario", "[questi
             for (const std::int64_t batch : {1, 8}) {
                 CAPTURE(model, hardware, batch);
                 Conditions conditions = fp16(1);
-                const Result alone = run_graph(laws::session(), laws::bound(model, batch), hardware, conditions);
+                const Result alone =
+                    run_graph(laws::session(), laws::bound(model, batch), hardware, conditions);
                 conditions.scenario = Scenario::throughput;
-                const Result busy = run_graph(laws::session(), laws::bound(model, batch), hardware, conditions);
+                const Result busy =
+                    run_graph(laws::session(), laws::bound(model, batch), hardware, conditions);
                 REQUIRE(busy.estimate.status == alone.estimate.status);
                 if (!busy.ok())
                     continue;

@@ -1,7 +1,7 @@
 #pragma once
-// The algebra of estimates: parts one after another, a part again, a part on several devices. Models of several
-// parts, steps of generated text and groups of devices are made with these; nothing above adds joules by
-// hand.
+// The algebra of estimates: parts one after another, a part again, a part on several devices. Models of
+// several parts, steps of generated text and groups of devices are made with these; nothing above adds joules
+// by hand.
 
 #include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
@@ -45,8 +45,8 @@ ARCHSIM_API Estimate in_sequence(std::span<const Stage> stages);
 /// The same pass several times: in_sequence of one stage, with its subgraphs.
 ARCHSIM_API Estimate repeated(Estimate e, double times);
 
-/// An estimate of one of `devices` equal devices that share a network -> of all of them: energy, events and power
-/// times their number. Time, throughput, utilisation and memory are those of each.
+/// An estimate of one of `devices` equal devices that share a network -> of all of them: energy, events and
+/// power times their number. Time, throughput, utilisation and memory are those of each.
 ARCHSIM_API Estimate on_devices(Estimate one, double devices);
 
 /// Each batch waits for the one before, whatever the machine could overlap:
@@ -57,8 +57,8 @@ ARCHSIM_API Estimate one_at_a_time(Estimate e);
 /// energy and events of alone's batch, are the busy machine's; time and memory stay.
 ARCHSIM_API Estimate kept_busy(Estimate alone, const Estimate& busy);
 
-/// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along in
-/// proportion.
+/// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along
+/// in proportion.
 ARCHSIM_API Estimate lengthened(Estimate e, double seconds, double idle_power_w);
 
 } // namespace archsim

@@ -82,8 +82,8 @@ class ARCHSIM_API Mapper {
     /// Name of the counting model: "weight-stationary".
     virtual std::string_view name() const = 0;
     /// Counts for one subgraph. `out` arrives empty. The library's mappers count the
-    /// subgraphs of an equivalence class (NetworkWork::representatives) equally and are asked for one of them;
-    /// other mappers are asked for every subgraph.
+    /// subgraphs of an equivalence class (NetworkWork::representatives) equally and are asked for one of
+    /// them; other mappers are asked for every subgraph.
     virtual void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
                      Mapping& out) const = 0;
     /// Counts once per inference. The default adds Parameter::inference_overhead, and in end-to-end scope

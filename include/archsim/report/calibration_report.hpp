@@ -9,7 +9,8 @@
 
 namespace archsim {
 
-ARCHSIM_API Report describe(const Calibration& calibration, PlainView view = {}, Format format = Format::text);
+ARCHSIM_API Report describe(const Calibration& calibration, PlainView view = {},
+                            Format format = Format::text);
 /// {"schema": "archsim.calibrate_device/1", "subject", "parameters": [...], "errors": {"before", "training",
 /// "left_out"}, "rows": [...]}
 ARCHSIM_API std::string to_json(const Calibration& calibration, PlainView view = {});

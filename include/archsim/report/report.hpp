@@ -154,10 +154,10 @@ struct PlainView {};
 ///   Report describe(const Answer&, const View&, Format);
 ///   std::string to_json(const Answer&, const View&);
 template <class Answer, class View>
-    requires requires(const Answer& answer, const View& view) {
-        describe(answer, view, Format::text);
-        to_json(answer, view);
-    }
+requires requires(const Answer& answer, const View& view) {
+    describe(answer, view, Format::text);
+    to_json(answer, view);
+}
 std::string render(const Answer& answer, Format format, const View& view, const RenderOptions& options = {}) {
     return format == Format::json ? to_json(answer, view)
                                   : render(describe(answer, view, format), format, options);

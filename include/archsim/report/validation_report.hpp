@@ -16,7 +16,7 @@ namespace archsim {
 /// What validate_estimates answers.
 struct ValidationAnswer {
     Validation validation;
-    std::vector<Finding> findings = {};                     ///< rows that could not be read
+    std::vector<Finding> findings = {};                       ///< rows that could not be read
     std::optional<LeftOutValidation> left_out = std::nullopt; ///< errors on rows left out of the fits
 };
 

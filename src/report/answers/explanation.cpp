@@ -38,10 +38,10 @@ Paragraph headline(const ArchitectureComparison& c, const Explanation& e) {
     if (x.difference == 0)
         return {fmt::format("No difference: {} and {} both have {} of {}.", full_label(c, e.a),
                             full_label(c, e.b), info.noun, format_value(*x.metric, x.a_value))};
-    std::string text =
-        fmt::format("{} {} {}: {} against {}, a difference of {}.", full_label(c, e.a),
-                    ratio_text(info, x.a_value / x.b_value), full_label(c, e.b), format_value(info, x.a_value),
-                    format_value(info, x.b_value), signed_value(info, x.difference));
+    std::string text = fmt::format("{} {} {}: {} against {}, a difference of {}.", full_label(c, e.a),
+                                   ratio_text(info, x.a_value / x.b_value), full_label(c, e.b),
+                                   format_value(info, x.a_value), format_value(info, x.b_value),
+                                   signed_value(info, x.difference));
     if (const auto& parts = x.contributions; parts.size() > 1)
         text += fmt::format(" Largest causes: {} ({} of it), {} ({}).", info_of(parts[0].factor).title,
                             format_percent(parts[0].share), info_of(parts[1].factor).title,

@@ -25,7 +25,7 @@ std::string sizes_text(const ListedModel& model) {
 using ModelColumns = std::vector<ColumnOf<const ListedModel*>>;
 
 void add_sums(ModelColumns& columns) {
-    const auto add = [&](Column column, double ListedModel::* sum, std::string (*text)(double)) {
+    const auto add = [&](Column column, double ListedModel::*sum, std::string (*text)(double)) {
         columns.push_back({std::move(column), [sum, text](const ListedModel* model) {
                                if (model->status == ImportStatus::unreadable)
                                    return Cell{"-"};
@@ -109,7 +109,8 @@ void add_catalogue(const ModelList& list, Report& report) {
                 models.push_back(&model);
         std::stable_sort(models.begin(), models.end(),
                          [](const ListedModel* a, const ListedModel* b) { return a->family < b->family; });
-        report.blocks.push_back(table_of(fmt::format("{} ({})", task, models.size()), model_columns(true), models));
+        report.blocks.push_back(
+            table_of(fmt::format("{} ({})", task, models.size()), model_columns(true), models));
     }
 }
 

@@ -28,7 +28,8 @@ std::string limit_text(const Constraint& constraint) {
 std::string shortfall(const Verdict& v) {
     if (at_least(v.constraint))
         return format_percent(-v.headroom) + " short";
-    return v.headroom < -1 ? format_ratio(1 - v.headroom) + " the limit" : format_percent(-v.headroom) + " over";
+    return v.headroom < -1 ? format_ratio(1 - v.headroom) + " the limit"
+                           : format_percent(-v.headroom) + " over";
 }
 
 Cell verdict_cell(const Verdict& v) {
@@ -140,11 +141,11 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
             {"verdicts", verdicts},
             {"recommended", d.recommended ? Json(labels[d.recommended->best]) : Json(nullptr)},
             {"tied", d.recommended ? Json(names(d.recommended->tied, labels)) : Json::array()},
-            {"nearest", d.nearest
-                            ? Json{{"device", labels[d.nearest->result]},
-                                   {"metric", d.request.constraints[d.nearest->constraint].metric->key},
-                                   {"headroom", d.verdicts[d.nearest->result][d.nearest->constraint].headroom}}
-                            : Json(nullptr)}};
+            {"nearest",
+             d.nearest ? Json{{"device", labels[d.nearest->result]},
+                              {"metric", d.request.constraints[d.nearest->constraint].metric->key},
+                              {"headroom", d.verdicts[d.nearest->result][d.nearest->constraint].headroom}}
+                       : Json(nullptr)}};
 }
 
 } // namespace archsim

@@ -24,7 +24,8 @@ std::string range(const Interval& i, double unit) {
 using GenerationColumns = std::vector<ColumnOf<const Result*>>;
 
 /// A number of every result with a prompt; "-" where it is not above zero.
-void add_number(GenerationColumns& columns, Column column, double unit, double (*of)(const GenerationEstimate&)) {
+void add_number(GenerationColumns& columns, Column column, double unit,
+                double (*of)(const GenerationEstimate&)) {
     column.align = Align::right;
     columns.push_back({std::move(column), [unit, of](const Result* r) {
                            const double value = of(*r->generation);
@@ -36,7 +37,9 @@ void add_number(GenerationColumns& columns, Column column, double unit, double (
 void add_estimated(GenerationColumns& columns, Column column, double unit,
                    double (*of)(const GenerationEstimate&)) {
     add_number(columns, std::move(column), unit, of);
-    columns.back().cell = [cell = columns.back().cell](const Result* r) { return r->ok() ? cell(r) : Cell{"-"}; };
+    columns.back().cell = [cell = columns.back().cell](const Result* r) {
+        return r->ok() ? cell(r) : Cell{"-"};
+    };
 }
 
 /// A time and its interval, where the result has it.

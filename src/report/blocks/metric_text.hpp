@@ -24,8 +24,8 @@ std::string interval_text(const Metric& metric, const Interval& interval);
 const std::string& axis_unit_of(const Metric& metric);
 /// True where at least one result has a value.
 bool any_value(std::span<const Result> results, const Metric& metric, const CostOptions& conditions);
-/// What a value's ratio to another says, as a verb: "is 1.45x slower than", "has 13 % less energy per inference
-/// than", "has 2.65x the average power of", "has the same latency as".
+/// What a value's ratio to another says, as a verb: "is 1.45x slower than", "has 13 % less energy per
+/// inference than", "has 2.65x the average power of", "has the same latency as".
 std::string ratio_text(const Metric& metric, double ratio);
 /// "1.28x", of a ratio of two values.
 std::string format_ratio(double ratio);

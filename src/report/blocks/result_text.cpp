@@ -94,7 +94,9 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
                                                                     *counts.begin(), *counts.rbegin())});
     const double total = std::max(1.0, model.operators);
     for (const auto& [kind, count] : operator_mix(model))
-        facts.items.push_back({kind, fmt::format("{:.0f} % ({} operator{})", 100 * count / total, count, count == 1 ? "" : "s"), 1});
+        facts.items.push_back(
+            {kind, fmt::format("{:.0f} % ({} operator{})", 100 * count / total, count, count == 1 ? "" : "s"),
+             1});
     return facts;
 }
 
@@ -111,7 +113,8 @@ Facts device_facts(const Result& result) {
         facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
                                                      d.dram->type, format_bytes(d.dram->bandwidth.value))});
     // The estimate is of all devices that share the network; what follows is of each.
-    const std::string each = result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
+    const std::string each =
+        result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
     if (result.devices() > 1)
         facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.devices())});
     if (result.machine && result.machine->power_limit_w > 0)

@@ -21,7 +21,8 @@ class BatchRuns {
 
     std::optional<double> value(std::size_t architecture, std::int64_t batch, const Metric& metric) {
         workload_.batch = batch;
-        return value_of(session_.estimate(workload_, choices_[architecture].hardware, conditions_), metric, cost_);
+        return value_of(session_.estimate(workload_, choices_[architecture].hardware, conditions_), metric,
+                        cost_);
     }
 
     /// The smallest batch in (low, high] at which `b` is better than `a`, where that is so at `high` and not

@@ -72,8 +72,8 @@ class AnswerBuilder {
     }
 
   private:
-    /// Memory of one device: every part's weights at once, the cache as it is at the last token. Stacks set the
-    /// cache aside before the prompt runs.
+    /// Memory of one device: every part's weights at once, the cache as it is at the last token. Stacks set
+    /// the cache aside before the prompt runs.
     MemoryEstimate memory_need() const {
         const std::int64_t end = std::max(prompt_ + q_.generate, q_.context);
         MemoryEstimate need;

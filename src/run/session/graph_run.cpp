@@ -70,7 +70,8 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
         }
         const FusionPolicy& fusion = conditions.fusion ? *conditions.fusion : machine.runtime->fusion;
         const auto work_of = [&](const BoundModel& bound) {
-            return bound.work(fusion, executed.config, machine.runtime->unsupported_operators, machine.devices);
+            return bound.work(fusion, executed.config, machine.runtime->unsupported_operators,
+                              machine.devices);
         };
         result.partition = model->partition(fusion);
         result.work = work_of(*model);

@@ -30,6 +30,19 @@ TEST_CASE("parts together have the published parameters, shared weights once", "
     CHECK(compared >= 8);
 }
 
+TEST_CASE("the catalogue's own sizes reach the parts that have them, and are no remark on the others", "[parts]") {
+    for (const CatalogueEntry& entry : laws::session().catalogue().entries()) {
+        if (entry.parts.empty())
+            continue;
+        CAPTURE(entry.name);
+        const auto facts = laws::session().facts({.model = laws::session().load(entry.name)});
+        for (const Finding& finding : facts->findings) {
+            INFO(to_string(finding));
+            CHECK(finding.message.find("no free dimension") == std::string::npos);
+        }
+    }
+}
+
 TEST_CASE("the whole is the sum of its parts with their repeats", "[parts]") {
     const Result whole =
         laws::session().estimate({.model = laws::session().load("t5-small")}, "H100", fp16_options());

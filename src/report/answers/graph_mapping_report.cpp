@@ -36,7 +36,7 @@ std::string factors_text(const Mapping& mapping, std::string_view unit) {
     std::string text;
     const auto add = [&](std::string part) { text += (text.empty() ? "" : "; ") + part; };
     if (a.units_total > 0)
-        add(fmt::format("{} of {} {} used ({})", format_number(a.units_used), format_number(a.units_total),
+        add(fmt::format("{} of {} {} used ({})", format_count(a.units_used), format_count(a.units_total),
                         unit, format_percent(a.units_used / a.units_total)));
     if (a.waves > 0)
         add(fmt::format("{} waves, the last one {} full", format_number(a.waves),
@@ -105,7 +105,7 @@ void add_subgraph(const Result& result, const SubgraphEstimate& s, Report& repor
     Facts facts;
     facts.items.push_back({"Operators", operators_text(*result.model->graph, subgraph)});
     if (subgraph.repeat != 1)
-        facts.items.push_back({"Executions", format_number(subgraph.repeat)});
+        facts.items.push_back({"Executions", format_count(subgraph.repeat)});
     facts.items.push_back(
         {"Work",
          fmt::format("{} multiply-accumulates, {} operations in {}", format_count(work.macs * work.repeat),

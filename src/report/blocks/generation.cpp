@@ -139,7 +139,7 @@ Table parts_table(const Result& result) {
         const Result& r = *part.result;
         const Estimate& e = r.estimate;
         std::vector<Cell> row{{part.name},
-                              {fmt::format("{:g}", part.repeat), part.repeat},
+                              {format_count(part.repeat), part.repeat},
                               {format_count(r.model->parameters), r.model->parameters},
                               {format_count(r.model->macs), r.model->macs}};
         if (r.ok()) {

@@ -68,6 +68,8 @@ std::string format_power(double watts) {
 }
 
 std::string format_count(double value) {
+    if (std::abs(value) < 1000 && value == std::floor(value))
+        return fmt::format("{:.0f}", value);
     const auto text = with_prefix(value, kDecimal.begin(), kDecimal.end(), "");
     return text.ends_with(' ') ? text.substr(0, text.size() - 1) : text;
 }

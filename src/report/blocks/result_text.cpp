@@ -107,7 +107,7 @@ Facts device_facts(const Result& result) {
     if (result.machine && !d.engines.empty())
         facts.items.push_back(
             {"Units",
-             fmt::format("{} {} at {} GHz", format_number(result.machine->units), d.engines.front().unit,
+             fmt::format("{} {} at {} GHz", format_count(result.machine->units), d.engines.front().unit,
                          format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
     if (d.dram)
         facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),

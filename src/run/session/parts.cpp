@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <tuple>
 
 namespace archsim {
@@ -60,12 +61,22 @@ class Union {
     std::map<WeightKey, TensorId> weights_;
 };
 
+bool has_symbol(const Graph& graph, std::string_view name) {
+    return std::any_of(graph.inputs.begin(), graph.inputs.end(), [&](TensorId input) {
+        const auto& shape = graph.tensors[input].shape;
+        return shape && std::any_of(shape->begin(), shape->end(),
+                                    [&](const Dimension& d) { return d.symbol == name; });
+    });
+}
+
 /// Sizes: the part's own defaults, then those of the whole entry, then the user's, then what the entry fixes
 /// for the part (a decoder's single token).
-Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const Bindings& user) {
+Bindings bindings_of(const CatalogueEntry& entry, const ModelPart& part, const Graph& graph,
+                     const Bindings& user) {
     Bindings all = user;
-    for (const auto& [name, size] : entry.dims)
-        all.dims.try_emplace(name, size);
+    for (const auto& [name, size] : entry.dims) // not every part has every size of the whole
+        if (has_symbol(graph, name))
+            all.dims.try_emplace(name, size);
     for (const auto& [name, size] : part.dims)
         all.dims[name] = size;
     return all;
@@ -97,7 +108,7 @@ PreparedParts::PreparedParts(const Model& model, std::int64_t batch, const Bindi
         sized.dims.try_emplace("batch", batch);
     for (std::size_t i = 0; i < entry.parts.size(); ++i) {
         const ModelPart& part = entry.parts[i];
-        Part bound{part, bind_graph(model.parts[i], batch, bindings_of(entry, part, sized), operators), {}};
+        Part bound{part, bind_graph(model.parts[i], batch, bindings_of(entry, part, *model.parts[i].graph, sized), operators), {}};
         bound.held_already = all.add(bound.model->graph(), part.repeat);
         facts->operators += bound.model->facts()->operators;
         parts_.push_back(std::move(bound));

@@ -19,7 +19,7 @@ set(archsim_later
     report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
     report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram
     report/answers/model_list report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_
-    report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/sheet_text
+    report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/batch_blocks report/blocks/sheet_text
     report/blocks/statistic_cells
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/

@@ -26,10 +26,6 @@ Cell before_after(const Metric& metric, const std::optional<double>& before,
             *after};
 }
 
-std::string signed_percent(double share) {
-    return fmt::format("{}{}", share > 0 ? "+" : "", format_percent(share));
-}
-
 } // namespace
 
 void add_what_if(const ArchitectureComparison& c, Report& report) {

@@ -12,6 +12,7 @@
 
 #include "archsim/report/hardware_list.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/sheet_text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -59,14 +60,6 @@ std::string modes_text(const HardwareRow& row) {
 double known_share(const SourceCounts& sources) {
     const double total = static_cast<double>(sources.total());
     return total > 0 ? 1 - static_cast<double>(sources[SourceKind::assumed]) / total : 0;
-}
-
-std::string counts_text(const SourceCounts& sources) {
-    std::string text;
-    for (const SourceKind kind : kSourceKinds)
-        if (sources[kind] > 0)
-            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
-    return text;
 }
 
 enum class Layout : std::uint8_t {

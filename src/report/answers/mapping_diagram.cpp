@@ -6,6 +6,7 @@
 #include "report/blocks/shape_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -57,13 +58,6 @@ std::string mapped(std::string_view text, Replace replace) {
     return out;
 }
 
-std::string joined(const std::vector<std::string>& lines, std::string_view between) {
-    std::string text;
-    for (const std::string& line : lines)
-        text += (text.empty() ? "" : std::string(between)) + line;
-    return text;
-}
-
 std::string quoted_for_dot(std::string_view text) {
     return mapped(text, [](char c) {
         return c == '"' || c == '\\' ? std::string{'\\', c} : std::string(1, c);
@@ -90,7 +84,7 @@ std::string mapping_to_dot(const Result& result) {
         Box box = box_of(result, i);
         for (std::string& line : box.lines)
             line = quoted_for_dot(line);
-        out += fmt::format("  s{} [label=\"{}\", fillcolor=\"{}\"];\n", i, joined(box.lines, "\\n"),
+        out += fmt::format("  s{} [label=\"{}\", fillcolor=\"{}\"];\n", i, fmt::join(box.lines, "\\n"),
                            fill_of(box.bound));
     }
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
@@ -108,7 +102,7 @@ std::string mapping_to_mermaid(const Result& result) {
         Box box = box_of(result, i);
         for (std::string& line : box.lines)
             line = quoted_for_mermaid(line);
-        out += fmt::format("  s{}[\"{}\"]:::{}\n", i, joined(box.lines, "<br/>"), name_of(box.bound));
+        out += fmt::format("  s{}[\"{}\"]:::{}\n", i, fmt::join(box.lines, "<br/>"), name_of(box.bound));
     }
     for (std::size_t i = 0; i < subgraphs.size(); ++i)
         for (const std::uint32_t before : subgraphs[i].predecessors)

@@ -78,4 +78,8 @@ std::string format_percent(double fraction) {
     return fmt::format("{:.1f} %", fraction * 100);
 }
 
+std::string signed_percent(double fraction) {
+    return fmt::format("{:+.1f} %", fraction * 100);
+}
+
 } // namespace archsim

@@ -19,5 +19,7 @@ std::string format_power(double watts);
 std::string format_count(double value);
 /// "41.2 %".
 std::string format_percent(double fraction);
+/// "+41.2 %".
+std::string signed_percent(double fraction);
 
 } // namespace archsim

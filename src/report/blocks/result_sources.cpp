@@ -49,15 +49,16 @@ std::string rate_sources(const Machine& machine, Resource resource) {
 
 } // namespace
 
+std::string fit_text(int n, double error, const std::string& note) {
+    return (n > 0 ? fmt::format(" (n = {}, error {})", n, format_percent(error)) : std::string()) +
+           (note.empty() ? "" : "; " + note);
+}
+
 std::string fact_source(const Fact& fact) {
     if (!fact.known() || !fact.source)
         return "";
-    std::string text = fmt::format("{}: {}", name_of(fact.source->kind), fact.source->cite);
-    if (fact.fitted_n > 0)
-        text += fmt::format(" (n = {}, error {})", fact.fitted_n, format_percent(fact.fitted_error));
-    if (!fact.note.empty())
-        text += "; " + fact.note;
-    return text;
+    return fmt::format("{}: {}{}", name_of(fact.source->kind), fact.source->cite,
+                       fit_text(fact.fitted_n, fact.fitted_error, fact.note));
 }
 
 Table sources_table(const Result& result) {

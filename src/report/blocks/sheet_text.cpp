@@ -1,39 +1,32 @@
 #include "report/blocks/sheet_text.hpp"
 
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/result_sources.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
 namespace {
 
 std::string source_text(const StatedFact& fact) {
-    std::string text = fact.cite.empty() ? "no source" : fact.cite;
-    if (fact.fitted_n > 0)
-        text += fmt::format(" (n = {}, error {})", fact.fitted_n, format_percent(fact.fitted_error));
-    if (!fact.note.empty())
-        text += "; " + fact.note;
-    return text;
+    return (fact.cite.empty() ? "no source" : fact.cite) +
+           fit_text(fact.fitted_n, fact.fitted_error, fact.note);
 }
 
 } // namespace
 
 std::string joined(const std::vector<std::string>& names, std::string_view separator) {
-    std::string text;
-    for (const std::string& name : names) {
-        if (!text.empty())
-            text += separator;
-        text += name;
-    }
-    return text;
+    return fmt::format("{}", fmt::join(names, separator));
 }
 
 std::string counts_text(const SourceCounts& sources) {
     std::string text;
     for (const SourceKind kind : kSourceKinds)
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
+        if (sources[kind] > 0)
+            text += fmt::format("{}{} {}", text.empty() ? "" : ", ", sources[kind], name_of(kind));
     return text;
 }
 

@@ -12,7 +12,7 @@
 namespace archsim {
 
 std::string joined(const std::vector<std::string>& names, std::string_view separator = ", ");
-/// "3 datasheet, 0 paper, ..."
+/// "3 datasheet, 12 assumed": the kinds that there are.
 std::string counts_text(const SourceCounts& sources);
 /// "/dram/bandwidth" -> {"dram", "bandwidth"}
 std::vector<std::string> pointer_steps(const std::string& pointer);

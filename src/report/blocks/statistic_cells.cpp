@@ -1,5 +1,7 @@
 #include "report/blocks/statistic_cells.hpp"
 
+#include "report/blocks/number_format.hpp"
+
 #include <fmt/format.h>
 #include <utility>
 
@@ -14,14 +16,6 @@ Cell tau_cell(const RankAgreement& agreement) {
 }
 
 } // namespace
-
-std::string percent(double share) {
-    return fmt::format("{:.1f} %", 100 * share);
-}
-
-std::string signed_percent(double share) {
-    return fmt::format("{:+.1f} %", 100 * share);
-}
 
 std::vector<Column> statistic_columns(std::string heading, std::string key) {
     return {{std::move(heading), "", std::move(key)},
@@ -42,14 +36,14 @@ std::vector<Cell> statistic_cells(const ValidationGroup& group) {
     const ErrorStatistics& errors = group.errors;
     return {{group.name.empty() ? "-" : group.name},
             {std::to_string(errors.n), static_cast<double>(errors.n)},
-            {percent(errors.median_ape), errors.median_ape},
-            {percent(errors.mean_ape), errors.mean_ape},
-            {percent(errors.p90_ape), errors.p90_ape},
+            {format_percent(errors.median_ape), errors.median_ape},
+            {format_percent(errors.mean_ape), errors.mean_ape},
+            {format_percent(errors.p90_ape), errors.p90_ape},
             {signed_percent(errors.bias), errors.bias},
-            {percent(errors.within_10), errors.within_10},
-            {percent(errors.within_25), errors.within_25},
-            {percent(errors.within_50), errors.within_50},
-            {percent(errors.coverage), errors.coverage},
+            {format_percent(errors.within_10), errors.within_10},
+            {format_percent(errors.within_25), errors.within_25},
+            {format_percent(errors.within_50), errors.within_50},
+            {format_percent(errors.coverage), errors.coverage},
             tau_cell(group.devices),
             tau_cell(group.models)};
 }

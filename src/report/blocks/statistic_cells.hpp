@@ -9,10 +9,6 @@
 
 namespace archsim {
 
-/// "14.2 %"
-std::string percent(double share);
-/// "+14.2 %"
-std::string signed_percent(double share);
 /// The first column holds the group's name.
 std::vector<Column> statistic_columns(std::string heading, std::string key);
 std::vector<Cell> statistic_cells(const ValidationGroup& group);

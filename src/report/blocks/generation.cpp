@@ -123,51 +123,68 @@ Paragraph generation_definitions(const GenerationEstimate& g) {
     return {text, Tone::muted};
 }
 
+namespace {
+
+/// A part with its executions, or the whole.
+struct PartRow {
+    std::string name;
+    double times = 1;
+    const Result* result = nullptr;
+    bool whole = false;
+};
+using PartColumns = std::vector<ColumnOf<PartRow>>;
+
+/// What only estimates have, of all executions.
+void add_part_metric(PartColumns& columns, Column column, const Metric& metric, bool each) {
+    column.align = Align::right;
+    columns.push_back({std::move(column), [&metric, each](const PartRow& row) {
+                           const auto value = value_of(*row.result, metric);
+                           return row.result->ok() && value ? scaled(*value * (each ? 1 : row.times), 1e-3)
+                                                            : Cell{"-"};
+                       }});
+}
+
+PartColumns part_columns() {
+    PartColumns columns = {
+        {{"Part", "", "part"},
+         [](const PartRow& row) { return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain}; }},
+        {{"Times", "", "repeat", Align::right},
+         [](const PartRow& row) { return Cell{format_count(row.times), row.times}; }},
+        {{"Parameters", "", "parameters", Align::right},
+         [](const PartRow& row) {
+             const double parameters = row.result->model->parameters;
+             return Cell{format_count(parameters), parameters};
+         }},
+        {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
+             const double macs = row.result->model->macs;
+             return Cell{format_count(macs), macs};
+         }}};
+    add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, true);
+    auto& first = columns.back().cell; // says why there is no estimate
+    first = [shown = first](const PartRow& row) {
+        const Result& r = *row.result;
+        return r.ok() || row.whole ? shown(row) : Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
+    };
+    add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
+    add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);
+    columns.push_back({{"Weights", "MB", "weight_bytes", Align::right}, [](const PartRow& row) {
+                           return scaled(row.result->estimate.memory.weight_bytes, 1e6);
+                       }});
+    return columns;
+}
+
+} // namespace
+
 Table parts_table(const Result& result) {
-    Table table;
-    table.title = fmt::format("Parts on {}", hardware_label(result));
-    table.columns = {{"Part", "", "part"},
-                     {"Times", "", "repeat", Align::right},
-                     {"Parameters", "", "parameters", Align::right},
-                     {"MACs", "each", "macs", Align::right},
-                     {"Latency", "ms each", "latency_s", Align::right},
-                     {"Latency", "ms all", "total_latency_s", Align::right},
-                     {"Energy", "mJ all", "total_energy_j", Align::right},
-                     {"Weights", "MB", "weight_bytes", Align::right}};
+    std::vector<PartRow> rows;
     std::vector<std::string> notes;
     for (const ResultPart& part : result.parts) {
-        const Result& r = *part.result;
-        const Estimate& e = r.estimate;
-        std::vector<Cell> row{{part.name},
-                              {format_count(part.repeat), part.repeat},
-                              {format_count(r.model->parameters), r.model->parameters},
-                              {format_count(r.model->macs), r.model->macs}};
-        if (r.ok()) {
-            row.push_back(scaled(e.latency_s, 1e-3));
-            row.push_back(scaled(e.latency_s * part.repeat, 1e-3));
-            row.push_back(scaled(*value_of(r, metric::energy) * part.repeat, 1e-3));
-        } else {
-            row.push_back({std::string(name_of(e.status)), {}, Tone::bad});
-            row.insert(row.end(), 2, Cell{"-"});
-            notes.push_back(fmt::format("{}: {}", part.name, e.reason));
-        }
-        row.push_back(scaled(e.memory.weight_bytes, 1e6));
-        table.rows.push_back(std::move(row));
+        rows.push_back({part.name, part.repeat, part.result.get()});
+        if (!part.result->ok())
+            notes.push_back(fmt::format("{}: {}", part.name, part.result->estimate.reason));
     }
-    const Estimate& e = result.estimate;
-    std::vector<Cell> total{{"total", {}, Tone::strong},
-                            {"1", 1.0},
-                            {format_count(result.model->parameters), result.model->parameters},
-                            {format_count(result.model->macs), result.model->macs}};
-    if (result.ok()) {
-        total.push_back(scaled(e.latency_s, 1e-3));
-        total.push_back(scaled(e.latency_s, 1e-3));
-        total.push_back(scaled(*value_of(result, metric::energy), 1e-3));
-    } else {
-        total.insert(total.end(), 3, Cell{"-"});
-    }
-    total.push_back(scaled(e.memory.weight_bytes, 1e6));
-    table.rows.push_back(std::move(total));
+    rows.push_back({"total", 1, &result, true});
+    Table table = table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(), rows);
     table.notes = std::move(notes);
     return table;
 }

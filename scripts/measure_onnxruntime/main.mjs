@@ -3,6 +3,7 @@ import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { watchOthers } from "./machine.mjs";
 import { readRows, toCsv } from "./rows.mjs";
@@ -10,7 +11,7 @@ import { quantize } from "./quantize.mjs";
 import { runNetwork } from "./run_network.mjs";
 import { giveWeights, hasWeights } from "./weights.mjs";
 
-const ROOT = path.resolve(import.meta.dirname, "../..");
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const HELP = `usage: scripts/measure [NETWORK...] [options]
 
 Times networks of the catalogue in ONNX Runtime on this machine, with random weights, and writes one measurement row

@@ -134,7 +134,7 @@ void add_identification([[maybe_unused]] Snapshot& out) {
         lines += fmt::format("{:08x} {:x} {:08x} {:08x} {:08x} {:08x}\n", leaf, subleaf, a, b, c, d);
     };
     for (const Leaf& wanted : kLeaves)
-        if (__get_cpuid_max(wanted.leaf & 0x80000000U, nullptr) >= wanted.leaf)
+        if (static_cast<unsigned>(__get_cpuid_max(wanted.leaf & 0x80000000U, nullptr)) >= wanted.leaf)
             for (unsigned sub = 0; sub < wanted.subleaves; ++sub)
                 add(wanted.leaf, sub);
     constexpr unsigned kHypervisorLeaf = 0x40000000;

@@ -1,6 +1,7 @@
 // Uses the page in headless Chromium as a reader would: node page.mjs CHROMIUM PACKAGES PAGE TOOLS SCRATCH
 // PACKAGES holds browser/ (playwright-core) and web/ (axe-core). Screenshots go to SCRATCH.
 
+import { fileURLToPath } from 'node:url';
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -13,7 +14,7 @@ import { hostileModel, modelOfSize } from './models.mjs';
 const [chromium, packages, page_, tools, scratch] = process.argv.slice(2).map(place => path.resolve(place));
 const { chromium: driver } = createRequire(path.join(packages, 'browser/x.js'))('playwright-core');
 const axe = fs.readFileSync(path.join(packages, 'web/node_modules/axe-core/axe.min.js'), 'utf8');
-const sources = path.resolve(import.meta.dirname, '../..');
+const sources = fileURLToPath(new URL('../..', import.meta.url));
 
 // A static host that knows nothing of the page.
 const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.gz': 'application/gzip' };

@@ -111,6 +111,7 @@ struct MetricView {
 
 /// One number of the table's rows in documents for programs: a metric's value or an end of its interval.
 struct MetricField {
+    /// Which number of the metric it is.
     enum class Part : std::uint8_t { value, low, high };
     const Metric* metric = nullptr;
     Part part = Part::value;

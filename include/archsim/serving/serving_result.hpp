@@ -17,7 +17,9 @@ struct Parallelism {
     std::int64_t data = 1;     ///< engines beside each other, each with the whole model
     /// Chips of one engine.
     std::int64_t engine_chips() const { return tensor * pipeline; }
+    /// Chips of all engines.
     std::int64_t chips() const { return engine_chips() * data; }
+    /// Equal when every count is.
     bool operator==(const Parallelism&) const = default;
 };
 /// Parses "tp=4,pp=2,dp=1"; throws UsageError naming what is wrong.
@@ -28,7 +30,9 @@ ARCHSIM_API std::string to_string(const Parallelism& parallelism);
 /// Limits on the ninety-ninth percentile, in seconds; 0: none.
 struct ServiceLevel {
     double time_to_first_s = 0, time_per_token_s = 0, end_to_end_s = 0;
+    /// Whether there is a limit at all.
     bool any() const { return time_to_first_s > 0 || time_per_token_s > 0 || end_to_end_s > 0; }
+    /// Whether the ninety-ninth percentiles of a run stay within every limit.
     ARCHSIM_API bool met_by(const ServingSummary& summary) const;
 };
 
@@ -54,6 +58,7 @@ struct ServingResult {
     /// Dollars per million tokens of either kind, by the share of time that each takes; absent without a
     /// price.
     ARCHSIM_API std::optional<double> usd_per_million_output() const;
+    /// The same of the prompt's tokens.
     ARCHSIM_API std::optional<double> usd_per_million_prompt() const;
 };
 

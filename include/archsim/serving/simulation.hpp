@@ -31,6 +31,7 @@ struct StepCost {
 class ARCHSIM_API StepPrices {
   public:
     virtual ~StepPrices();
+    /// Time and energy of one step with that load.
     virtual StepCost price(const StepLoad& load) = 0;
     /// Cache of one sequence of that many positions, over the whole engine.
     virtual double cache_bytes(double positions) const = 0;
@@ -68,7 +69,9 @@ struct ServedRequest {
     std::int64_t emitted = 0;
     bool refused = false; ///< its cache is larger than an engine
 
+    /// Seconds from the arrival to the first token.
     double time_to_first() const { return first_token_s - arrival_s; }
+    /// Seconds from the arrival to the last token.
     double end_to_end() const { return end_s - arrival_s; }
     /// Mean time between tokens after the first; 0 with one token.
     double time_per_token() const {

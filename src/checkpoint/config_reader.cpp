@@ -103,17 +103,8 @@ double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
     one.tied = true;
     one.layers = {layer};
     one.layers.front().mixer.shares_cache_of = -1;
-    const Graph graph = build_graph(one);
-    double sum = -2 * static_cast<double>(decoder.facts.hidden); // the table's one row and the last norm
-    for (const Tensor& t : graph.tensors) {
-        if (t.role != TensorRole::initializer || !is_floating(t.type))
-            continue;
-        double elements = 1;
-        for (const Dimension& axis : *t.shape)
-            elements *= static_cast<double>(axis.value);
-        sum += elements;
-    }
-    return sum;
+    // Without the table's one row and the last norm.
+    return floating_elements(build_graph(one)) - 2 * static_cast<double>(decoder.facts.hidden);
 }
 
 Decoder read_config(const json& document, const std::string& file) {

@@ -87,6 +87,9 @@ struct Decoder {
 /// The graph of a decoder.
 Graph build_graph(const Decoder& decoder);
 
+/// Elements of all stored tensors of floating-point formats; the integers of shapes do not count.
+double floating_elements(const Graph& graph);
+
 /// Elements of one layer's weights; what multi-token heads repeat.
 double count_parameters(const Decoder& decoder, const DecoderLayer& layer);
 

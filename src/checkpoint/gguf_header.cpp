@@ -70,7 +70,7 @@ class HeaderReader {
         const auto length = get<std::uint64_t>();
         if (length > kLongestText || length > size_)
             refuse("states a text longer than the file");
-        std::string text(length, '\0');
+        std::string text(static_cast<std::size_t>(length), '\0');
         in_.read(text.data(), static_cast<std::streamsize>(length));
         if (!in_)
             refuse("ends inside its header");

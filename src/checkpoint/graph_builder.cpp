@@ -78,4 +78,17 @@ Graph build_graph(const Decoder& decoder) {
     return g.take();
 }
 
+double floating_elements(const Graph& graph) {
+    double sum = 0;
+    for (const Tensor& t : graph.tensors) {
+        if (t.role != TensorRole::initializer || !is_floating(t.type))
+            continue;
+        double elements = 1;
+        for (const Dimension& axis : *t.shape)
+            elements *= static_cast<double>(axis.value);
+        sum += elements;
+    }
+    return sum;
+}
+
 } // namespace archsim::checkpoint

@@ -82,20 +82,6 @@ double floats(const StoredTensors& tensors) {
     return count;
 }
 
-double parameters_of(const Decoder& d) {
-    const Graph graph = build_graph(d);
-    double count = d.facts.prediction_parameters;
-    for (const Tensor& t : graph.tensors) {
-        if (t.role != TensorRole::initializer || !is_floating(t.type))
-            continue;
-        double elements = 1;
-        for (const Dimension& axis : *t.shape)
-            elements *= static_cast<double>(axis.value);
-        count += elements;
-    }
-    return count;
-}
-
 } // namespace
 
 void read_safetensors_header(const std::filesystem::path& file, StoredTensors& tensors) {
@@ -109,7 +95,7 @@ void read_safetensors_header(const std::filesystem::path& file, StoredTensors& t
     std::error_code ignored;
     if (length < 2 || length > kLargestHeader || length > std::filesystem::file_size(file, ignored))
         refuse(file, fmt::format("states a header of {} bytes, which no safetensors file has", length));
-    std::string text(length, '\0');
+    std::string text(static_cast<std::size_t>(length), '\0');
     if (!in.read(text.data(), static_cast<std::streamsize>(length)))
         refuse(file, "ends inside its header");
     const json header = parse_python_json(text, file.string());
@@ -171,7 +157,8 @@ void apply_headers(const StoredTensors& tensors, const std::string& folder, Deco
         else if (tensor.type.starts_with("F8"))
             d.formats.set(module, std::max(d.formats.scheme_bits(), 8.0));
     }
-    const double stated = floats(tensors), counted = parameters_of(d);
+    const double stated = floats(tensors),
+                 counted = d.facts.prediction_parameters + floating_elements(build_graph(d));
     if (d.formats.scheme_bits() > 0 && d.formats.scheme_bits() < 8)
         return; // packed formats hold several weights in an element
     if (std::abs(counted - stated) <= kAgreement * stated)

@@ -7,6 +7,7 @@
 //            1 ms          1000 ms measured
 
 #include "report/answers/validation_scatter.hpp"
+#include "report/render/html_text.hpp"
 
 #include "archsim/report/validation_report.hpp"
 
@@ -30,29 +31,6 @@ constexpr double kBand = 1.25; ///< dashed lines
 constexpr std::array<std::string_view, 8> kColors = {"#0072B2", "#E69F00", "#009E73", "#D55E00",
                                                      "#CC79A7", "#56B4E9", "#F0E442", "#000000"};
 
-std::string escaped(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-        case '<':
-            out += "&lt;";
-            break;
-        case '>':
-            out += "&gt;";
-            break;
-        case '&':
-            out += "&amp;";
-            break;
-        case '"':
-            out += "&quot;";
-            break;
-        default:
-            out += c;
-        }
-    }
-    return out;
-}
-
 class Scatter {
   public:
     explicit Scatter(const Chart& chart) : chart_(chart) {
@@ -72,7 +50,7 @@ class Scatter {
         out_ = fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0} {1}\" width=\"{0}\" "
                            "height=\"{1}\" font-family=\"sans-serif\" font-size=\"12\">\n"
                            "<title>{2}</title>\n<rect width=\"{0}\" height=\"{1}\" fill=\"white\"/>\n",
-                           kWidth, kHeight, escaped(chart_.title));
+                           kWidth, kHeight, html_escaped(chart_.title));
         axes();
         diagonal(1, "");
         diagonal(kBand, " stroke-dasharray=\"5 4\"");
@@ -100,7 +78,7 @@ class Scatter {
     void text(double x, double y, std::string_view anchor, std::string_view content,
               std::string_view more = "") {
         out_ += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\"{}>{}</text>\n", x, y, anchor,
-                            more, escaped(content));
+                            more, html_escaped(content));
     }
 
     void axes() {
@@ -129,8 +107,9 @@ class Scatter {
         const std::string_view color = kColors[index % kColors.size()];
         out_ += fmt::format("<g fill=\"{}\" fill-opacity=\"0.6\">\n", color);
         for (const ChartPoint& point : data.points)
-            out_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}</title></circle>\n",
-                                x_at(std::log10(point.x)), y_at(std::log10(point.y)), escaped(point.hover));
+            out_ +=
+                fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\"><title>{}</title></circle>\n",
+                            x_at(std::log10(point.x)), y_at(std::log10(point.y)), html_escaped(point.hover));
         out_ += "</g>\n";
         const double y = kTop + 10 + 20 * static_cast<double>(index);
         out_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"5\" fill=\"{}\"/>\n",

@@ -53,7 +53,7 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
             return cell;
         });
         if (ranks && !m->low_field.empty())
-            add_estimated(columns, {"90 %", m->column_unit, m->key + "_interval", Align::right, 2},
+            add_estimated(columns, {"90 %", m->column_unit, m->key + "_interval", Align::right, 1},
                           [m, measure](const RankingRow& row) {
                               const auto found = measure(row);
                               if (!found)
@@ -85,7 +85,7 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                                                                                     : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
-        add_estimated(columns, {"Belief", "", "belief", Align::left, 1}, [](const RankingRow& row) {
+        add_estimated(columns, {"Belief", "", "belief", Align::left, 2}, [](const RankingRow& row) {
             const bool projected = row.result->estimate.projected;
             return Cell{projected ? "projected" : "measured", {}, projected ? Tone::muted : Tone::plain};
         });

@@ -271,8 +271,7 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     Flags flags(name, description,
                 "Examples:\n" + examples +
                     "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 4 answered, "
-                    "but nothing "
-                    "runs or meets the limits, 70 fault of the tool.",
+                    "but nothing runs or meets the limits, 70 fault of the tool.",
                 name + " " + std::string(version()));
     setup(flags);
     if (argc == 3 && std::string_view(argv[1]) == "--help-format") {

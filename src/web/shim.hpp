@@ -3,15 +3,23 @@
 // ahead of every file of that build, so that no other file knows of it.
 
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <compare>
 #include <cstdlib>
 #include <functional>
+#include <spawn.h>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <type_traits>
 #include <utility>
+
+/// A page starts no programs.
+extern "C" inline int posix_spawnp(pid_t*, const char*, const posix_spawn_file_actions_t*,
+                                   const posix_spawnattr_t*, char* const*, char* const*) {
+    return ENOSYS;
+}
 
 namespace std { // NOLINT(cert-dcl58-cpp): these names are the standard's, with its meaning
 

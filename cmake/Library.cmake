@@ -41,7 +41,7 @@ include(cmake/Assets.cmake)
 include(cmake/EmbeddedFiles.cmake)
 # Reports and readers of small files work for microseconds, so that their compilation, which is the longest, is cut by a
 # quarter by optimising them less.
-set(archsim_text_pattern "/src/(report|checkpoint|check|capi)/")
+set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|hardware)/")
 set(archsim_objects)
 foreach(part first later)
     set(text_sources ${archsim_${part}_sources})

@@ -12,9 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-// A decoder with more layers or wider ones is a mistake of the file, and costs time and memory to build.
-constexpr std::int64_t kMostLayers = 2000;
-
 DataType type_of(const std::string& name) {
     return name == "float16" ? DataType::float16 : name == "float32" ? DataType::float32 : DataType::bfloat16;
 }

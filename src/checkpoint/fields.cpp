@@ -14,9 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-// No size of a decoder comes near; it keeps products of a few of them exact.
-constexpr double kLargestCount = 1e12;
-
 /// Python's json module writes what JSON has no word for.
 std::string without_infinities(std::string_view text) {
     std::string out;

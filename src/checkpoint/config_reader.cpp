@@ -54,7 +54,7 @@ void note_unknown_type(const std::string& type, const std::string& file, std::ve
         fmt::format("\"{}\" is not known; read by its fields as a decoder with a norm before each half, "
                     "a gated MLP and no biases",
                     type);
-    finding.mend = "hold the parameters against the published count";
+    finding.hint = "hold the parameters against the published count";
     findings.push_back(std::move(finding));
 }
 

@@ -222,7 +222,7 @@ void Fields::refuse(const std::string& key, const std::string& why) const {
     finding.file = file_;
     finding.where = prefix_ + key;
     finding.message = why;
-    finding.mend = "take the file as published with the model";
+    finding.hint = "take the file as published with the model";
     throw InputError(finding);
 }
 
@@ -322,7 +322,7 @@ void Fields::report_unread(std::vector<Finding>& findings) const {
         finding.where = prefix_ + key;
         finding.message =
             fmt::format("{} is not known and may change sizes; the model is counted without it", shown);
-        finding.mend = "hold the parameters against the published count";
+        finding.hint = "hold the parameters against the published count";
         findings.push_back(std::move(finding));
     }
 }

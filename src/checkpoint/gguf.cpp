@@ -97,7 +97,7 @@ class GgufReader {
         Finding finding;
         finding.file = file_;
         finding.message = why;
-        finding.mend = "convert the model again";
+        finding.hint = "convert the model again";
         throw InputError(finding);
     }
     double key(const std::string& name, double fallback) const {

@@ -101,7 +101,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
         finding.where = config.place("quantization_config");
         finding.message =
             fmt::format("the method \"{}\" is not known; weights are counted as unquantised", method);
-        finding.mend = "state the bits with --weights";
+        finding.hint = "state the bits with --weights";
         decoder.findings.push_back(std::move(finding));
         return;
     }

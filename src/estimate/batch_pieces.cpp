@@ -253,9 +253,9 @@ void spread(BatchSchedule& schedule, const Partition& smaller, const Partition& 
 BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
-    // What is alike for the library's mappers need not be so for another.
-    const bool share = !machine.mapper && work.alike.size() == count;
-    const auto is_first = [&](std::uint32_t i) { return !share || work.alike[i] == i; };
+    // A class of the library's mappers need not be one for another.
+    const bool share = !machine.mapper && work.representatives.size() == count;
+    const auto is_first = [&](std::uint32_t i) { return !share || work.representatives[i] == i; };
     std::size_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i)
         distinct += is_first(i);
@@ -265,7 +265,7 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     whole.mappings.reserve(distinct);
     for (std::uint32_t i = 0; i < count; ++i) {
         if (!is_first(i)) {
-            whole.which[i] = whole.which[work.alike[i]];
+            whole.which[i] = whole.which[work.representatives[i]];
             continue;
         }
         whole.which[i] = static_cast<std::uint32_t>(whole.mappings.size());

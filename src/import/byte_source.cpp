@@ -21,9 +21,9 @@ constexpr std::size_t kWindow = 16u << 10;
 /// Read after a jump over weights: the head of the next tensor.
 constexpr std::size_t kJumpWindow = 512;
 
-[[noreturn]] void fail(const std::string& file, const std::string& message, const std::string& mend) {
+[[noreturn]] void fail(const std::string& file, const std::string& message, const std::string& hint) {
     throw InputError(
-        Finding{.kind = FindingKind::unreadable_file, .message = message, .file = file, .mend = mend});
+        Finding{.kind = FindingKind::unreadable_file, .message = message, .file = file, .hint = hint});
 }
 
 std::string reason() {

@@ -119,7 +119,7 @@ Facts device_facts(const Result& result) {
     if (result.machine && result.machine->power_limit_w > 0)
         facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
                                each + format_power(result.machine->power_limit_w)});
-    facts.items.push_back({"Runtime", result.runtime ? result.runtime->id : "-"});
+    facts.items.push_back({"Stack", result.runtime ? result.runtime->id : "-"});
     return facts;
 }
 

@@ -32,7 +32,7 @@ std::string field(double value) {
     finding.file = file.string();
     finding.where = fmt::format("line {}", line);
     finding.message = std::move(message);
-    finding.mend = "write it again with validate_estimates --save-left-out";
+    finding.hint = "write it again with validate_estimates --save-left-out";
     throw InputError(finding);
 }
 

@@ -73,7 +73,7 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
         fmt::format("a language model with a cache: sizes that are not given are one prompt of {} tokens and "
                     "an empty cache",
                     kPromptTokens);
-    finding.mend = "give --prompt-tokens and --generate-tokens, or --dim for each symbol";
+    finding.hint = "give --prompt-tokens and --generate-tokens, or --dim for each symbol";
     graph.findings.push_back(std::move(finding));
 }
 

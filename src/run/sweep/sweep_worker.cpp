@@ -51,14 +51,14 @@ MachineChanges SweepWorker::enter(const SweepPoint& point) {
         key_ = key;
         machine_ = shared_.machine(key, reason_);
         if (request_.axes.empty())
-            find_alike_formats();
+            find_representatives_formats();
     }
     counted_ = BatchCounts();
     rows_.assign(request_.axes.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
     return changes;
 }
 
-void SweepWorker::find_alike_formats() {
+void SweepWorker::find_representatives_formats() {
     alike_.resize(precisions_.size());
     std::vector<ExecutedPrecision> executed(precisions_.size());
     for (std::size_t p = 0; p < precisions_.size(); ++p) {

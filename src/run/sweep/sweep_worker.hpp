@@ -32,7 +32,7 @@ class SweepWorker {
   private:
     /// The device of the point but for changes of its rates, which are returned.
     MachineChanges enter(const SweepPoint& point);
-    void find_alike_formats();
+    void find_representatives_formats();
     SweepRow estimate(const SweepPoint& point, const MachineChanges& changes, SweepRow row);
     const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);
 

@@ -2,6 +2,7 @@
 
 #include "family/gpu_view.hpp"
 #include "family/table.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <array>
 
@@ -15,7 +16,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact fabric_efficiency;      ///< share of that width that streams reach
 };
 
-class GpuMapper final : public Mapper {
+class GpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "gpu"; }
 
@@ -37,6 +38,12 @@ class GpuMapper final : public Mapper {
         default:
             return gpu::map_simple(view, work, out);
         }
+    }
+
+    /// Tiles are chosen by arithmetic against L2; multiprocessors that fetch little do not draw the
+    /// bandwidth.
+    bool counts_depend_on(Lever lever, const Machine& machine) const override {
+        return lever != Lever::bandwidth || machine.param(Parameter::unit_load_bytes_per_clock, 0) > 0;
     }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {

@@ -19,7 +19,7 @@ std::string name_of_file(const std::filesystem::path& path) {
         return absolute.parent_path().filename().string();
     return std::filesystem::is_directory(path, ignored)
                ? (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string()
-               : path.stem().string();
+               : (path.extension() == ".gz" ? path.stem() : path).stem().string();
 }
 
 LanguageModel language_model(const CheckpointFacts& facts) {

@@ -1,9 +1,10 @@
-// A study file -> StudyRequest, with every mistake as a finding.
+// A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
 #include "archsim/run/study.hpp"
 
 #include "hardware/json_reader.hpp"
 #include "hardware/text.hpp"
+#include "run/compare/yaml_text.hpp"
 
 #include <fmt/format.h>
 
@@ -260,12 +261,22 @@ class StudyReader {
 
 StudyRequest read_study(const Session& session, const fs::path& file) {
     std::vector<Finding> findings;
-    const auto document = parse_json_file(file.string(), findings);
-    if (!document)
-        unusable(std::move(findings));
-    StudyReader reader(session, file);
-    StudyRequest study = reader.read(*document);
-    findings = reader.take_findings();
+    const auto read = [&](const nlohmann::json& document) {
+        StudyReader reader(session, file);
+        StudyRequest study = reader.read(document);
+        findings = reader.take_findings();
+        return study;
+    };
+    StudyRequest study;
+    if (is_yaml_file(file.string())) {
+        if (const auto document = parse_yaml_file(file.string(), findings)) {
+            study = read(document->value);
+            for (Finding& finding : findings)
+                finding.where = fmt::format("{} ({})", document->place_of(finding.where), finding.where);
+        }
+    } else if (const auto document = parse_json_file(file.string(), findings)) {
+        study = read(*document);
+    }
     if (!findings.empty())
         unusable(std::move(findings));
     return study;

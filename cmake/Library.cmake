@@ -40,6 +40,9 @@ list(FILTER archsim_later_sources INCLUDE REGEX "/src/(${archsim_later_pattern})
 
 include(cmake/Assets.cmake)
 include(cmake/EmbeddedFiles.cmake)
+if(NOT EMSCRIPTEN) # for which Debian has no zlib
+    include(cmake/Zlib.cmake)
+endif()
 # Reports and readers of small files work for microseconds, so that their compilation, which is the longest, is cut by a
 # quarter by optimising them less.
 set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|hardware|store)/")
@@ -73,7 +76,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/data_dir.cpp PROPERTI
 function(archsim_library target kind)
     set(objects ${ARGN})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-    add_library(${target} ${kind} ${objects})
+    add_library(${target} ${kind} ${objects} ${archsim_inflate_object})
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

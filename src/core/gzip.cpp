@@ -1,83 +1,72 @@
 #include "core/gzip.hpp"
 
-#include "core/inflate.hpp"
-
-#include <array>
 #include <cstddef>
+#include <limits>
 #include <system_error>
-#include <utility>
+
+#ifndef __EMSCRIPTEN__
+#define Z_PREFIX // zlib's own way to names of one's own: cmake/Zlib.cmake
+#include <zlib.h>
+#endif
 
 namespace archsim {
-
-namespace {
-
-constexpr std::size_t kHeaderBytes = 10, kTrailerBytes = 8;
-
-std::uint32_t crc32(std::span<const std::uint8_t> bytes) {
-    static constexpr auto kTable = [] {
-        std::array<std::uint32_t, 256> table{};
-        for (std::uint32_t i = 0; i < 256; ++i) {
-            std::uint32_t value = i;
-            for (int bit = 0; bit < 8; ++bit)
-                value = (value >> 1) ^ ((value & 1U) != 0 ? 0xEDB88320U : 0U);
-            table[i] = value;
-        }
-        return table;
-    }();
-    std::uint32_t crc = ~std::uint32_t{0};
-    for (const std::uint8_t byte : bytes)
-        crc = kTable[(crc ^ byte) & 0xFFU] ^ (crc >> 8);
-    return ~crc;
-}
-
-std::uint32_t number_at(std::span<const std::uint8_t> bytes, std::size_t at) {
-    return bytes[at] | std::uint32_t{bytes[at + 1]} << 8 | std::uint32_t{bytes[at + 2]} << 16 |
-           std::uint32_t{bytes[at + 3]} << 24;
-}
-
-/// Bytes of the header with the fields that its flags announce.
-std::optional<std::size_t> header_size(std::span<const std::uint8_t> file) {
-    constexpr unsigned kHeaderCheck = 2, kExtra = 4, kName = 8, kComment = 16, kReserved = 0xE0;
-    const unsigned flags = file[3];
-    if (file[2] != 8 || (flags & kReserved) != 0)
-        return std::nullopt;
-    std::size_t at = kHeaderBytes;
-    if ((flags & kExtra) != 0)
-        at += 2 + (file.size() >= at + 2 ? file[at] + file[at + 1] * std::size_t{256} : 0);
-    for (const unsigned text : {kName, kComment})
-        if ((flags & text) != 0) {
-            while (at < file.size() && file[at] != 0)
-                ++at;
-            ++at;
-        }
-    if ((flags & kHeaderCheck) != 0)
-        at += 2;
-    if (at > file.size())
-        return std::nullopt;
-    return at;
-}
-
-} // namespace
 
 bool is_gzip(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
 }
 
-std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> packed) {
-    if (!is_gzip(packed) || packed.size() < kHeaderBytes + kTrailerBytes)
-        return std::nullopt;
-    const auto header = header_size(packed);
-    if (!header || packed.size() - *header < kTrailerBytes)
-        return std::nullopt;
-    const auto blocks = packed.subspan(*header, packed.size() - *header - kTrailerBytes);
-    const std::size_t trailer = packed.size() - kTrailerBytes;
-    const std::uint32_t size = number_at(packed, trailer + 4);
-    auto inflated = inflate(blocks, size);
-    if (!inflated || inflated->packed_bytes != blocks.size() || inflated->bytes.size() != size ||
-        crc32(inflated->bytes) != number_at(packed, trailer))
-        return std::nullopt;
-    return std::move(inflated->bytes);
+#ifdef __EMSCRIPTEN__
+
+// There is no zlib for WebAssembly in Debian, and need not be: a browser unpacks what is dropped on the page.
+std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t>) {
+    return std::nullopt;
 }
+
+#else
+
+namespace {
+
+/// No symbol of deflate stands for more: 258 bytes in two bits.
+constexpr std::size_t kMostGrowth = 1032;
+constexpr std::size_t kTrailerBytes = 8;
+
+/// The last field of the file: the size of what it holds, modulo 2^32.
+std::size_t stated_size(std::span<const std::uint8_t> packed) {
+    const auto field = packed.last(4);
+    return field[0] | std::size_t{field[1]} << 8 | std::size_t{field[2]} << 16 | std::size_t{field[3]} << 24;
+}
+
+struct Stream : z_stream {
+    Stream() : z_stream{} {}
+    ~Stream() { inflateEnd(this); }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+};
+
+} // namespace
+
+std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> packed) {
+    constexpr int kGzipOfAnyWindow = 16 + MAX_WBITS;
+    if (!is_gzip(packed) || packed.size() < kTrailerBytes || packed.size() > std::numeric_limits<uInt>::max())
+        return std::nullopt;
+    const std::size_t size = stated_size(packed);
+    if (size / kMostGrowth > packed.size()) // before memory is taken for it
+        return std::nullopt;
+    std::vector<std::uint8_t> bytes(size);
+    Stream stream;
+    stream.next_in = const_cast<Bytef*>(packed.data()); // read only, which zlib's type does not say
+    stream.avail_in = static_cast<uInt>(packed.size());
+    std::uint8_t nothing = 0;
+    stream.next_out = bytes.empty() ? &nothing : bytes.data();
+    stream.avail_out = static_cast<uInt>(bytes.size());
+    // It checks the sum and the size behind the blocks.
+    if (inflateInit2(&stream, kGzipOfAnyWindow) != Z_OK || inflate(&stream, Z_FINISH) != Z_STREAM_END ||
+        stream.avail_in != 0 || stream.avail_out != 0)
+        return std::nullopt;
+    return bytes;
+}
+
+#endif
 
 std::filesystem::path stored_file(const std::filesystem::path& file) {
     std::error_code unknown;

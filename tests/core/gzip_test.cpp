@@ -100,12 +100,13 @@ TEST_CASE("headers with fields are read over", "[gzip]") {
         file.insert(file.begin() + 10, fields.begin(), fields.end());
         return gunzip(file);
     };
-    REQUIRE(with(4, {2, 0, 9, 9}) == wanted);                                 // extra field
-    REQUIRE(with(8, {'n', 0}) == wanted);                                     // name
-    REQUIRE(with(2 | 4 | 8 | 16, {1, 0, 9, 'n', 0, 'c', 0, 7, 7}) == wanted); // all, comment and header check
-    REQUIRE(with(32, {}) == std::nullopt);                                    // reserved
-    REQUIRE(with(4, {0xFF, 0xFF}) == std::nullopt);                           // longer than the file
-    REQUIRE(with(8, Bytes(100, 'n')) == std::nullopt);                        // runs into what follows
+    REQUIRE(with(4, {2, 0, 9, 9}) == wanted);                       // extra field
+    REQUIRE(with(8, {'n', 0}) == wanted);                           // name
+    REQUIRE(with(4 | 8 | 16, {1, 0, 9, 'n', 0, 'c', 0}) == wanted); // both and a comment
+    REQUIRE(with(2, {7, 7}) == std::nullopt);                       // a sum of the header that is none
+    REQUIRE(with(32, {}) == std::nullopt);                          // reserved
+    REQUIRE(with(4, {0xFF, 0xFF}) == std::nullopt);                 // longer than the file
+    REQUIRE(with(8, Bytes(100, 'n')) == std::nullopt);              // runs into what follows
 }
 
 TEST_CASE("a damaged or truncated gzip file is refused", "[gzip]") {

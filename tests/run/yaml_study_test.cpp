@@ -31,7 +31,7 @@ void require_yaml_mistake(const std::string& text, const std::string& where, con
     CHECK_THAT(findings[0].file, Catch::EndsWith("study.yaml"));
     CHECK(findings[0].where == where);
     CHECK_THAT(findings[0].message, Catch::Contains(says));
-    CHECK_FALSE(findings[0].mend.empty());
+    CHECK_FALSE(findings[0].hint.empty());
 }
 
 nlohmann::json value_of(const std::string& text) {

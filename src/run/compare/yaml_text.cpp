@@ -45,7 +45,7 @@ struct LibYaml {
 /// What stops the reading, at a place.
 struct YamlMistake {
     yaml_mark_t at;
-    std::string message, mend;
+    std::string message, hint;
 };
 
 std::string place_text(std::size_t line, std::size_t column) {
@@ -253,7 +253,7 @@ std::optional<YamlDocument> parse_yaml_file(const std::string& file, std::vector
         finding.file = file;
         finding.where = place_text(mistake.at.line + 1, mistake.at.column + 1);
         finding.message = mistake.message;
-        finding.mend = mistake.mend;
+        finding.hint = mistake.hint;
         findings.push_back(std::move(finding));
     } catch (const InputError& problem) {
         if (problem.findings().empty()) {

@@ -45,7 +45,7 @@ struct HistoryChanges {
     std::vector<CellChange> changes;  ///< questions of both sides that differ by more than the threshold
     std::size_t same = 0;             ///< questions of both sides that do not
     std::vector<CellKey> gone, added; ///< questions of one side alone
-    std::size_t worse() const;
+    ARCHSIM_API std::size_t worse() const;
 };
 /// `before` and `after` name a run by its number, `last`, `previous`, or all runs of a version of the
 /// library: of several answers to a question the newest counts. A change of less than `threshold` (0.01: one

@@ -155,7 +155,7 @@ Facts performance_facts(const Result& result, const MetricView& view) {
         facts.items.insert(facts.items.end(), times.begin(), times.end());
     }
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
-    facts.items.push_back({"Bottleneck distribution", ""});
+    facts.items.push_back({"Bottleneck Distribution", ""});
     facts.items.push_back(
         {"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
     facts.items.push_back(

@@ -66,12 +66,6 @@ std::string where_of(const ParameterSite& site) {
     return text.substr(text.find(" of ") + 4);
 }
 
-/// Which file states a site.
-std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site) {
-    return site.device.empty() ? hardware.runtime(site.runtime)->file
-                               : hardware.device(site.device).device->file;
-}
-
 int rows_deciding(const ParameterFit& fit, std::size_t parameter) {
     const std::vector<double> weights = fit.weights();
     int n = 0;

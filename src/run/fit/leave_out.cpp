@@ -12,6 +12,7 @@ namespace archsim {
 
 namespace {
 
+/// Stated values are near those of the last fit.
 constexpr int kFullIterations = 3;
 constexpr int kRefitIterations = 8;
 
@@ -62,9 +63,9 @@ std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut w
     return predictions;
 }
 
-FitResult fit_all(ParameterFit& fit) {
+FitResult fit_all(ParameterFit& fit, int iterations) {
     FitOptions options;
-    options.max_iterations = kFullIterations;
+    options.max_iterations = iterations;
     return fit.fit(fit.weights(), fit.start(), options);
 }
 
@@ -152,14 +153,15 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
             continue;
         }
         ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
-        const FitResult full = fit_all(fit);
+        const FitResult full = fit_all(fit, kFullIterations);
         put(left_out_predictions(fit, LeaveOut::model, full), predictions.without_model);
         if (!alone) {
             put(left_out_predictions(fit, LeaveOut::device, full), predictions.without_device);
             continue;
         }
         ParameterFit reverted(without_device, part, set.parameters, threads);
-        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted)), predictions.without_device);
+        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations)),
+            predictions.without_device);
     }
     return predictions;
 }

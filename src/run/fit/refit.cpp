@@ -11,6 +11,9 @@ namespace archsim {
 
 namespace {
 
+/// Enough for starts that are off by a factor; a fit that has settled ends before.
+constexpr int kJointIterations = 8;
+
 /// Rows that a parameter decides, and their median error.
 struct Support {
     int rows = 0;
@@ -40,7 +43,7 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
         for (const std::size_t i : set.rows)
             part.push_back(rows[i]);
         ParameterFit fit(estimator, std::move(part), std::move(set.parameters), threads);
-        const FitResult full = fit_all(fit);
+        const FitResult full = fit_all(fit, kJointIterations);
         const std::vector<Prediction> left_out = left_out_predictions(fit, LeaveOut::model, full);
         const std::vector<double> weights = fit.weights();
         result.rows += static_cast<std::size_t>(

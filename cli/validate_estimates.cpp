@@ -23,8 +23,7 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
-  validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg
-  validate_estimates --measurements tests/measured --refit)";
+  validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg)";
 
 /// The path of a picture as a document beside it refers to it.
 std::string seen_from(const std::string& picture, const std::string& document) {

@@ -85,15 +85,15 @@ TEST_CASE("a quantised concatenation takes vector cycles by the byte, a float on
     network.product(6, 8, 8);
     NetworkWork work = network.work();
     work.graph = &s.graph;
-    Rig rig(Family("dsp"), 1, 1000); // 2000 matrix operations a cycle, 0.1 of them on the vector unit
+    Rig rig(Family("dsp"), 1, 1000); // 1000 matrix operations a cycle, 0.1 of them on the vector unit
     rig.set(Parameter::vector_per_matrix, 0.1).set(Parameter::vector_efficiency, 0.5);
     rig.set(Parameter::requantize_cost, 64);
     const Mapper& dsp = *mapper_of("dsp");
     check_demands(dsp.map_network(work, rig.machine()).fixed,
-                  {{Resource::vector_cycles, Lane::overhead, 64 * 10 / 200.0, 0.5}});
+                  {{Resource::vector_cycles, Lane::overhead, 64 * 10 / 100.0, 0.5}});
     work.precision = PrecisionConfig::parse("w8a16").value();
     check_demands(dsp.map_network(work, rig.machine()).fixed,
-                  {{Resource::vector_cycles, Lane::overhead, 64 * 20 / 200.0, 0.5}});
+                  {{Resource::vector_cycles, Lane::overhead, 64 * 20 / 100.0, 0.5}});
     work.precision = PrecisionConfig::uniform(Precision::fp16);
     check_demands(dsp.map_network(work, rig.machine()).fixed, {});
 }

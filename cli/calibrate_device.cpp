@@ -6,8 +6,6 @@
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 
-#include <chrono>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <thread>
 
@@ -17,11 +15,6 @@ constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements t
   calibrate_device A100 --measurements my_board.csv --output my_a100.json
   calibrate_device A100 --measurements my_board.csv --parameters matrix_efficiency
   calibrate_device --stack hailort --with-devices --measurements tests/measured/calibration.csv)";
-
-std::string today() {
-    return fmt::format("{:%Y-%m-%d}",
-                       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
-}
 
 } // namespace
 
@@ -78,7 +71,7 @@ int main(int argc, char** argv) {
                 fmt::format("--output: {} files would change; use --write", outcome.files.size()));
         for (const CalibratedFile& file : outcome.files)
             if (write || !output_file.empty())
-                write_file(write ? file.file : output_file, calibrated_text(file, cite, today()));
+                write_file(write ? file.file : output_file, calibrated_text(file, cite, cli::today()));
         output.emit_answer(outcome.calibration);
         return table.findings.empty() ? 0 : 3;
     };

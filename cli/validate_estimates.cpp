@@ -1,13 +1,17 @@
 // validate_estimates: runs published measurements through the estimator and reports the errors.
 
 #include "archsim/report/validation_report.hpp"
+#include "archsim/run/first_run_file.hpp"
 #include "archsim/run/leave_out.hpp"
 #include "archsim/run/left_out_file.hpp"
 #include "archsim/run/measurements.hpp"
+#include "archsim/run/refit.hpp"
 #include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
 #include "common/tool.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <optional>
 #include <thread>
 
@@ -19,13 +23,38 @@ constexpr const char* kExamples = R"(  validate_estimates --measurements tests/m
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
-  validate_estimates --measurements tests/measured/calibration.csv --output docs/validation.md \
-                     --scatter docs/validation.svg)";
+  validate_estimates --measurements tests/measured --output docs/validation.md --scatter docs/validation.svg)";
 
 /// The path of a picture as a document beside it refers to it.
 std::string seen_from(const std::string& picture, const std::string& document) {
     const std::filesystem::path folder = std::filesystem::path(document).parent_path();
     return std::filesystem::path(picture).lexically_proximate(folder.empty() ? "." : folder).generic_string();
+}
+
+/// Calls `with` the database as shipped and with its tuned facts reverted.
+template <class With>
+auto leaving_out(archsim::SessionOptions options, const archsim::RowEstimator& shipped, With with) {
+    options.tuned = archsim::TunedFacts::devices_reverted;
+    const archsim::Session devices(options);
+    options.tuned = archsim::TunedFacts::reverted;
+    const archsim::Session all(options);
+    const archsim::RowEstimator devices_reverted(devices), reverted(all);
+    return with(archsim::LeftOutEstimators{shipped, devices_reverted, reverted});
+}
+
+void write_refit(const archsim::SessionOptions& options, const std::vector<archsim::MeasuredRow>& rows,
+                 const std::vector<std::string>& files, unsigned threads) {
+    const archsim::Session session(options);
+    const archsim::RowEstimator estimator(session);
+    const archsim::Refit refit = archsim::refit_all(estimator, rows, threads);
+    std::vector<std::string> names;
+    for (const std::string& file : files)
+        names.push_back(std::filesystem::path(file).filename().string());
+    const std::string cite =
+        fmt::format("joint fit of {} parameters on {} rows ({}), validate_estimates --refit",
+                    refit.parameters, refit.rows, fmt::join(names, ", "));
+    for (const archsim::CalibratedFile& file : refit.files)
+        archsim::write_file(file.file, archsim::calibrated_text(file, cite, archsim::cli::today()));
 }
 
 } // namespace
@@ -35,11 +64,13 @@ int main(int argc, char** argv) {
     std::vector<std::string> hardware, models, overlays;
     cli::MeasurementOptions measured;
     MeasuredContext context;
-    std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
+    std::string scatter, leave_out, left_out_file, save_left_out, first_run, uncertainty;
+    bool refit = false;
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
-        measured.add_to(flags, "CSV file(s) of measured values; see tests/measured/README.md");
+        measured.add_to(flags,
+                        "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
         flags
             .add_option("--hardware", hardware,
                         "only rows of these devices; with --from: the device that ran")
@@ -50,13 +81,19 @@ int main(int argc, char** argv) {
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
         flags.add_option("--scatter", scatter, "also write predicted against measured as an SVG picture");
         flags
-            .add_option("--leave-out", leave_out,
-                        "predict every row with parameters fitted without its model, or without its device")
-            .one_of({"model", "device"});
+            .add_option(
+                "--leave-out", leave_out,
+                "predict every row with parameters fitted without its model, its device or its family")
+            .one_of({"model", "device", "family"});
+        flags.add_flag("--refit", refit,
+                       "first fit all parameters to the rows and write them into the hardware database");
         flags.add_option("--save-left-out", save_left_out,
                          "write the left-out predictions of all rows to FILE (CSV)");
         flags.add_option("--left-out", left_out_file,
                          "report the left-out predictions of FILE beside the shipped ones");
+        flags.add_option(
+            "--first-run", first_run,
+            "report the blind predictions of FILE (CSV of an earlier version) beside the present ones");
         flags.add_option("--uncertainty", uncertainty,
                          "write the interval table that left-out rows support to FILE");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
@@ -76,17 +113,22 @@ int main(int argc, char** argv) {
         });
         SessionOptions options;
         options.hardware_overlays = measured.overlays(overlays);
+        const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
+        if (refit)
+            write_refit(options, table.rows, measured.files, threads);
         const Session session(options);
         const RowEstimator estimator(session);
-        const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
         ValidationAnswer answer{
             validate(
                 table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
             table.findings};
         if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
-            const std::vector<LeftOutRow> rows = left_out_file.empty()
-                                                     ? make_left_out(estimator, table.rows, threads)
-                                                     : read_left_out(left_out_file);
+            const std::vector<LeftOutRow> rows =
+                left_out_file.empty() ? leaving_out(options, estimator,
+                                                    [&](const LeftOutEstimators& each) {
+                                                        return make_left_out(each, table.rows, threads);
+                                                    })
+                                      : read_left_out(left_out_file);
             if (!save_left_out.empty())
                 write_file(save_left_out, to_csv(rows));
             answer.left_out = left_out_validation(answer.validation, rows);
@@ -95,8 +137,16 @@ int main(int argc, char** argv) {
             write_file(uncertainty,
                        uncertainty_json(residual_classes(*answer.left_out), measured_on(answer.validation)));
         if (!leave_out.empty())
-            answer.validation = summarize(leave_out_rows(
-                estimator, table.rows, leave_out == "model" ? LeaveOut::model : LeaveOut::device, threads));
+            answer.validation = leaving_out(options, estimator, [&](const LeftOutEstimators& each) {
+                const LeaveOut what = leave_out == "model"    ? LeaveOut::model
+                                      : leave_out == "device" ? LeaveOut::device
+                                                              : LeaveOut::family;
+                return summarize(leave_out_rows(each, table.rows, what, threads));
+            });
+        if (answer.left_out)
+            answer.support = fit_support(estimator, table.rows, threads);
+        if (!first_run.empty())
+            answer.first_run = read_first_run(first_run);
         if (!scatter.empty())
             write_file(scatter, scatter_svg(answer.validation));
         if (!scatter.empty())

@@ -5,6 +5,8 @@
 #include "common/manual.hpp"
 #include "core/printable.hpp"
 
+#include <chrono>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,6 +20,11 @@
 #include <unistd.h>
 
 namespace archsim::cli {
+
+std::string today() {
+    return fmt::format("{:%Y-%m-%d}",
+                       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+}
 
 namespace {
 

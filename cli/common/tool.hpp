@@ -42,6 +42,9 @@ struct OutputOptions {
     }
 };
 
+/// YYYY-MM-DD
+std::string today();
+
 /// Whether a tool has --batch-size.
 enum class BatchFlag : std::uint8_t { present, absent };
 

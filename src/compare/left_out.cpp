@@ -1,11 +1,11 @@
 #include "archsim/compare/left_out.hpp"
 
-#include "compare/quantile.hpp"
+#include "compare/interval_maker.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
-#include <functional>
 #include <map>
 #include <set>
 
@@ -14,197 +14,33 @@ namespace archsim {
 namespace {
 
 constexpr double kOutdated = 0.01;
+/// Exchangeable groups from which a regime has a class of its own.
+constexpr std::size_t kGroupsOfRegime = 5;
 
-// See residual_classes() for what these mean.
-constexpr double kTail = 0.05;
-constexpr double kDrawnTowards = 15;
-constexpr double kUnmeasuredWidening = 1.5;
-constexpr double kUnmeasuredLeast = 1.6;
-constexpr std::size_t kFewRows = 10;
-constexpr double kFewRowsFactor = 2;
-constexpr double kPowerFactor = 1.25;
-constexpr double kProjectionFactor = 3.5;
+constexpr std::array kMetrics = {SpreadOf::latency, SpreadOf::throughput, SpreadOf::prefill,
+                                 SpreadOf::decode,  SpreadOf::energy,     SpreadOf::power};
+constexpr std::array kEvidence = {Evidence::device, Evidence::stack, Evidence::none};
 
-/// log(measured / predicted) of a row, turned so that it is about time.
-struct Residual {
-    std::string family, runtime, regime, evidence;
-    double value = 0;
-};
+using Devices = std::map<std::string, std::set<std::string>>;
 
-bool is_rate(const MeasuredRow& row) {
-    return row.metric == MeasuredMetric::throughput_per_s;
+/// What is left to go by: after a network everything else, after a device the stack where other devices carry
+/// it, after a family nothing.
+std::string evidence_after(LeaveOut what, const Prediction& shipped, const Devices& of_stack) {
+    if (what == LeaveOut::model)
+        return shipped.evidence;
+    const auto devices = of_stack.find(shipped.runtime);
+    const bool others = devices != of_stack.end() && devices->second.size() > 1;
+    const bool known = what == LeaveOut::device && others && shipped.evidence != name_of(Evidence::none);
+    return std::string(name_of(known ? Evidence::stack : Evidence::none));
 }
 
-std::vector<Residual> residuals_of(const Validation& validation) {
-    std::vector<Residual> result;
-    for (const ValidatedRow& row : validation.rows) {
-        const bool time = row.measured.metric == MeasuredMetric::latency_ms || is_rate(row.measured);
-        if (!row.prediction.ok() || !time || row.measured.weight < kTrustedWeight)
-            continue;
-        const double ratio = std::log(row.measured.value / row.prediction.predicted);
-        result.push_back({row.prediction.family, row.prediction.runtime, row.prediction.regime,
-                          row.prediction.evidence, is_rate(row.measured) ? -ratio : ratio});
-    }
-    return result;
-}
-
-/// Logarithms of the factors.
-struct Band {
-    double low = 0, high = 0;
-    std::size_t rows = 0;
-};
-
-/// Percentiles of the residuals, drawn towards the band around them. With few rows the extreme ones stand
-/// for the tails: the (n + 1)-quantile, as for a new row.
-Band band_of(std::vector<double> values, const Band* around) {
-    Band band;
-    band.rows = values.size();
-    if (values.empty())
-        return around ? Band{around->low, around->high, 0} : Band{};
-    std::sort(values.begin(), values.end());
-    const auto n = static_cast<double>(values.size());
-    const double share = std::min(1.0, (1 - kTail) * (n + 1) / n);
-    band.high = quantile(values, share);
-    band.low = quantile(values, 1 - share);
-    if (around) {
-        band.low = (n * band.low + kDrawnTowards * around->low) / (n + kDrawnTowards);
-        band.high = (n * band.high + kDrawnTowards * around->high) / (n + kDrawnTowards);
-    }
-    // An estimate is part of its own interval.
-    band.low = std::min(band.low, 0.0);
-    band.high = std::max(band.high, 0.0);
-    return band;
-}
-
-using Pick = std::function<bool(const Residual&)>;
-
-std::vector<double> chosen(const std::vector<Residual>& residuals, const Pick& pick) {
-    std::vector<double> values;
-    for (const Residual& residual : residuals)
-        if (pick(residual))
-            values.push_back(residual.value);
-    return values;
-}
-
-class ClassMaker {
-  public:
-    explicit ClassMaker(const LeftOutValidation& left_out)
-        : models_(residuals_of(left_out.without_model)), devices_(residuals_of(left_out.without_device)) {}
-
-    std::vector<ResidualClassFacts> run() {
-        const Band all = band_of(pool("stack", [](const Residual&) { return true; }), nullptr);
-        std::map<std::string, std::size_t> families;
-        for (const Residual& residual : models_)
-            ++families[residual.family];
-        for (const auto& [family, n] : families)
-            add_family(family, n, all);
-        ResidualClassFacts rest;
-        const double factor = std::log(kFewRowsFactor);
-        add({.low = -factor, .high = factor, .rows = 0}, rest,
-            "no measurements of this family: a factor of two");
-        return std::move(classes_);
-    }
-
-  private:
-    /// The left-out errors that answer for one kind of evidence.
-    std::vector<double> pool(const std::string& evidence, const Pick& pick) const {
-        if (evidence == "device")
-            return chosen(models_, [&](const Residual& r) { return pick(r) && r.evidence == "device"; });
-        std::vector<double> values = chosen(devices_, pick);
-        if (evidence == "stack")
-            for (const double value :
-                 chosen(models_, [&](const Residual& r) { return pick(r) && r.evidence != "device"; }))
-                values.push_back(value);
-        return values;
-    }
-
-    void add_family(const std::string& family, std::size_t n, const Band& all) {
-        const bool few = n < kFewRows;
-        const Pick in_family = [&](const Residual& r) { return r.family == family; };
-        const Band whole = band_of(pool("stack", in_family), &all);
-        for (const std::string evidence : {"device", "stack", "none"}) {
-            Band band = band_of(pool(evidence, in_family), &whole);
-            if (evidence == "none")
-                band = widened(band);
-            ResidualClassFacts facts;
-            facts.family = family;
-            facts.evidence = evidence;
-            const std::string what = evidence == "device"  ? "devices with their own fit, left-out networks"
-                                     : evidence == "stack" ? "left-out networks and devices"
-                                                           : "left-out devices, widened";
-            add(floored(band, few), facts, what);
-            if (evidence == "none" || few)
-                continue;
-            add_regimes(facts, band, what, in_family, false);
-            std::map<std::string, std::size_t> runtimes;
-            for (const Residual& r : models_)
-                if (r.family == family)
-                    ++runtimes[r.runtime];
-            for (const auto& [runtime, _] : runtimes) {
-                const Pick with_runtime = [&in_family, &name = runtime](const Residual& r) {
-                    return in_family(r) && r.runtime == name;
-                };
-                const Band own = band_of(pool(evidence, with_runtime), &band);
-                if (own.rows == 0)
-                    continue;
-                facts.runtime = runtime;
-                add(own, facts, what);
-                add_regimes(facts, own, what, with_runtime, true);
-                facts.runtime.clear();
-            }
-        }
-    }
-
-    void add_regimes(ResidualClassFacts facts, const Band& around, const std::string& what, const Pick& pick,
-                     bool only_where_rows) {
-        for (const std::string regime : {"compute", "memory", "overhead"}) {
-            const Band band = band_of(
-                pool(facts.evidence, [&](const Residual& r) { return pick(r) && r.regime == regime; }),
-                &around);
-            if (band.rows == 0 && only_where_rows)
-                continue;
-            facts.regime = regime;
-            add(band, facts, what);
-        }
-    }
-
-    static Band widened(Band band) {
-        const double least = std::log(kUnmeasuredLeast);
-        return {std::min(kUnmeasuredWidening * band.low, -least),
-                std::max(kUnmeasuredWidening * band.high, least), band.rows};
-    }
-    static Band floored(Band band, bool few) {
-        if (!few)
-            return band;
-        const double factor = std::log(kFewRowsFactor);
-        return {std::min(band.low, -factor), std::max(band.high, factor), band.rows};
-    }
-
-    void add(const Band& band, ResidualClassFacts facts, const std::string& what) {
-        facts.metric = "latency";
-        facts.low = std::exp(band.low);
-        facts.high = std::exp(band.high);
-        facts.rows = band.rows;
-        std::string subject;
-        for (const std::string& part : {facts.family, facts.runtime, facts.regime})
-            if (!part.empty())
-                subject += part + ", ";
-        facts.basis = fmt::format("{}{}, {} rows", subject, what, band.rows);
-        classes_.push_back(facts);
-        facts.metric = "energy";
-        facts.low /= kPowerFactor;
-        facts.high *= kPowerFactor;
-        facts.basis += ", and 25 % of power";
-        classes_.push_back(std::move(facts));
-    }
-
-    std::vector<Residual> models_, devices_;
-    std::vector<ResidualClassFacts> classes_;
-};
-
-/// The shipped rows with left-out predictions; `device`: without measurements of the row's device.
-Validation replaced(const Validation& shipped, const std::map<std::string, double>& predictions,
-                    bool device) {
+/// The shipped rows with left-out predictions, without intervals.
+std::vector<ValidatedRow> replaced(const Validation& shipped,
+                                   const std::map<std::string, double>& predictions, LeaveOut what) {
+    Devices of_stack;
+    for (const ValidatedRow& row : shipped.rows)
+        if (row.prediction.ok())
+            of_stack[row.prediction.runtime].insert(row.measured.hardware);
     std::vector<ValidatedRow> rows = shipped.rows;
     for (ValidatedRow& row : rows) {
         if (!row.prediction.ok())
@@ -212,31 +48,117 @@ Validation replaced(const Validation& shipped, const std::map<std::string, doubl
         const auto found = predictions.find(row.measured.id);
         if (found == predictions.end() || std::isnan(found->second)) {
             row.prediction.status = "not_left_out";
-            row.prediction.reason =
-                "no left-out prediction; write them again with validate_estimates --save-left-out";
+            row.prediction.reason = "no left-out prediction; write them again with scripts/validate";
             continue;
         }
-        Prediction& p = row.prediction;
-        const double ratio = found->second / p.predicted;
-        p.predicted *= ratio;
-        // A device that was not measured gets the interval of such a device.
-        p.low = ratio * (device ? p.unfitted_low : p.low);
-        p.high = ratio * (device ? p.unfitted_high : p.high);
+        row.prediction.evidence = evidence_after(what, row.prediction, of_stack);
+        row.prediction.predicted = row.prediction.low = row.prediction.high = found->second;
     }
-    return summarize(std::move(rows));
+    return rows;
+}
+
+void set_interval(const Band& band, ValidatedRow& row) {
+    Prediction& p = row.prediction;
+    const double low = std::exp(band.low), high = std::exp(band.high);
+    const bool rate = row.measured.metric == MeasuredMetric::throughput_per_s;
+    p.low = rate ? p.predicted / high : p.predicted * low;
+    p.high = rate ? p.predicted / low : p.predicted * high;
+}
+
+Evidence evidence_named(const std::string& name) {
+    for (const Evidence evidence : kEvidence)
+        if (name == name_of(evidence))
+            return evidence;
+    return Evidence::none;
+}
+
+std::string regime_for(const IntervalMaker& maker, const std::string& family, Evidence evidence,
+                       SpreadOf metric, const std::string& regime) {
+    const bool own = metric != SpreadOf::energy && metric != SpreadOf::power &&
+                     maker.groups(family, evidence, metric, regime) >= kGroupsOfRegime;
+    return own ? regime : std::string();
+}
+
+/// Intervals from a table that has not seen the row's network, device or family.
+void nest(const IntervalMaker& all, LeaveOut what, std::vector<ValidatedRow>& rows) {
+    std::map<std::string, IntervalMaker> makers;
+    for (ValidatedRow& row : rows) {
+        if (!row.prediction.ok())
+            continue;
+        const std::string model = what == LeaveOut::model ? row.measured.model : std::string("-");
+        const std::string device = what == LeaveOut::device ? row.measured.hardware : std::string("-");
+        const std::string family = what == LeaveOut::family ? row.prediction.family : std::string("-");
+        const std::string key = model + '\n' + device + '\n' + family;
+        auto maker = makers.find(key);
+        if (maker == makers.end())
+            maker = makers.emplace(key, all.without(model, device, family)).first;
+        const SpreadOf metric = metric_of(row.measured);
+        const Evidence evidence = evidence_named(row.prediction.evidence);
+        // A family that is left out is one without rows.
+        const std::string own = what == LeaveOut::family ? std::string() : row.prediction.family;
+        set_interval(
+            maker->second.band(own, evidence, metric,
+                               regime_for(maker->second, own, evidence, metric, row.prediction.regime)),
+            row);
+    }
+}
+
+std::string_view basis_of(Evidence evidence) {
+    switch (evidence) {
+    case Evidence::device:
+        return "left-out networks on devices with their own fit";
+    case Evidence::stack:
+        return "left-out devices of fitted stacks";
+    case Evidence::none:
+        break;
+    }
+    return "whole families left out";
+}
+
+ResidualClassFacts class_of(IntervalMaker& maker, const std::string& family, Evidence evidence,
+                            SpreadOf metric, const std::string& regime) {
+    const Band& band = maker.band(family, evidence, metric, regime);
+    ResidualClassFacts facts;
+    facts.metric = name_of(metric);
+    facts.family = family;
+    facts.evidence = name_of(evidence);
+    facts.regime = regime;
+    facts.low = std::exp(band.low);
+    facts.high = std::exp(band.high);
+    facts.rows = band.rows;
+    std::string subject;
+    for (const std::string& part : {family, regime})
+        if (!part.empty())
+            subject += part + ", ";
+    facts.basis = fmt::format("{}{}, {} rows of {} {}", subject, basis_of(evidence), band.rows, band.groups,
+                              evidence == Evidence::device ? "networks" : "devices");
+    return facts;
 }
 
 } // namespace
 
+std::string_view name_of(LeaveOut what) {
+    return what == LeaveOut::model ? "model" : what == LeaveOut::device ? "device" : "family";
+}
+
 LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows) {
-    std::map<std::string, double> without_model, without_device, before;
+    std::map<std::string, double> model, device, family, before;
     for (const LeftOutRow& row : rows) {
-        without_model[row.id] = row.without_model;
-        without_device[row.id] = row.without_device;
+        model[row.id] = row.without_model;
+        device[row.id] = row.without_device;
+        family[row.id] = row.without_family;
         before[row.id] = row.shipped;
     }
-    LeftOutValidation result{replaced(shipped, without_model, false), replaced(shipped, without_device, true),
-                             0};
+    std::vector<ValidatedRow> without_model = replaced(shipped, model, LeaveOut::model);
+    std::vector<ValidatedRow> without_device = replaced(shipped, device, LeaveOut::device);
+    std::vector<ValidatedRow> without_family = replaced(shipped, family, LeaveOut::family);
+    const IntervalMaker maker(
+        {summarize(without_model), summarize(without_device), summarize(without_family), 0});
+    nest(maker, LeaveOut::model, without_model);
+    nest(maker, LeaveOut::device, without_device);
+    nest(maker, LeaveOut::family, without_family);
+    LeftOutValidation result{summarize(std::move(without_model)), summarize(std::move(without_device)),
+                             summarize(std::move(without_family)), 0};
     for (const ValidatedRow& row : shipped.rows) {
         if (!row.prediction.ok())
             continue;
@@ -258,33 +180,49 @@ MeasuredOn measured_on(const Validation& validation) {
 }
 
 std::vector<ResidualClassFacts> projection_classes(const std::vector<ResidualClassFacts>& classes) {
+    const auto find = [&](std::string_view metric, std::string_view family, std::string_view evidence) {
+        return std::find_if(classes.begin(), classes.end(), [&](const ResidualClassFacts& c) {
+            return c.metric == metric && c.family == family && c.evidence == evidence && c.regime.empty();
+        });
+    };
     std::vector<ResidualClassFacts> result;
-    for (const std::string metric : {"latency", "energy"}) {
-        const auto unmeasured_cpu =
-            std::find_if(classes.begin(), classes.end(), [&](const ResidualClassFacts& c) {
-                return c.metric == metric && c.family == "cpu" && c.evidence == "none" && c.regime.empty();
-            });
-        if (unmeasured_cpu != classes.end())
-            for (const std::string family : {"cpu", "gpu"}) {
-                ResidualClassFacts facts = *unmeasured_cpu;
-                facts.family = family;
-                facts.evidence.clear();
-                facts.basis = "projection, nothing measured on this chip or stack: " + facts.basis;
-                result.push_back(std::move(facts));
+    for (const SpreadOf metric : kMetrics) {
+        const auto cpu = find(name_of(metric), "cpu", name_of(Evidence::none));
+        const auto any = find(name_of(metric), {}, {});
+        for (const std::string family : {"cpu", "gpu", ""}) {
+            const auto own = family.empty() ? any : cpu;
+            if (own == classes.end())
+                continue;
+            ResidualClassFacts facts = *own;
+            facts.family = family;
+            facts.evidence.clear();
+            if (cpu != classes.end()) {
+                facts.low = std::min(facts.low, cpu->low);
+                facts.high = std::max(facts.high, cpu->high);
             }
-        ResidualClassFacts other;
-        other.metric = metric;
-        other.high = kProjectionFactor * (metric == "energy" ? kPowerFactor : 1);
-        other.low = 1 / other.high;
-        other.basis = fmt::format("projection, nothing measured on this chip or stack: a factor of {:g}{}",
-                                  kProjectionFactor, metric == "energy" ? ", and 25 % of power" : "");
-        result.push_back(std::move(other));
+            facts.basis = "projection, nothing measured on this chip or stack: " + facts.basis;
+            result.push_back(std::move(facts));
+        }
     }
     return result;
 }
 
 std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_out) {
-    return ClassMaker(left_out).run();
+    IntervalMaker maker(left_out);
+    std::vector<ResidualClassFacts> classes;
+    for (const SpreadOf metric : kMetrics) {
+        for (const std::string& family : maker.families())
+            for (const Evidence evidence : kEvidence) {
+                classes.push_back(class_of(maker, family, evidence, metric, {}));
+                for (const std::string regime : {"compute", "memory", "overhead"})
+                    if (!regime_for(maker, family, evidence, metric, regime).empty())
+                        classes.push_back(class_of(maker, family, evidence, metric, regime));
+            }
+        ResidualClassFacts rest = class_of(maker, {}, Evidence::none, metric, {});
+        rest.evidence.clear(); // a family without rows has no evidence that was tried
+        classes.push_back(std::move(rest));
+    }
+    return classes;
 }
 
 } // namespace archsim

@@ -7,12 +7,13 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array<std::pair<SourceKind, std::string_view>, 6> kNames = {{
+constexpr std::array<std::pair<SourceKind, std::string_view>, 7> kNames = {{
     {SourceKind::datasheet, "datasheet"},
     {SourceKind::paper, "paper"},
     {SourceKind::measured, "measured"},
     {SourceKind::derived, "derived"},
     {SourceKind::fitted, "fitted"},
+    {SourceKind::tuned, "tuned"},
     {SourceKind::assumed, "assumed"},
 }};
 

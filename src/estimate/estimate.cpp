@@ -2,6 +2,7 @@
 
 #include "archsim/estimate/algebra.hpp"
 #include "estimate/batch_pieces.hpp"
+#include "estimate/intervals.hpp"
 #include "estimate/power_limit.hpp"
 #include "estimate/price.hpp"
 
@@ -239,26 +240,6 @@ std::string missing_resource(const BatchSchedule& schedule, const Machine& machi
     return find(schedule.network.fixed);
 }
 
-void add_intervals(const Machine& machine, Estimate& e) {
-    e.latency_interval = {e.latency_s, e.latency_s};
-    e.throughput_interval = {e.throughput_per_s, e.throughput_per_s};
-    e.energy_interval = {e.energy_per_inference_j, e.energy_per_inference_j};
-    if (!machine.uncertainty)
-        return;
-    const std::string_view regime = e.overhead_bound >= std::max(e.compute_bound, e.memory_bound) ? "overhead"
-                                    : e.compute_bound >= e.memory_bound                           ? "compute"
-                                                                                                  : "memory";
-    const Spread time =
-        machine.uncertainty->spread(SpreadOf::latency, *machine.device, *machine.runtime, regime);
-    const Spread energy =
-        machine.uncertainty->spread(SpreadOf::energy, *machine.device, *machine.runtime, regime);
-    e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
-    e.throughput_interval = {e.throughput_per_s / time.high, e.throughput_per_s / time.low};
-    e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};
-    e.interval_basis = time.basis;
-    e.projected = !machine.uncertainty->measured(*machine.device, *machine.runtime);
-}
-
 /// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their
 /// time.
 void share_energy(const Estimate& busy, Estimate& alone) {
@@ -313,7 +294,7 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     e = on_chips(std::move(e), machine.chips);
-    add_intervals(machine, e);
+    add_intervals(machine, SpreadOf::latency, e);
     return e;
 }
 

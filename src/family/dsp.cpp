@@ -80,6 +80,7 @@ class DspMapper final : public Mapper, public CountsOfStructure {
                                  (format.ops_per_cycle * core.share),
                              format.efficiency, Parameter::conversion_work);
         }
+        add_requantized(core, network, result.fixed);
         if (machine.scenario == Scenario::throughput) {
             result.instances = core.count / core.per_inference;
             result.shared_exponent = machine.param(Parameter::instance_sharpness, result.shared_exponent);
@@ -88,6 +89,19 @@ class DspMapper final : public Mapper, public CountsOfStructure {
     }
 
   private:
+    /// Integer weights mean that activations have scales, whatever their width; half as many 16-bit ones fit
+    /// into a vector.
+    static void add_requantized(const Core& core, const NetworkWork& network, Mapping& out) {
+        const double cost = core.m.param(Parameter::requantize_cost, 0);
+        if (!(cost > 0) || network.graph == nullptr || !is_integer(network.precision.weights))
+            return;
+        const double elements = requantized_elements(*network.graph);
+        const double bytes = elements * bytes_of(network.precision.activations);
+        out.add(Resource::vector_cycles, Lane::overhead, cost * bytes / core.vector_rate,
+                core.m.param(Parameter::vector_efficiency, 1), Parameter::requantize_cost);
+        out.events[Event::vector_op] += elements;
+        out.events[Event::l2_byte] += 2 * bytes; // read and written
+    }
     /// Returns the padded multiply-accumulates of dense products.
     static double add_tensor(const Core& core, const SubgraphWork& work, const NetworkWork& network,
                              Mapping& out) {

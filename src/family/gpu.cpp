@@ -14,6 +14,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
     Fact fabric_efficiency;      ///< share of that width that streams reach
+    Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
 };
 
 class GpuMapper final : public Mapper, public CountsOfStructure {
@@ -78,6 +79,11 @@ constexpr std::array kFacts = {
             .doc = "Share of that width that streams reach.",
             .low = 0.01,
             .high = 1},
+    FactRow{.name = "half_accumulation_rate",
+            .member = fact_at(&GpuFacts::half_accumulation_rate),
+            .doc = "Rate of fp16 matrix products summed in fp16, relative to those summed in fp32.",
+            .low = 1,
+            .high = 4},
 };
 
 } // namespace

@@ -45,6 +45,8 @@ View::View(const Machine& m, const NetworkWork& n)
     if (special_per_cycle <= 0)
         special_per_cycle = vector_fp32 * kSpecialShare;
     resident_bytes_ = param(Parameter::resident_fraction, 0) * last_cache_bytes(*m.device);
+    if (param(Parameter::half_accumulation, 0) > 0)
+        half_gain_ = std::max(1.0, family_number(*m.device, "half_accumulation_rate").value_or(1));
     // Weights survive from one inference to the next when they and a typical activation fit together.
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
 }
@@ -57,6 +59,8 @@ MultiplyEngine View::engine(Precision precision, bool convolution) const {
         e.ops_per_cycle = machine.matrix_ops(precision);
         e.reason = Parameter::matrix_efficiency;
         e.efficiency = param(e.reason, 1);
+        if (precision == Precision::fp16)
+            e.ops_per_cycle *= half_gain_;
         if (precision == Precision::fp8)
             e.efficiency *= param(Parameter::fp8_efficiency, 1);
         else if (precision == Precision::fp4)

@@ -53,6 +53,7 @@ class View {
   private:
     double resident_bytes_ = 0;     ///< L2 that activations may count on between kernels
     bool weights_resident_ = false; ///< the network's weights stay in L2 between inferences
+    double half_gain_ = 1;          ///< of a stack that sums fp16 products in fp16
 };
 
 // The kinds of kernels, each in a file of its own.

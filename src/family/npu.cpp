@@ -25,11 +25,15 @@ struct Array {
     Array(const Machine& machine, const NetworkWork& network) : m(machine) {
         const NpuFacts& facts = machine.device->facts.as<NpuFacts>();
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
-        per_inference = std::min(cores, machine.param(Parameter::cores_per_inference, cores));
+        // A network that is sharded over chips is sharded over their cores.
+        per_inference =
+            machine.chips > 1 ? cores : std::min(cores, machine.param(Parameter::cores_per_inference, cores));
         share = per_inference / cores;
         groups = std::floor(cores / per_inference);
-        // Images of a batch spread over the groups of cores; requests in a queue keep all of them busy.
+        // Images of a batch spread over the groups of cores, unless a compiled batch stays on its core;
+        // requests in a queue keep all of them busy.
         const double busiest = machine.scenario == Scenario::throughput ? network.batch / groups
+                               : machine.runtime->independent_streams   ? network.batch
                                                                         : std::ceil(network.batch / groups);
         parallel = network.batch / busiest;
         const double block = machine.param(Parameter::channel_block, 1);

@@ -55,7 +55,7 @@ bool is_file(std::string_view name) {
 } // namespace
 
 struct HardwareDatabase::State {
-    explicit State(DatabaseIndex index) : files(std::move(index)) {}
+    State(DatabaseIndex index, TunedFacts tuned) : files(std::move(index), tuned) {}
 
     DeviceFiles files;
     mutable std::mutex mutex;
@@ -166,8 +166,8 @@ struct HardwareDatabase::State {
     }
 };
 
-HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays)
-    : state_(std::make_unique<State>(list_database(root, overlays))) {}
+HardwareDatabase::HardwareDatabase(fs::path root, std::vector<fs::path> overlays, TunedFacts tuned)
+    : state_(std::make_unique<State>(list_database(root, overlays), tuned)) {}
 
 HardwareDatabase::~HardwareDatabase() = default;
 HardwareDatabase::HardwareDatabase(HardwareDatabase&&) noexcept = default;

@@ -26,6 +26,17 @@ Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::strin
     return finding;
 }
 
+/// Puts the value that public facts alone give in the place of each one that was tuned.
+void revert_tuned(json& value) {
+    if (value.is_object()) {
+        if (const auto before = value.find("before"); before != value.end() && value.contains("value"))
+            value["value"] = *before;
+    }
+    if (value.is_structured())
+        for (json& member : value)
+            revert_tuned(member);
+}
+
 } // namespace
 
 void DeviceFiles::read_aliases() const {
@@ -133,14 +144,20 @@ std::optional<json> DeviceFiles::document(const Kind& kind, const DatabaseEntry&
 
 std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vector<Finding>& findings) const {
     std::vector<std::string> chain;
-    return document({"device", index_.devices, &DeviceFiles::base_of}, entry, chain, findings);
+    auto merged = document({"device", index_.devices, &DeviceFiles::base_of}, entry, chain, findings);
+    if (merged && tuned_ != TunedFacts::as_stated)
+        revert_tuned(*merged);
+    return merged;
 }
 
 std::optional<json> DeviceFiles::runtime_document(const DatabaseEntry& entry,
                                                   std::vector<Finding>& findings) const {
     std::vector<std::string> chain;
-    return document({"software stack", index_.runtimes, &DeviceFiles::runtime_base_of}, entry, chain,
-                    findings);
+    auto merged =
+        document({"software stack", index_.runtimes, &DeviceFiles::runtime_base_of}, entry, chain, findings);
+    if (merged && tuned_ == TunedFacts::reverted)
+        revert_tuned(*merged);
+    return merged;
 }
 
 std::shared_ptr<const Device> DeviceFiles::load(const DatabaseEntry& entry,

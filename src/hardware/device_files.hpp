@@ -1,6 +1,8 @@
 #pragma once
 // Finds device files by id or alias and reads them, following "extends"; the same for software stacks.
 
+#include "archsim/hardware/database.hpp"
+
 #include "hardware/database_index.hpp"
 #include "hardware/json_reader.hpp"
 
@@ -10,7 +12,8 @@ namespace archsim {
 
 class DeviceFiles {
   public:
-    explicit DeviceFiles(DatabaseIndex index) : index_(std::move(index)) {}
+    explicit DeviceFiles(DatabaseIndex index, TunedFacts tuned = TunedFacts::as_stated)
+        : index_(std::move(index)), tuned_(tuned) {}
 
     const DatabaseIndex& index() const { return index_; }
     /// Entry of an id, in any case; null when unknown. Reads no file.
@@ -45,6 +48,7 @@ class DeviceFiles {
     void read_aliases() const;
 
     DatabaseIndex index_;
+    TunedFacts tuned_;
     mutable std::once_flag aliases_read_;
     mutable std::map<std::string, const DatabaseEntry*, std::less<>> aliases_;
 };

@@ -16,9 +16,9 @@ using nlohmann::json;
 namespace {
 
 /// Members of a quantity object; anything else in it is reported.
-constexpr std::array<std::string_view, 11> kQuantityKeys = {"value",   "unit",          "source",  "note",
-                                                            "n",       "error",         "date",    "instance",
-                                                            "nominal", "by_generation", "currency"};
+constexpr std::array<std::string_view, 12> kQuantityKeys = {
+    "value", "unit",     "source",  "note",          "n",        "error",
+    "date",  "instance", "nominal", "by_generation", "currency", "before"};
 
 void append_escaped(std::string& pointer, std::string_view key) {
     for (const char c : key) {
@@ -317,7 +317,7 @@ void read_sources(ObjectReader& document) {
                 else if (!kind.empty())
                     context.report(FindingKind::malformed_file, Severity::error, entry.place_of("kind"),
                                    fmt::format("\"{}\" is not a kind of source", kind),
-                                   "use datasheet, paper, measured, derived, fitted or assumed");
+                                   "use datasheet, paper, measured, derived, fitted, tuned or assumed");
                 context.sources.emplace(key, std::make_shared<const Source>(std::move(source)));
             });
         });

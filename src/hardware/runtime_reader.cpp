@@ -126,6 +126,7 @@ Fact read_exponent(ObjectReader& document) {
                 std::pair{std::string_view("added"), 1.0},
                 std::pair{std::string_view("overlapped"), std::numeric_limits<double>::infinity()}};
             block.member("unit");
+            block.member("before");
             fact.value = read_choice(block, "value", kChoices);
             fact.source = block.source() != nullptr ? block.source() : block.context().unsourced;
         });

@@ -4,25 +4,90 @@
 #include "hardware/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <optional>
 #include <set>
 
 namespace archsim {
 
-Evidence evidence_for(const Device& device, const Runtime& runtime) {
-    const auto fitted = [](const Fact& fact) {
-        return fact.known() && fact.source != nullptr && fact.source->kind == SourceKind::fitted;
+namespace {
+
+using P = Parameter;
+
+/// Parameters that price memory traffic, and those that price a fixed cost; all others price arithmetic.
+constexpr std::array kMemory = {P::dram_efficiency,
+                                P::fabric_efficiency,
+                                P::simple_bandwidth_efficiency,
+                                P::resident_fraction,
+                                P::depthwise_bandwidth_efficiency,
+                                P::unit_load_bytes_per_clock,
+                                P::weight_traffic,
+                                P::normalization_traffic,
+                                P::l2_bytes_per_clock,
+                                P::llc_bytes_per_clock,
+                                P::llc_bandwidth,
+                                P::core_dram_bytes_per_clock,
+                                P::weight_port,
+                                P::spill_share,
+                                P::input_refetch,
+                                P::link_efficiency,
+                                P::convolution_input_passes,
+                                P::depthwise_input_passes,
+                                P::winograd_input_passes,
+                                P::convolution_output_passes,
+                                P::pointwise_weight_passes,
+                                P::window_weight_passes};
+constexpr std::array kOverhead = {P::inference_overhead,
+                                  P::host_time,
+                                  P::kernel_overhead,
+                                  P::kernel_floor_cycles,
+                                  P::simple_kernel_floor_cycles,
+                                  P::stream_overlap,
+                                  P::split_cycles,
+                                  P::link_latency,
+                                  P::first_token_time,
+                                  P::sync_time,
+                                  P::sync_time_per_core,
+                                  P::kernels_per_convolution,
+                                  P::kernels_per_attention_product,
+                                  P::layer_cycles,
+                                  P::small_operator_work,
+                                  P::conversion_work,
+                                  P::frame_interval,
+                                  P::context_switch,
+                                  P::fallback_switch,
+                                  P::fallback_operation_time};
+
+template <std::size_t N>
+bool holds(const std::array<P, N>& table, P parameter) {
+    return std::find(table.begin(), table.end(), parameter) != table.end();
+}
+
+bool prices(P parameter, std::string_view regime) {
+    const bool memory = holds(kMemory, parameter), overhead = holds(kOverhead, parameter);
+    return regime == "memory" ? memory : regime == "overhead" ? overhead : !memory && !overhead;
+}
+
+} // namespace
+
+Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime) {
+    const auto measured = [](const Fact& fact) {
+        return fact.known() && fact.source != nullptr && rests_on_measurements(fact.source->kind);
     };
-    for (const FittedParameter& parameter : device.fitted)
-        if (fitted(parameter.fact) && (parameter.runtime.empty() || parameter.runtime == runtime.id))
+    for (const FittedParameter& parameter : device.fitted) {
+        const auto known = parse_parameter(parameter.name);
+        if (known && prices(*known, regime) && measured(parameter.fact) &&
+            (parameter.runtime.empty() || parameter.runtime == runtime.id))
             return Evidence::device;
+    }
     for (const ParameterEntry& entry : runtime.parameters) {
-        if (fitted(entry.value))
+        if (!prices(entry.parameter, regime))
+            continue;
+        const auto own = std::find_if(entry.by_generation.begin(), entry.by_generation.end(),
+                                      [&](const auto& pair) { return pair.first == device.generation; });
+        if (measured(own == entry.by_generation.end() ? entry.value : own->second))
             return Evidence::stack;
-        for (const auto& [generation, fact] : entry.by_generation)
-            if (generation == device.generation && fitted(fact))
-                return Evidence::stack;
     }
     return Evidence::none;
 }
@@ -66,7 +131,11 @@ std::optional<Value> read_choice(ObjectReader& entry, std::string_view key,
 }
 
 constexpr std::array kMetrics = {std::pair{std::string_view("latency"), SpreadOf::latency},
-                                 std::pair{std::string_view("energy"), SpreadOf::energy}};
+                                 std::pair{std::string_view("throughput"), SpreadOf::throughput},
+                                 std::pair{std::string_view("prefill"), SpreadOf::prefill},
+                                 std::pair{std::string_view("decode"), SpreadOf::decode},
+                                 std::pair{std::string_view("energy"), SpreadOf::energy},
+                                 std::pair{std::string_view("power"), SpreadOf::power}};
 constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence::device},
                                   std::pair{std::string_view("stack"), Evidence::stack},
                                   std::pair{std::string_view("none"), Evidence::none}};
@@ -95,6 +164,14 @@ ResidualClass read_class(ObjectReader& entry) {
 }
 
 } // namespace
+
+std::string_view name_of(SpreadOf metric) {
+    return kMetrics[static_cast<std::size_t>(metric)].first;
+}
+
+std::string_view name_of(Evidence evidence) {
+    return kEvidence[static_cast<std::size_t>(evidence)].first;
+}
 
 struct UncertaintyTable::State {
     std::vector<ResidualClass> classes;    ///< narrowest first
@@ -149,7 +226,7 @@ bool UncertaintyTable::measured(const Device& device, const Runtime& runtime) co
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime,
                                 std::string_view regime) const {
-    const Evidence evidence = evidence_for(device, runtime);
+    const Evidence evidence = evidence_for(device, runtime, regime);
     const auto find = [&](const std::vector<ResidualClass>& classes, Spread otherwise) -> Spread {
         for (const ResidualClass& c : classes)
             if (c.covers(metric, device, runtime, regime, evidence))

@@ -75,6 +75,13 @@ bool activations_stay(const NetworkWork& network, const SubgraphWork& work, doub
 /// of the network. They come from outside the chip whatever its buffers hold, and can be fetched ahead.
 double outside_bytes(const NetworkWork& network, const SubgraphWork& work);
 
+/// Elements that concatenations must bring to another scale where activations are quantised: every tensor has
+/// a scale of its own, and the result has one. A kernel whose result only the concatenation reads writes at
+/// that scale to begin with; what others read too, or what no arithmetic wrote (inputs, pieces, maxima), is
+/// scaled again and copied. Worked: in a dense block every feature is read by all later layers, in an
+/// inception block each branch by the concatenation alone.
+double requantized_elements(const ShapedGraph& graph);
+
 /// Operators that the runtime hands to the host: transfers, hand-over and host time, all outside overlap.
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out);
 /// Whether the host, not the accelerator, executes this operator.

@@ -498,3 +498,19 @@ TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies i
     narrow->work().precision = Precision::fp8;
     CHECK(counted(*narrow, m).events.macs[static_cast<std::size_t>(Precision::fp16)] == 8 * 100 * 100 * 80);
 }
+
+TEST_CASE("GPU: a stack that sums fp16 products in fp16 runs at the rate for that", "[formulas][gpu]") {
+    Machine m = ten_units();
+    const auto one = matmul(64, 64, 64, Precision::fp16);
+    const auto rate = [&](Precision p) { return gpu::View(m, one->network).engine(p, false).ops_per_cycle; };
+    CHECK(rate(Precision::fp16) == 10240);
+    set(m, Parameter::half_accumulation, 1);
+    CHECK(rate(Precision::fp16) == 10240); // this device has one rate
+    auto device = std::make_shared<Device>(*m.device);
+    own(*device, "half_accumulation_rate") = fact(2);
+    m.device = device;
+    CHECK(rate(Precision::fp16) == 20480);
+    CHECK(rate(Precision::int8) == 20480); // integers are summed in 32 bits
+    set(m, Parameter::half_accumulation, 0);
+    CHECK(rate(Precision::fp16) == 10240);
+}

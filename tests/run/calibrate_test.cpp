@@ -81,11 +81,11 @@ TEST_CASE("calibration recovers planted parameters", "[run][calibrate]") {
     CHECK(after(calibration, "matrix_efficiency") == Approx(0.6).epsilon(0.1));
     CHECK(after(calibration, "dram_efficiency") == Approx(0.5).epsilon(0.1));
     CHECK(after(calibration, "inference_overhead") == Approx(4e-4).epsilon(0.1));
-    // Not told what to fit, it takes what the file states as fitted.
+    // Not told what to fit, it takes what the file states as fitted or tuned.
     const Calibration chosen = calibrate(estimator, rows, {.device = "QCS8550"}).calibration;
     CHECK(chosen.parameters.size() <= kMostDeviceParameters);
     for (const CalibratedParameter& parameter : chosen.parameters)
-        CHECK(parameter.name == "matrix_efficiency");
+        CHECK((parameter.name == "matrix_efficiency" || parameter.name == "inference_overhead"));
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CHECK(std::abs(calibration.after[i].error()) < 0.12);
         CHECK(std::abs(calibration.left_out[i].error()) < 0.3);

@@ -2,6 +2,7 @@
 #include "run/fit/csv_reader.hpp"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 using namespace archsim;
 
@@ -79,11 +80,26 @@ TEST_CASE("columns: missing, twice, misspelt", "[run]") {
 TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]") {
     const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured/";
     for (const auto& [file, count] :
-         {std::pair{"calibration.csv", 820}, std::pair{"calibration_llm.csv", 149}, {"serving.csv", 80}}) {
+         {std::pair{"calibration.csv", 820}, std::pair{"calibration_llm.csv", 149},
+          std::pair{"released.csv", 442}, std::pair{"released_llm.csv", 19}, std::pair{"neuron.csv", 65},
+          std::pair{"neuron_llm.csv", 112}, std::pair{"hailo.csv", 226}, std::pair{"habana.csv", 7},
+          std::pair{"habana_llm.csv", 105}, std::pair{"apple.csv", 47}, std::pair{"aihub.csv", 141},
+          std::pair{"openvino_2025.csv", 89}, std::pair{"openvino_llm.csv", 60},
+          std::pair{"rknn_llm.csv", 43}, std::pair{"tpu_llm.csv", 6}, std::pair{"serving.csv", 80}}) {
         const auto table = read_measurements(folder + file);
         for (const Finding& finding : table.findings)
             UNSCOPED_INFO(to_string(finding));
         CHECK(table.findings.empty());
         CHECK(table.rows.size() == static_cast<std::size_t>(count));
     }
+}
+
+TEST_CASE("a folder of measurements leaves out files of another kind", "[run][measurements]") {
+    const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured";
+    const auto table = read_measurements(std::vector<std::string>{folder});
+    CHECK(table.findings.empty());
+    CHECK(table.rows.size() >= 2331); // left_out.csv and the blind predictions have other columns
+    std::set<std::string> ids;
+    for (const MeasuredRow& row : table.rows)
+        CHECK(ids.insert(row.id).second); // unique over the files
 }

@@ -41,12 +41,10 @@ struct Prediction {
     std::string reason;        ///< one sentence when not ok
     double predicted = 0;
     double low = 0, high = 0; ///< nominal 90 % interval
-    /// The interval as it were without measurements of this very device; same as above where there are none.
-    double unfitted_low = 0, unfitted_high = 0;
-    std::string family;   ///< "gpu"
-    std::string regime;   ///< "compute", "memory" or "overhead"
-    std::string runtime;  ///< id of the software stack that the row's name stands for on its device
-    std::string evidence; ///< what the parameters rest on: "device", "stack" or "none"
+    std::string family;       ///< "gpu"
+    std::string regime;       ///< "compute", "memory" or "overhead"
+    std::string runtime;      ///< id of the software stack that the row's name stands for on its device
+    std::string evidence;     ///< what the parameters rest on: "device", "stack" or "none"
     /// True when the row could be estimated.
     bool ok() const { return status == "ok"; }
 };

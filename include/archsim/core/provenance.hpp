@@ -12,7 +12,13 @@
 
 namespace archsim {
 
-enum class SourceKind { datasheet, paper, measured, derived, fitted, assumed };
+/// `fitted`: by a recorded fit on published measurements; `tuned`: chosen with such measurements in view, by
+/// hand or in a study whose fit is not recorded. Left-out predictions refit or revert both.
+enum class SourceKind { datasheet, paper, measured, derived, fitted, tuned, assumed };
+/// True where measurements of networks decided the number.
+constexpr bool rests_on_measurements(SourceKind kind) {
+    return kind == SourceKind::fitted || kind == SourceKind::tuned;
+}
 ARCHSIM_API std::string_view name_of(SourceKind kind);
 ARCHSIM_API std::optional<SourceKind> parse_source_kind(std::string_view text);
 

@@ -8,6 +8,7 @@
 #include "archsim/hardware/runtime.hpp"
 #include "archsim/hardware/stated_facts.hpp"
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -32,6 +33,10 @@ struct DeviceChoice {
     std::string power_mode; ///< empty when the device has no modes
 };
 
+/// Which values a database gives for numbers that state another one "before" measurements were looked at:
+/// the shipped ones, those before on devices only, or those before on devices and software stacks.
+enum class TunedFacts : std::uint8_t { as_stated, devices_reverted, reverted };
+
 /// Devices, software stacks and deployments, read from their files on first use.
 /// @code
 /// const HardwareDatabase hardware(data_dir() / "hardware_db");
@@ -41,7 +46,8 @@ struct DeviceChoice {
 class ARCHSIM_API HardwareDatabase {
   public:
     /// Opens `root` (hardware_db/) and any overlays; throws InputError when root is not readable.
-    explicit HardwareDatabase(std::filesystem::path root, std::vector<std::filesystem::path> overlays = {});
+    explicit HardwareDatabase(std::filesystem::path root, std::vector<std::filesystem::path> overlays = {},
+                              TunedFacts tuned = TunedFacts::as_stated);
     ~HardwareDatabase();
     /// Databases move; they are not copied.
     HardwareDatabase(HardwareDatabase&&) noexcept;

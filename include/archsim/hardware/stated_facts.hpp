@@ -22,10 +22,10 @@ struct StatedFact {
     double fitted_error = 0;
 };
 
-inline constexpr std::size_t kSourceKindCount = 6;
+inline constexpr std::size_t kSourceKindCount = 7;
 inline constexpr std::array<SourceKind, kSourceKindCount> kSourceKinds = {
-    SourceKind::datasheet, SourceKind::paper,  SourceKind::measured,
-    SourceKind::derived,   SourceKind::fitted, SourceKind::assumed};
+    SourceKind::datasheet, SourceKind::paper, SourceKind::measured, SourceKind::derived,
+    SourceKind::fitted,    SourceKind::tuned, SourceKind::assumed};
 
 /// How many numbers each kind of source stands behind.
 struct SourceCounts {

@@ -21,12 +21,19 @@ struct Spread {
     std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
 };
 
-enum class SpreadOf : std::uint8_t { latency, energy };
+/// What a width is for. Prefill and decode are the time per prompt and per generated token of a language
+/// model.
+enum class SpreadOf : std::uint8_t { latency, throughput, prefill, decode, energy, power };
 
 /// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
-/// other devices, or of neither.
+/// other devices, or of neither. Only the parameters that price the part which dominates count: `regime` is
+/// "compute", "memory" or "overhead".
 enum class Evidence : std::uint8_t { device, stack, none };
-ARCHSIM_API Evidence evidence_for(const Device& device, const Runtime& runtime);
+ARCHSIM_API Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime);
+/// "device", "stack" or "none", as hardware_db/uncertainty.json spells it.
+ARCHSIM_API std::string_view name_of(Evidence evidence);
+/// "latency", "throughput", ...
+ARCHSIM_API std::string_view name_of(SpreadOf metric);
 
 /// Widths of intervals by family, regime and kind of provenance.
 class ARCHSIM_API UncertaintyTable {

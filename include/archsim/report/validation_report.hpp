@@ -1,6 +1,7 @@
 #pragma once
 // Estimates against measurements, for people and for programs.
 
+#include "archsim/compare/first_run.hpp"
 #include "archsim/compare/left_out.hpp"
 #include "archsim/compare/validation.hpp"
 #include "archsim/core/export.hpp"
@@ -18,6 +19,8 @@ struct ValidationAnswer {
     Validation validation;
     std::vector<Finding> findings = {};                       ///< rows that could not be read
     std::optional<LeftOutValidation> left_out = std::nullopt; ///< errors on rows left out of the fits
+    std::vector<FitSupport> support = {};                     ///< listed where given
+    std::vector<FirstRun> first_run = {};                     ///< what was said before rows were fitted
 };
 
 /// What of it is shown.

@@ -2,7 +2,7 @@
 // Left-out predictions as a file, because making them takes longer than a document or a test may.
 
 #include "archsim/compare/left_out.hpp"
-#include "archsim/run/validate.hpp"
+#include "archsim/run/leave_out.hpp"
 
 #include <filesystem>
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace archsim {
 
-/// Shipped, network-left-out and device-left-out predictions of every row; see predict_left_out.
-ARCHSIM_API std::vector<LeftOutRow> make_left_out(const RowEstimator& estimator,
+/// Shipped, network-, device- and family-left-out predictions of every row; see predict_left_out.
+ARCHSIM_API std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
                                                   const std::vector<MeasuredRow>& rows, unsigned threads = 1);
-/// CSV: id, shipped, without_model, without_device.
+/// CSV: id, shipped, without_model, without_device, without_family.
 ARCHSIM_API std::string to_csv(const std::vector<LeftOutRow>& rows);
 /// Throws InputError naming the line that cannot be used.
 ARCHSIM_API std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file);

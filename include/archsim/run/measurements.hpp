@@ -21,7 +21,7 @@ struct MeasuredTable {
 /// Reads a CSV file (RFC 4180) with the columns of tests/measured/calibration.csv in any order; further
 /// columns are reported. Throws InputError when the file cannot be read or lacks a required column.
 ARCHSIM_API MeasuredTable read_measurements(const std::filesystem::path& file);
-/// Several files as one table.
+/// Several files, or folders of files, as one table; of a folder those whose first line has the columns.
 ARCHSIM_API MeasuredTable read_measurements(const std::vector<std::string>& files);
 /// The same from text; `name` stands for the file in findings.
 ARCHSIM_API MeasuredTable parse_measurements(std::string_view text, std::string_view name);

@@ -22,6 +22,7 @@ namespace archsim {
 struct SessionOptions {
     std::filesystem::path data; ///< empty: data_dir()
     std::vector<std::filesystem::path> hardware_overlays;
+    TunedFacts tuned = TunedFacts::as_stated;          ///< for left-out predictions
     std::shared_ptr<const OperatorRegistry> operators; ///< null: OperatorRegistry::standard()
     /// Architectures counted by a mapper of one's own instead of the library's.
     std::map<Family, std::shared_ptr<const Mapper>> mappers;

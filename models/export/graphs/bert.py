@@ -2,7 +2,19 @@
 
 from builder import GraphBuilder, INT64
 from catalogue import Entry
-from layers import attend, dimension, embedding, gelu, heads_of, layer_norm, linear, padding_bias, token_input
+from layers import (
+    attend,
+    dimension,
+    embedding,
+    gelu,
+    heads_of,
+    layer_norm,
+    linear,
+    padding_bias,
+    parameter,
+    tied_head,
+    token_input,
+)
 
 
 def encoder_layer(g, path, x, c, bias):
@@ -73,9 +85,22 @@ def first_token(g, path, x):
     return g.node("Gather", path, [x, g.int_scalar(0)], axis=1)
 
 
+def masked_head(g, ids, x, c):
+    """Logits of every position: a dense layer, GELU, LayerNorm, and the embedding table with a bias (Devlin et al. 2018,
+    masked LM)."""
+    width, names = c["hidden"], c["head"]
+    x = gelu(g, names["activation"], linear(g, names["dense"], x, width, width))
+    x = layer_norm(g, names["norm"], x, width, 1e-12)
+    table = g.weight(parameter("embeddings/word_embeddings", "weight"), [c["vocab"], width])
+    tied_head(g, names["decoder"], ids, x, table, width, c["vocab"], bias=True)
+
+
 def build(name, c):
     g = GraphBuilder(name)
     x = encoder(g, "", c)
+    if "head" in c:
+        masked_head(g, "input_ids", x, c)
+        return g
     if c["pooler"]:
         pooled = linear(g, "pooler/dense", first_token(g, "pooler", x), c["hidden"], c["hidden"])
         g.output(g.node("Tanh", "pooler/activation", [pooled], out="pooler_output"), ["batch", c["hidden"]])
@@ -86,7 +111,8 @@ def build(name, c):
 def macs_formula(c):
     d, inner, layers = c["hidden"], c["inner"], c["layers"]
     pooler = f" + batch*{d}*{d}" if c["pooler"] else ""
-    return f"batch*{layers}*(sequence*(4*{d}*{d} + 2*{d}*{inner}) + 2*sequence*sequence*{d}){pooler}"
+    head = f" + batch*sequence*({d}*{d} + {d}*{c['vocab']})" if "head" in c else ""
+    return f"batch*{layers}*(sequence*(4*{d}*{d} + 2*{d}*{inner}) + 2*sequence*sequence*{d}){pooler}{head}"
 
 
 BERT = {
@@ -114,10 +140,31 @@ CONFIGS = {
         "names": DISTILBERT_NAMES,
     },
 }
+BERT_HEAD = {
+    "dense": "cls/predictions/transform/dense",
+    "activation": "cls/predictions/transform/transform_act_fn",
+    "norm": "cls/predictions/transform/LayerNorm",
+    "decoder": "cls/predictions/decoder",
+}
+DISTILBERT_HEAD = {
+    "dense": "vocab_transform",
+    "activation": "activation",
+    "norm": "vocab_layer_norm",
+    "decoder": "vocab_projector",
+}
+CONFIGS["bert-base-mlm"] = CONFIGS["bert-base"] | {"pooler": False, "head": BERT_HEAD}
+CONFIGS["distilbert-base-mlm"] = CONFIGS["distilbert-base"] | {"head": DISTILBERT_HEAD}
 ABOUT = {
     "bert-base": ("BERT base", "bert-base-uncased", 109482240, 11.17),
     "bert-large": ("BERT large", "bert-large-uncased", 335141888, 39.46),
     "distilbert-base": ("DistilBERT base", "distilbert-base-uncased", 66362880, 5.59),
+    "bert-base-mlm": ("BERT base with its masked-LM head", "bert-base-uncased-mlm", 109514298, 14.25),
+    "distilbert-base-mlm": (
+        "DistilBERT base with its masked-LM head",
+        "distilbert-base-uncased-mlm",
+        66985530,
+        8.66,
+    ),
 }
 
 
@@ -133,7 +180,7 @@ def entry(name):
         title=title,
         catalogue="language",
         aliases=[model_id],
-        source=f"{model_id} config.json; {paper}",
+        source=f"{model_id.removesuffix('-mlm')} config.json; {paper}",
         dims={"batch": 1, "sequence": 128},
         build=lambda: build(name, c),
         macs_formula=macs_formula(c),

@@ -141,10 +141,11 @@ def append_cache(g, path, layer, past, new, kind, heads, head_dim, middle=""):
     return present
 
 
-def tied_head(g, path, ids, x, table, width, vocab):
-    """logits = x E^T with the embedding table E, for every position: Gemm on flattened rows."""
+def tied_head(g, path, ids, x, table, width, vocab, bias=False):
+    """logits = x E^T (+ b) with the embedding table E, for every position: Gemm on flattened rows."""
     rows = g.node("Reshape", path, [x, g.ints(-1, width)])
-    logits = g.node("Gemm", path, [rows, table], transB=1)
+    terms = [rows, table] + ([g.weight(parameter(path, "bias"), [vocab])] if bias else [])
+    logits = g.node("Gemm", path, terms, transB=1)
     shape = g.node("Concat", path, [g.node("Shape", path, [ids]), g.ints(vocab)], axis=0)
     g.output(g.node("Reshape", path, [logits, shape], out="logits"), ["batch", "sequence", vocab])
 

@@ -152,6 +152,8 @@ void add_introduction(const HardwareList& list, Report& report) {
           std::pair{SourceKind::measured, "published measurement"},
           std::pair{SourceKind::derived, "arithmetic on other numbers"},
           std::pair{SourceKind::fitted, "parameter of a fit to n measurements, with its error"},
+          std::pair{SourceKind::tuned,
+                    "chosen with measurements of networks in view, without a recorded fit"},
           std::pair{SourceKind::assumed, "estimate without a published figure"}})
         kinds.rows.push_back({{std::string(name_of(kind))}, {std::to_string(all[kind])}, {meaning}});
     report.blocks.push_back(std::move(kinds));

@@ -45,26 +45,31 @@ Table table_of(const Validation& shipped, const LeftOutValidation& left_out, con
     std::string heading = property;
     heading.front() = static_cast<char>(heading.front() - 'a' + 'A');
     table.columns = {{heading, "", property}, {"Rows", "", "n", Align::right}};
-    for (const auto& [name, key] : {std::pair{"shipped", "shipped"}, std::pair{"network out", "model_out"},
-                                    std::pair{"device out", "device_out"}})
+    for (const auto& [name, key] :
+         {std::pair{"shipped", "shipped"}, std::pair{"network out", "model_out"},
+          std::pair{"device out", "device_out"}, std::pair{"family out", "family_out"}})
         for (const auto& [what, suffix] :
              {std::pair{"Median", "median_ape"}, std::pair{"Within 25 %", "within_25"},
               std::pair{"In interval", "interval_coverage"}, std::pair{"Tau models", "tau_of_models"}})
             table.columns.push_back({what, name, fmt::format("{}_{}", key, suffix), Align::right});
     const auto add = [&](const std::string& name, const ValidationGroup& own, const ValidationGroup* model,
-                         const ValidationGroup* device) {
+                         const ValidationGroup* device, const ValidationGroup* family) {
         std::vector<Cell> cells = {{name}, {std::to_string(own.errors.n), static_cast<double>(own.errors.n)}};
         add_cells(&own, cells);
         add_cells(model, cells);
         add_cells(device, cells);
+        add_cells(family, cells);
         table.rows.push_back(std::move(cells));
     };
     if (const auto* groups = groups_by(shipped.trusted, property))
         for (const ValidationGroup& group : *groups)
             add(group.name, group, group_named(left_out.without_model.trusted, property, group.name),
-                group_named(left_out.without_device.trusted, property, group.name));
-    add("all", shipped.trusted.all, &left_out.without_model.trusted.all,
-        &left_out.without_device.trusted.all);
+                group_named(left_out.without_device.trusted, property, group.name),
+                group_named(left_out.without_family.trusted, property, group.name));
+    add("all", shipped.trusted.all, &left_out.without_model.trusted.all, &left_out.without_device.trusted.all,
+        &left_out.without_family.trusted.all);
+    add("all, any weight", shipped.every.all, &left_out.without_model.every.all,
+        &left_out.without_device.every.all, &left_out.without_family.every.all);
     return table;
 }
 
@@ -72,22 +77,52 @@ Table table_of(const Validation& shipped, const LeftOutValidation& left_out, con
 
 void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report) {
     report.blocks.push_back(Heading{2, "On rows the parameters have not seen"});
-    report.blocks.push_back(Paragraph{"Shipped: with the parameters of the database, most of which were "
-                                      "fitted on these very rows. Network out: "
-                                      "everything marked as fitted is fitted again without the row's "
-                                      "network. Device out: without the row's "
-                                      "device, whose own parameters are then those of its family. These are "
-                                      "what to expect of a network or a "
-                                      "device that was not measured, and what the intervals are made from."});
+    report.blocks.push_back(Paragraph{
+        "Shipped: with the parameters of the database, most of which were fitted on these very rows. Network "
+        "out: everything marked as fitted or tuned is fitted again without the row's network. Device out: "
+        "without the row's device, whose own parameters are then those of its family; facts that were tuned "
+        "have the value that public facts give. Family out: every such parameter has the value that the "
+        "other "
+        "families state. These are what to expect of a network, a device or an architecture that was not "
+        "measured. The intervals of left-out rows are nested: the table that they come from has not seen the "
+        "row's network, device or family."});
     if (left_out.outdated > 0)
         report.blocks.push_back(Paragraph{
             fmt::format(
                 "{} rows have changed by more than 1 % since the left-out predictions were made: write them "
-                "again with validate_estimates --save-left-out.",
+                "again with scripts/validate.",
                 left_out.outdated),
             Tone::bad});
-    for (const char* property : {"family", "runtime", "hardware", "regime"})
+    for (const char* property : {"family", "metric", "runtime", "hardware", "regime"})
         report.blocks.push_back(table_of(shipped, left_out, property));
+}
+
+void add_support(const std::vector<FitSupport>& support, Report& report) {
+    if (support.empty())
+        return;
+    report.blocks.push_back(Heading{2, "What was chosen with measurements in view"});
+    report.blocks.push_back(Paragraph{"Parameters of the latency model that a recorded fit (fitted) or a "
+                                      "look at measured rows (tuned) decided, "
+                                      "beside the measured times that they decide. \"Thin\": more of them "
+                                      "than a third of the rows, so that "
+                                      "they may follow the measurements instead of the chip."});
+    Table table;
+    table.columns = {{"Of", "", "kind"},
+                     {"Name", "", "name"},
+                     {"Rows", "", "rows", Align::right},
+                     {"Networks", "", "networks", Align::right},
+                     {"Fitted", "", "fitted", Align::right},
+                     {"Tuned", "", "tuned", Align::right},
+                     {"Thin", "", "thin"}};
+    for (const FitSupport& entry : support)
+        table.rows.push_back({{entry.kind},
+                              {entry.name},
+                              {std::to_string(entry.rows), static_cast<double>(entry.rows)},
+                              {std::to_string(entry.networks), static_cast<double>(entry.networks)},
+                              {std::to_string(entry.fitted), static_cast<double>(entry.fitted)},
+                              {std::to_string(entry.tuned), static_cast<double>(entry.tuned)},
+                              {entry.thin() ? "thin" : "-"}});
+    report.blocks.push_back(std::move(table));
 }
 
 } // namespace archsim

@@ -6,6 +6,8 @@
 
 namespace archsim {
 
+/// How many numbers were chosen with measurements in view, and on how many rows.
+void add_support(const std::vector<FitSupport>& support, Report& report);
 void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, Report& report);
 
 } // namespace archsim

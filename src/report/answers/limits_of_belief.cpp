@@ -83,7 +83,7 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
         BeliefRow row;
         row.device = device;
         row.runtime = database.runtime(device->default_runtime);
-        row.evidence = evidence_for(*device, *row.runtime);
+        row.evidence = evidence_for(*device, *row.runtime, kRegime);
         row.projected = !table.measured(*device, *row.runtime);
         row.latency = table.spread(SpreadOf::latency, *device, *row.runtime, kRegime);
         row.energy = table.spread(SpreadOf::energy, *device, *row.runtime, kRegime);

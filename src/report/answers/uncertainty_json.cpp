@@ -24,8 +24,8 @@ std::string lines_of(const std::vector<ResidualClassFacts>& classes) {
     for (const ResidualClassFacts& facts : classes) {
         Json line = {{"metric", facts.metric}};
         for (const auto& [key, value] :
-             {std::pair{"family", facts.family}, std::pair{"runtime", facts.runtime},
-              std::pair{"evidence", facts.evidence}, std::pair{"regime", facts.regime}})
+             {std::pair{"family", facts.family}, std::pair{"evidence", facts.evidence},
+              std::pair{"regime", facts.regime}})
             if (!value.empty())
                 line[key] = value;
         // The table's lower bound is at least 1e-3, and factors straddle 1.
@@ -45,8 +45,7 @@ std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes, con
            "  \"$schema\": \"uncertainty_schema.json\",\n"
            "  \"description\": [\"Factors between which measured / predicted lies with nominal 90 % "
            "probability. "
-           "Written by validate_estimates --uncertainty from predictions of left-out networks and "
-           "devices.\"],\n"
+           "Written by scripts/validate from predictions of left-out networks, devices and families.\"],\n"
            "  \"minimum_rows\": 0,\n"
            "  \"classes\": [\n" +
            lines_of(classes) +

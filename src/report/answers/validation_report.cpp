@@ -8,6 +8,7 @@
 // measured, minus 1. Tau: Kendall's rank agreement.
 
 #include "archsim/report/validation_report.hpp"
+#include "report/answers/first_run_report.hpp"
 #include "report/answers/left_out_report.hpp"
 #include "report/answers/validation_scatter.hpp"
 #include "report/blocks/number_format.hpp"
@@ -167,6 +168,8 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view, Form
     report.blocks.push_back(overview(validation));
     if (answer.left_out)
         add_left_out(validation, *answer.left_out, report);
+    add_first_run(validation, answer.left_out ? &*answer.left_out : nullptr, answer.first_run, report);
+    add_support(answer.support, report);
     if (format == Format::markdown && !view.chart_file.empty())
         report.blocks.push_back(Paragraph{
             fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});

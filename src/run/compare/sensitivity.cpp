@@ -12,7 +12,8 @@ namespace {
 constexpr double kVariation = 0.2;
 
 bool assumed(const Fact& fact) {
-    return fact.known() && fact.source && fact.source->kind == SourceKind::assumed;
+    return fact.known() && fact.source &&
+           (fact.source->kind == SourceKind::assumed || fact.source->kind == SourceKind::tuned);
 }
 
 /// An input with the change that scales it.

@@ -18,6 +18,7 @@ namespace {
 
 /// With fewer networks, leaving one out leaves nothing to fit on.
 constexpr std::size_t kLeastModels = 3;
+constexpr int kCalibrationIterations = 24;
 
 std::vector<MeasuredRow> rows_of(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                                  const CalibrationRequest& request) {
@@ -64,12 +65,6 @@ std::vector<const ValidatedRow*> pointers(const std::vector<ValidatedRow>& rows)
 std::string where_of(const ParameterSite& site) {
     const std::string text = to_string(site);
     return text.substr(text.find(" of ") + 4);
-}
-
-/// Which file states a site.
-std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site) {
-    return site.device.empty() ? hardware.runtime(site.runtime)->file
-                               : hardware.device(site.device).device->file;
 }
 
 int rows_deciding(const ParameterFit& fit, std::size_t parameter) {
@@ -125,7 +120,7 @@ CalibrationOutcome calibrate(const RowEstimator& estimator, const std::vector<Me
                                      "validate_estimates gives the reasons",
                                      known.size()));
     const std::vector<double> start = fit.start();
-    const FitResult full = fit_all(fit);
+    const FitResult full = fit_all(fit, kCalibrationIterations);
     const std::vector<double> errors = standard_errors(fit, full);
 
     CalibrationOutcome outcome;

@@ -98,7 +98,7 @@ std::vector<TunedParameter> device_parameters(const RowEstimator& estimator,
         if (!site || !is_continuous(parameter) || site->device.empty())
             continue;
         const Fact& fact = *stated_at(*device, *on.runtime, *site);
-        if (fact.source != nullptr && fact.source->kind == SourceKind::fitted && fact.value > 0)
+        if (fact.source != nullptr && rests_on_measurements(fact.source->kind) && fact.value > 0)
             tuned.push_back(device_parameter(session, on, parameter, {}));
     }
     if (!tuned.empty())
@@ -128,7 +128,7 @@ std::vector<TunedParameter> stack_parameters(const RowEstimator& estimator,
     for (const std::string& name : request.parameters)
         named.push_back(parameter_named(name));
     const auto fitted = [](const Fact& fact) {
-        return fact.source != nullptr && fact.source->kind == SourceKind::fitted;
+        return fact.source != nullptr && rests_on_measurements(fact.source->kind);
     };
     std::vector<TunedParameter> tuned =
         stated_parameters(estimator, rows, [&](const ParameterSite& site, const Fact& fact) {

@@ -24,7 +24,8 @@ constexpr std::array kStructural = {
     Parameter::largest_batch,        Parameter::operand_replication, Parameter::head_parallel_attention,
     Parameter::wide_element_bytes,   Parameter::channel_block,       Parameter::row_packing,
     Parameter::column_packing,       Parameter::wide_passes,         Parameter::cores_per_inference,
-    Parameter::weight_residency,     Parameter::input_refetch,       Parameter::reserved_memory};
+    Parameter::weight_residency,     Parameter::input_refetch,       Parameter::reserved_memory,
+    Parameter::half_accumulation};
 
 // How far others lie apart says how much an expectation from them is worth. Shares of what the hardware can
 // do are alike to 30 % at best: then a row that is wrong by 10 % weighs ten times as much. Costs in time and
@@ -143,6 +144,18 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
     return {};
 }
 
+Expectation expect_elsewhere(const Session& session, Family family, Parameter parameter) {
+    std::vector<double> values;
+    for (const Family& other : families()) {
+        if (other == family)
+            continue;
+        const Statements statements(session.hardware(), other, parameter);
+        for (const Statement& statement : statements.all())
+            values.push_back(statement.fact->value);
+    }
+    return summarize_statements(std::move(values), parameter);
+}
+
 std::vector<TunedParameter>
 stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                   const std::function<bool(const ParameterSite&, const Fact&)>& take) {
@@ -184,8 +197,13 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
 std::vector<TunedParameter> fitted_parameters(const RowEstimator& estimator,
                                               const std::vector<MeasuredRow>& rows) {
     return stated_parameters(estimator, rows, [](const ParameterSite&, const Fact& fact) {
-        return fact.source != nullptr && fact.source->kind == SourceKind::fitted;
+        return fact.source != nullptr && rests_on_measurements(fact.source->kind);
     });
+}
+
+std::string file_of(const HardwareDatabase& hardware, const ParameterSite& site) {
+    return site.device.empty() ? hardware.runtime(site.runtime)->file
+                               : hardware.device(site.device).device->file;
 }
 
 std::vector<MeasuredRow> known_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows) {

@@ -12,11 +12,12 @@ namespace archsim {
 
 namespace {
 
-constexpr int kFullIterations = 24;
-constexpr int kRefitIterations = 12;
+/// Stated values are near those of the last fit.
+constexpr int kFullIterations = 3;
+constexpr int kRefitIterations = 8;
 
 /// Rows and parameters that hang together: rows are joined by the parameters they share.
-std::vector<std::vector<std::size_t>> connected_rows(const ParameterFit& fit) {
+std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
     std::vector<std::size_t> root(fit.rows().size());
     std::iota(root.begin(), root.end(), 0);
     const auto find = [&](std::size_t i) {
@@ -44,65 +45,145 @@ std::vector<std::vector<std::size_t>> connected_rows(const ParameterFit& fit) {
 
 } // namespace
 
-std::string_view name_of(LeaveOut what) {
-    return what == LeaveOut::model ? "model" : "device";
-}
-
-std::vector<Prediction> left_out_predictions(ParameterFit& fit, LeaveOut what, const FitResult& full) {
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full) {
     std::vector<Prediction> predictions(fit.rows().size());
     std::map<std::string, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < fit.rows().size(); ++i)
         groups[what == LeaveOut::model ? fit.rows()[i].model : fit.rows()[i].hardware].push_back(i);
     FitOptions options;
     options.max_iterations = kRefitIterations;
-    options.jacobian = full.jacobian;
     for (const auto& [_, members] : groups) {
         std::vector<double> weights = fit.weights();
         for (const std::size_t i : members)
             weights[i] = 0;
-        const FitResult refit = fit.fit(weights, full.values, options);
+        const FitResult refit = fit.refit(weights, full, options);
         for (const std::size_t i : members)
             predictions[i] = fit.predict(i, refit.values);
     }
     return predictions;
 }
 
-FitResult fit_all(ParameterFit& fit) {
+FitResult fit_all(ParameterFit& fit, int iterations) {
     FitOptions options;
-    options.max_iterations = kFullIterations;
+    options.max_iterations = iterations;
     return fit.fit(fit.weights(), fit.start(), options);
 }
 
-std::vector<Prediction> predict_left_out(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                                         LeaveOut what, unsigned threads) {
+std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                          unsigned threads) {
     const std::vector<TunedParameter> parameters = fitted_parameters(estimator, rows);
     const ParameterFit whole(estimator, rows, parameters, threads);
-    std::vector<Prediction> predictions(rows.size());
-    for (const std::vector<std::size_t>& members : connected_rows(whole)) {
-        std::vector<MeasuredRow> part;
-        for (const std::size_t i : members)
-            part.push_back(rows[i]);
-        std::vector<TunedParameter> own;
+    std::vector<ConnectedRows> sets;
+    for (std::vector<std::size_t>& members : connected(whole)) {
+        ConnectedRows set;
         for (std::size_t j = 0; j < parameters.size(); ++j)
             if (std::any_of(members.begin(), members.end(), [&](std::size_t i) { return whole.uses(i, j); }))
-                own.push_back(parameters[j]);
-        if (own.empty()) {
-            for (const std::size_t i : members)
-                predictions[i] = estimator(rows[i]);
-            continue;
+                set.parameters.push_back(parameters[j]);
+        set.rows = std::move(members);
+        sets.push_back(std::move(set));
+    }
+    return sets;
+}
+
+namespace {
+
+std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std::vector<std::size_t>& which) {
+    std::vector<MeasuredRow> part;
+    for (const std::size_t i : which)
+        part.push_back(rows[i]);
+    return part;
+}
+
+/// Parameters as the other families state them, without any row of this one.
+std::vector<Prediction> from_other_families(const RowEstimator& estimator,
+                                            const std::vector<MeasuredRow>& rows, unsigned threads) {
+    const HardwareDatabase& hardware = estimator.session().hardware();
+    std::vector<Prediction> predictions(rows.size());
+    std::map<Family, std::vector<std::size_t>> families;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        try {
+            families[hardware.device(rows[i].hardware).device->family].push_back(i);
+        } catch (const Error&) {
+            predictions[i] = estimator(rows[i]); // its reason
         }
-        ParameterFit fit(estimator, std::move(part), std::move(own), threads);
-        const FitResult full = fit_all(fit);
-        std::vector<Prediction> left_out = left_out_predictions(fit, what, full);
+    }
+    for (const auto& [family, members] : families) {
+        const std::vector<MeasuredRow> own = picked(rows, members);
+        std::vector<TunedParameter> parameters = fitted_parameters(estimator, own);
+        std::vector<double> values;
+        for (const TunedParameter& parameter : parameters) {
+            const Expectation elsewhere =
+                expect_elsewhere(estimator.session(), family, parameter.sites.front().parameter);
+            values.push_back(elsewhere.spread > 0 ? elsewhere.value : parameter.start);
+        }
+        const ParameterFit fit(estimator, own, std::move(parameters), threads);
         for (std::size_t k = 0; k < members.size(); ++k)
-            predictions[members[k]] = std::move(left_out[k]);
+            predictions[members[k]] = fit.predict(k, values);
     }
     return predictions;
 }
 
-std::vector<ValidatedRow> leave_out_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+/// True where one device carries the rows: without it nothing says how its stack behaves.
+bool one_device(const std::vector<MeasuredRow>& rows) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const MeasuredRow& row) { return row.hardware == rows.front().hardware; });
+}
+
+} // namespace
+
+LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const std::vector<MeasuredRow>& rows,
+                                    unsigned threads) {
+    LeftOutPredictions predictions;
+    predictions.without_family = from_other_families(estimators.reverted, rows, threads);
+    predictions.without_model.resize(rows.size());
+    predictions.without_device.resize(rows.size());
+    for (const ConnectedRows& set : connected_rows(estimators.devices_reverted, rows, threads)) {
+        const std::vector<MeasuredRow> part = picked(rows, set.rows);
+        const auto put = [&](std::vector<Prediction> left_out, std::vector<Prediction>& to) {
+            for (std::size_t k = 0; k < set.rows.size(); ++k)
+                to[set.rows[k]] = std::move(left_out[k]);
+        };
+        const bool alone = one_device(part);
+        const RowEstimator& without_device = alone ? estimators.reverted : estimators.devices_reverted;
+        if (set.parameters.empty()) {
+            for (const std::size_t i : set.rows) {
+                predictions.without_model[i] = estimators.devices_reverted(rows[i]);
+                predictions.without_device[i] = without_device(rows[i]);
+            }
+            continue;
+        }
+        ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
+        const FitResult full = fit_all(fit, kFullIterations);
+        put(left_out_predictions(fit, LeaveOut::model, full), predictions.without_model);
+        if (!alone) {
+            put(left_out_predictions(fit, LeaveOut::device, full), predictions.without_device);
+            continue;
+        }
+        ParameterFit reverted(without_device, part, set.parameters, threads);
+        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations)),
+            predictions.without_device);
+    }
+    return predictions;
+}
+
+std::vector<Prediction> predict_left_out(const LeftOutEstimators& estimators,
+                                         const std::vector<MeasuredRow>& rows, LeaveOut what,
+                                         unsigned threads) {
+    LeftOutPredictions all = predict_left_out(estimators, rows, threads);
+    return what == LeaveOut::model    ? std::move(all.without_model)
+           : what == LeaveOut::device ? std::move(all.without_device)
+                                      : std::move(all.without_family);
+}
+
+std::vector<Prediction> predict_left_out(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
                                          LeaveOut what, unsigned threads) {
-    std::vector<Prediction> predictions = predict_left_out(estimator, rows, what, threads);
+    return predict_left_out(LeftOutEstimators{estimator, estimator, estimator}, rows, what, threads);
+}
+
+std::vector<ValidatedRow> leave_out_rows(const LeftOutEstimators& estimators,
+                                         const std::vector<MeasuredRow>& rows, LeaveOut what,
+                                         unsigned threads) {
+    std::vector<Prediction> predictions = predict_left_out(estimators, rows, what, threads);
     std::vector<ValidatedRow> result;
     for (std::size_t i = 0; i < rows.size(); ++i)
         result.push_back({rows[i], std::move(predictions[i])});

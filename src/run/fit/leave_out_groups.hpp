@@ -6,9 +6,17 @@
 
 namespace archsim {
 
-/// The parameters that fit all rows best, from those that are stated.
-FitResult fit_all(ParameterFit& fit);
+/// The parameters that fit all rows best, from those that are stated, after so many steps at most.
+FitResult fit_all(ParameterFit& fit, int iterations);
 /// Every row predicted by the refit that has not seen its group; `full` is the result of fit_all.
-std::vector<Prediction> left_out_predictions(ParameterFit& fit, LeaveOut what, const FitResult& full);
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full);
+
+/// Rows that hang together by the parameters they share, and these parameters.
+struct ConnectedRows {
+    std::vector<std::size_t> rows;
+    std::vector<TunedParameter> parameters;
+};
+std::vector<ConnectedRows> connected_rows(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                                          unsigned threads);
 
 } // namespace archsim

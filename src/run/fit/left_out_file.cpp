@@ -15,7 +15,8 @@ namespace archsim {
 
 namespace {
 
-constexpr std::array<std::string_view, 4> kColumns = {"id", "shipped", "without_model", "without_device"};
+constexpr std::array<std::string_view, 5> kColumns = {"id", "shipped", "without_model", "without_device",
+                                                      "without_family"};
 
 double prediction_of(const Prediction& prediction) {
     return prediction.ok() ? prediction.predicted : std::numeric_limits<double>::quiet_NaN();
@@ -32,28 +33,28 @@ std::string field(double value) {
     finding.file = file.string();
     finding.where = fmt::format("line {}", line);
     finding.message = std::move(message);
-    finding.hint = "write it again with validate_estimates --save-left-out";
+    finding.hint = "write it again with scripts/validate";
     throw InputError(finding);
 }
 
 } // namespace
 
-std::vector<LeftOutRow> make_left_out(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
-                                      unsigned threads) {
-    const auto without_model = predict_left_out(estimator, rows, LeaveOut::model, threads);
-    const auto without_device = predict_left_out(estimator, rows, LeaveOut::device, threads);
+std::vector<LeftOutRow> make_left_out(const LeftOutEstimators& estimators,
+                                      const std::vector<MeasuredRow>& rows, unsigned threads) {
+    const LeftOutPredictions left_out = predict_left_out(estimators, rows, threads);
     std::vector<LeftOutRow> result;
     for (std::size_t i = 0; i < rows.size(); ++i)
-        result.push_back({rows[i].id, prediction_of(estimator(rows[i])), prediction_of(without_model[i]),
-                          prediction_of(without_device[i])});
+        result.push_back({rows[i].id, prediction_of(estimators.shipped(rows[i])),
+                          prediction_of(left_out.without_model[i]), prediction_of(left_out.without_device[i]),
+                          prediction_of(left_out.without_family[i])});
     return result;
 }
 
 std::string to_csv(const std::vector<LeftOutRow>& rows) {
     std::string text = fmt::format("{}\n", fmt::join(kColumns, ","));
     for (const LeftOutRow& row : rows)
-        text += fmt::format("{},{},{},{}\n", row.id, field(row.shipped), field(row.without_model),
-                            field(row.without_device));
+        text += fmt::format("{},{},{},{},{}\n", row.id, field(row.shipped), field(row.without_model),
+                            field(row.without_device), field(row.without_family));
     return text;
 }
 
@@ -67,7 +68,7 @@ std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file) {
         if (record->fields.size() != kColumns.size())
             unusable(file, record->line,
                      fmt::format("{} fields instead of {}", record->fields.size(), kColumns.size()));
-        std::array<double, 3> values{};
+        std::array<double, 4> values{};
         for (std::size_t i = 0; i < values.size(); ++i) {
             const std::string& number = record->fields[i + 1];
             values[i] = std::numeric_limits<double>::quiet_NaN();
@@ -76,7 +77,7 @@ std::vector<LeftOutRow> read_left_out(const std::filesystem::path& file) {
             if (!number.empty() && (error != std::errc{} || end != number.data() + number.size()))
                 unusable(file, record->line, fmt::format("\"{}\" is not a number", number));
         }
-        rows.push_back({record->fields[0], values[0], values[1], values[2]});
+        rows.push_back({record->fields[0], values[0], values[1], values[2], values[3]});
     }
     return rows;
 }

@@ -9,7 +9,10 @@ namespace archsim {
 
 namespace {
 
-std::optional<std::int64_t> count_in(const std::string& text) {
+constexpr std::string_view kVariable = "variable:";
+
+std::optional<std::int64_t> count_in(std::string_view stated) {
+    const std::string_view text = mean_length(stated);
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size() || value < 1)
@@ -36,6 +39,10 @@ const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry&
 }
 
 } // namespace
+
+std::string_view mean_length(std::string_view text) {
+    return text.starts_with(kVariable) ? text.substr(kVariable.size()) : text;
+}
 
 MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row) {
     MeasuredWorkload workload;

@@ -19,4 +19,7 @@ struct MeasuredWorkload {
 /// the decoder, more tokens the encoder.
 MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row);
 
+/// The length that stands for inputs of a data set, "177" of "variable:177"; any other text as it is.
+std::string_view mean_length(std::string_view text);
+
 } // namespace archsim

@@ -196,6 +196,37 @@ class TableReader {
     MeasuredTable table_;
 };
 
+std::string first_line(const std::string& text) {
+    return text.substr(0, text.find('\n'));
+}
+
+/// True where the first line names what every measurement needs.
+bool holds_measurements(const std::filesystem::path& file) {
+    const std::vector<CsvRecord> records = parse_csv(first_line(read_text_file(file)));
+    return !records.empty() && std::all_of(kRequired.begin(), kRequired.end(), [&](std::string_view column) {
+        const auto& fields = records.front().fields;
+        return std::find(fields.begin(), fields.end(), column) != fields.end();
+    });
+}
+
+/// A folder stands for the CSV files in it that hold measurements, by name.
+std::vector<std::filesystem::path> measurement_files(const std::vector<std::string>& names) {
+    std::vector<std::filesystem::path> files;
+    for (const std::string& name : names) {
+        if (!std::filesystem::is_directory(name)) {
+            files.emplace_back(name);
+            continue;
+        }
+        std::vector<std::filesystem::path> inside;
+        for (const auto& entry : std::filesystem::directory_iterator(name))
+            if (entry.path().extension() == ".csv" && holds_measurements(entry.path()))
+                inside.push_back(entry.path());
+        std::sort(inside.begin(), inside.end());
+        files.insert(files.end(), inside.begin(), inside.end());
+    }
+    return files;
+}
+
 } // namespace
 
 MeasuredTable parse_measurements(std::string_view text, std::string_view name) {
@@ -208,8 +239,8 @@ MeasuredTable read_measurements(const std::filesystem::path& file) {
 
 MeasuredTable read_measurements(const std::vector<std::string>& files) {
     MeasuredTable table;
-    for (const std::string& file : files) {
-        MeasuredTable more = read_measurements(std::filesystem::path(file));
+    for (const std::filesystem::path& file : measurement_files(files)) {
+        MeasuredTable more = read_measurements(file);
         table.rows.insert(table.rows.end(), more.rows.begin(), more.rows.end());
         table.findings.insert(table.findings.end(), more.findings.begin(), more.findings.end());
     }

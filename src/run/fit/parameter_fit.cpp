@@ -1,5 +1,7 @@
 #include "run/fit/parameter_fit.hpp"
 
+#include "run/fit/served_row.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
@@ -13,8 +15,14 @@ namespace {
 
 constexpr std::size_t kRemembered = 4; ///< base point, difference point, trial point, and one more
 
-bool is_time(const MeasuredRow& row) {
-    return row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+/// Of a row's time, what remains at least when all that parameters price vanishes.
+constexpr double kLeastTime = 0.02;
+
+/// Times of runs. What clients of a loaded server wait for is simulated over such times and decides none of
+/// them.
+bool takes_part(const MeasuredRow& row) {
+    return (row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s) &&
+           !is_served(row);
 }
 
 /// Whether a value at `site` decides runs of `runtime` on `device`.
@@ -55,7 +63,7 @@ ParameterFit::ParameterFit(const RowEstimator& estimator, std::vector<MeasuredRo
             if (std::any_of(parameters_[j].sites.begin(), parameters_[j].sites.end(),
                             [&](const ParameterSite& site) { return decides(site, *device, *runtime); }))
                 used_[i].push_back(j);
-        fitted_[i] = is_time(rows_[i]) ? 1 : 0;
+        fitted_[i] = takes_part(rows_[i]) ? 1 : 0;
     }
 }
 
@@ -133,8 +141,7 @@ void ParameterFit::residuals(std::span<const double> values, std::span<double> o
         std::rethrow_exception(failure);
 }
 
-FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vector<double>& start,
-                            const FitOptions& options) {
+std::vector<FitVariable> ParameterFit::variables(const std::vector<double>& start) const {
     std::vector<FitVariable> variables;
     for (std::size_t j = 0; j < parameters_.size(); ++j) {
         const TunedParameter& parameter = parameters_[j];
@@ -149,9 +156,34 @@ FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vecto
             variable.prior_spread = parameter.prior_spread;
         variables.push_back(std::move(variable));
     }
+    return variables;
+}
+
+FitResult ParameterFit::fit(const std::vector<double>& weights, const std::vector<double>& start,
+                            const FitOptions& options) {
     return fit_bounded(
-        variables, [this](std::span<const double> x, std::span<double> r) { residuals(x, r); }, weights,
-        options);
+        variables(start), [this](std::span<const double> x, std::span<double> r) { residuals(x, r); },
+        weights, options);
+}
+
+FitResult ParameterFit::refit(const std::vector<double>& weights, const FitResult& full,
+                              const FitOptions& options) const {
+    const std::size_t n = parameters_.size();
+    // A sensitivity is the share of the time that the parameter prices: what a change of it leaves is added
+    // to the rest, as in the lanes. Rates are turned so that it is about time.
+    const auto from_shares = [&](std::span<const double> x, std::span<double> r) {
+        for (std::size_t i = 0; i < r.size(); ++i) {
+            const double about_time = rows_[i].metric == MeasuredMetric::throughput_per_s ? -1 : 1;
+            double time = 1;
+            for (const std::size_t j : used_[i]) {
+                const double share = about_time * full.jacobian[i * n + j];
+                const double ratio = x[j] / full.values[j];
+                time += std::abs(share) * ((share > 0 ? ratio : 1 / ratio) - 1);
+            }
+            r[i] = full.residuals[i] + about_time * std::log(std::max(time, kLeastTime));
+        }
+    };
+    return fit_bounded(variables(full.values), from_shares, weights, options);
 }
 
 std::vector<double> ParameterFit::sensitivity(std::span<const double> values) {

@@ -8,7 +8,6 @@
 #include "run/session/graph_run.hpp"
 #include "run/session/regime.hpp"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <fmt/format.h>
@@ -36,37 +35,14 @@ Prediction without_estimate(std::string status, std::string reason) {
     return prediction;
 }
 
-/// The row's interval with the widths that a device without a fit of its own would have.
-void add_unfitted_interval(const MeasuredRow& row, const Machine& machine, Prediction& prediction) {
-    prediction.unfitted_low = prediction.low;
-    prediction.unfitted_high = prediction.high;
-    if (!machine.uncertainty || evidence_for(*machine.device, *machine.runtime) != Evidence::device)
-        return;
-    Device unfitted = *machine.device;
-    unfitted.fitted.clear();
-    const bool time =
-        row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
-    const auto width = [&](const Device& device) {
-        return machine.uncertainty->spread(time ? SpreadOf::latency : SpreadOf::energy, device,
-                                           *machine.runtime, prediction.regime);
-    };
-    const Spread with = width(*machine.device), without = width(unfitted);
-    const bool rate = row.metric == MeasuredMetric::throughput_per_s; // 1 / time
-    prediction.unfitted_low *= rate ? with.high / without.high : without.low / with.low;
-    prediction.unfitted_high *= rate ? with.low / without.low : without.high / with.high;
-}
-
-/// As hardware_db/uncertainty.json spells it.
-std::string evidence_text(Evidence evidence) {
-    return evidence == Evidence::device ? "device" : evidence == Evidence::stack ? "stack" : "none";
-}
-
 /// Bounds of a quantity that falls when time rises.
 Interval scaled(const Interval& interval, double factor) {
     return {interval.low * factor, interval.high * factor};
 }
 
-std::int64_t tokens_of(const std::string& text) {
+/// "128", or the mean length of a data set: "variable:778".
+std::int64_t tokens_of(std::string_view text) {
+    text = mean_length(text);
     std::int64_t value = 0;
     std::from_chars(text.data(), text.data() + text.size(), value);
     return value;
@@ -196,7 +172,7 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
     prediction.family = name_of(result.device->family);
     prediction.regime = regime_of(estimate);
     prediction.runtime = result.runtime->id;
-    prediction.evidence = evidence_text(evidence_for(*result.device, *result.runtime));
+    prediction.evidence = name_of(evidence_for(*result.device, *result.runtime, prediction.regime));
     const auto take = [&](double value, const Interval& interval) {
         prediction.predicted = value;
         prediction.low = interval.low;
@@ -213,10 +189,12 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         take(estimate.throughput_per_s * row.devices, scaled(estimate.throughput_interval, row.devices));
         break;
     case MeasuredMetric::power_w: {
-        // Power follows from energy and time; its relative uncertainty is taken from the energy's.
-        const double energy = estimate.energy.total() / estimate.batch;
-        take(drawn_w,
-             energy > 0 ? scaled(estimate.energy_interval, drawn_w / energy) : Interval{drawn_w, drawn_w});
+        const Machine& machine = *result.machine;
+        const Spread power = machine.uncertainty
+                                 ? machine.uncertainty->spread(SpreadOf::power, *machine.device,
+                                                               *machine.runtime, prediction.regime)
+                                 : Spread{};
+        take(drawn_w, {drawn_w * power.low, drawn_w * power.high});
         break;
     }
     case MeasuredMetric::energy_mj: {
@@ -226,8 +204,6 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         break;
     }
     }
-    if (!overrides) // fits look at the value alone
-        add_unfitted_interval(row, *result.machine, prediction);
     return prediction;
 }
 
@@ -246,7 +222,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
     const auto name_machine = [&](Prediction& prediction) {
         prediction.family = name_of(device->family);
         prediction.runtime = runtime->id;
-        prediction.evidence = evidence_text(evidence_for(*device, *runtime));
+        prediction.evidence = name_of(evidence_for(*device, *runtime, prediction.regime));
     };
     if (is_served(row)) {
         Prediction served = predict_served(session, loaded(row.model), row, *asked);
@@ -256,17 +232,20 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
                         .generate = tokens_of(row.generated_tokens),
                         .context = compiled_context(row.note)};
-    const GenerationPhase phase = row.phase == "prefill"   ? GenerationPhase::prefill
-                                  : row.phase == "decode"  ? GenerationPhase::decode
-                                  : row.scope == "offline" ? GenerationPhase::saturated
-                                                           : GenerationPhase::generate;
+    const GenerationPhase phase = row.phase == "prefill"  ? GenerationPhase::prefill
+                                  : row.phase == "decode" ? GenerationPhase::decode
+                                  : row.scope == "offline" && !row.batch
+                                      ? GenerationPhase::saturated // as many requests as fit
+                                      : GenerationPhase::generate;
+    if (phase != GenerationPhase::decode && prompt.tokens < 1)
+        return without_estimate("unsupported", "the row does not say how long its prompts are");
     const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
                                                 phase, row.batch.value_or(1), prompt);
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;
-    name_machine(prediction);
     prediction.regime = regime_of(answer.step);
+    name_machine(prediction);
     const Estimate& step = answer.step;
     const double low = step.latency_s > 0 ? step.latency_interval.low / step.latency_s : 1;
     const double high = step.latency_s > 0 ? step.latency_interval.high / step.latency_s : 1;
@@ -278,11 +257,22 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
         prediction.predicted = answer.tokens_per_s;
         prediction.low = high > 0 ? prediction.predicted / high : 0;
         prediction.high = low > 0 ? prediction.predicted / low : 0;
-    } else {
-        return without_estimate("unsupported", "power and energy of language models are not compared");
+    } else if (phase == GenerationPhase::generate) {
+        return without_estimate("unsupported",
+                                "power and energy of prompts and generation together are not compared");
+    } else if (row.metric == MeasuredMetric::power_w) { // of one chip, at the board
+        const double watts = step.power_w / row.devices;
+        const double factor = step.energy_per_inference_j > 0 ? watts / step.energy_per_inference_j : 0;
+        prediction.predicted = watts;
+        prediction.low = step.energy_interval.low * factor;
+        prediction.high = step.energy_interval.high * factor;
+    } else { // of all chips, per token
+        const double joules = answer.tokens_per_s > 0 ? step.power_w / answer.tokens_per_s : 0;
+        const double factor = step.energy_per_inference_j > 0 ? joules / step.energy_per_inference_j : 0;
+        prediction.predicted = joules * kMilli;
+        prediction.low = step.energy_interval.low * factor * kMilli;
+        prediction.high = step.energy_interval.high * factor * kMilli;
     }
-    prediction.unfitted_low = prediction.low;
-    prediction.unfitted_high = prediction.high;
     return prediction;
 }
 

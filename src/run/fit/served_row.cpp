@@ -78,8 +78,8 @@ Prediction predict_served(const Session& session, const Model& model, const Meas
     const double value =
         kMilliseconds * mean_wait(result.outcome, kWarmUpPerClient * clients, row.phase == kFirstToken);
     prediction.predicted = value;
-    prediction.low = prediction.unfitted_low = value * result.step_low;
-    prediction.high = prediction.unfitted_high = value * result.step_high;
+    prediction.low = value * result.step_low;
+    prediction.high = value * result.step_high;
     prediction.regime = result.step_bound;
     return prediction;
 }

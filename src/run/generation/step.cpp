@@ -2,6 +2,8 @@
 
 #include "archsim/estimate/algebra.hpp"
 
+#include "estimate/intervals.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <memory>
@@ -66,6 +68,7 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
     Estimate e = price(*work(*prompt_pass(batch, tokens, compiled)), keep_subgraphs);
     if (e.status != Status::ok)
         return e;
+    add_intervals(*machine_, SpreadOf::prefill, e);
     const std::int64_t chunk = prompt_chunk(tokens, compiled);
     e = repeated(std::move(e), std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
     return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
@@ -78,7 +81,10 @@ std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) 
 
 Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
                             bool keep_subgraphs) const {
-    return price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+    Estimate e = price(*work(batch, 1, context_read(past, compiled)), keep_subgraphs);
+    if (e.status == Status::ok)
+        add_intervals(*machine_, SpreadOf::decode, e);
+    return e;
 }
 
 std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result) {

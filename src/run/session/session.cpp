@@ -41,7 +41,8 @@ void check(const Workload& workload, const Conditions& conditions) {
 
 Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
     const auto root = options.data.empty() ? data_dir() : options.data;
-    hardware_ = std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays);
+    hardware_ =
+        std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays, options.tuned);
     name_this_machine();
     catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
     energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");

@@ -1,0 +1,28 @@
+#pragma once
+// All fits of the database at once, on all measurements.
+
+#include "archsim/compare/left_out.hpp"
+#include "archsim/run/calibrate.hpp"
+
+#include <vector>
+
+namespace archsim {
+
+/// What a joint fit changes.
+struct Refit {
+    std::vector<CalibratedFile> files;
+    std::size_t rows = 0, parameters = 0; ///< that took part
+};
+
+/// Fits every statement marked `fitted` or `tuned` that decides some of the rows, jointly wherever rows share
+/// them, from what the database states now; deterministic. Each value carries the rows behind it and the
+/// median error of these rows with their network left out.
+ARCHSIM_API Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows,
+                            unsigned threads = 1);
+
+/// Devices and stacks with numbers that measurements decided: a device's own, and a stack's parameters
+/// (values that statements share are one), with the rows that they decide; most rows first.
+ARCHSIM_API std::vector<FitSupport> fit_support(const RowEstimator& estimator,
+                                                const std::vector<MeasuredRow>& rows, unsigned threads = 1);
+
+} // namespace archsim

@@ -1,0 +1,45 @@
+#pragma once
+// Scores of exchangeable groups (devices, networks) as one distribution, for intervals that hold for a new
+// group.
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+/// Scores of each group, by its name.
+using GroupedScores = std::map<std::string, std::vector<double>>;
+
+/// What a row of a new group may score: every group counts alike however many rows it has (the pooled
+/// distribution of hierarchical conformal prediction; Dunn, Wasserman and Ramdas, arXiv:1809.07441), and the
+/// distribution around it stands for kAround groups more. Worked: two groups {0} and {1, 1} around a
+/// distribution that is all 5 weigh 1/7, 1/14 + 1/14 and 5/7.
+class ScoreDistribution {
+  public:
+    /// Groups that the distribution around counts for.
+    static constexpr double kAround = 5;
+
+    ScoreDistribution() = default;
+    /// `around` null: the outermost one.
+    ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around);
+
+    /// The smallest score that at least `share` of the weight does not exceed; 0 where there is none. The
+    /// outermost one counts a new group among its k: shares of (k + 1) / k.
+    double quantile(double share) const;
+    /// Every score `by` lower and `by` higher, with half the weight each.
+    ScoreDistribution blurred(double by) const;
+
+    std::size_t groups() const { return groups_; }
+    std::size_t rows() const { return rows_; }
+    bool empty() const { return atoms_.empty(); }
+
+  private:
+    std::vector<std::pair<double, double>> atoms_; ///< score, weight; by score
+    std::size_t groups_ = 0, rows_ = 0;
+    bool outermost_ = true;
+};
+
+} // namespace archsim

@@ -1,0 +1,168 @@
+#include "compare/interval_maker.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kTail = 0.05;
+/// Power is known to a quarter beside time, where nobody measured it.
+const double kPowerBlur = std::log(1.25);
+
+/// How much wider percentiles from k groups are made. The part of a score that a group shares is known from
+/// the k groups and the kAround that the class around stands for: Student's t over the normal percentile, and
+/// the square root of 1 + 1 / n for a new group, together 1 + 2 / n within 3 % from n = 5 on (n = 9: 1.86
+/// / 1.645 x 1.054 = 1.19).
+double few_groups(std::size_t k) {
+    return 1 + 2 / (static_cast<double>(k) + ScoreDistribution::kAround);
+}
+
+bool is_time(SpreadOf metric) {
+    return metric != SpreadOf::energy && metric != SpreadOf::power;
+}
+
+std::vector<Score> scores_of(const Validation& validation) {
+    std::vector<Score> scores;
+    for (const ValidatedRow& row : validation.rows) {
+        const Prediction& p = row.prediction;
+        if (!p.ok() || row.measured.weight < kTrustedWeight || !(p.predicted > 0))
+            continue;
+        const double ratio = std::log(row.measured.value / p.predicted);
+        Score score;
+        score.family = p.family;
+        score.regime = p.regime;
+        score.model = row.measured.model;
+        score.device = row.measured.hardware;
+        score.metric = metric_of(row.measured);
+        score.evidence = p.evidence == name_of(Evidence::device)  ? Evidence::device
+                         : p.evidence == name_of(Evidence::stack) ? Evidence::stack
+                                                                  : Evidence::none;
+        score.value = row.measured.metric == MeasuredMetric::throughput_per_s ? -ratio : ratio;
+        scores.push_back(std::move(score));
+    }
+    return scores;
+}
+
+} // namespace
+
+SpreadOf metric_of(const MeasuredRow& row) {
+    if (row.metric == MeasuredMetric::energy_mj)
+        return SpreadOf::energy;
+    if (row.metric == MeasuredMetric::power_w)
+        return SpreadOf::power;
+    if (row.phase == "prefill")
+        return SpreadOf::prefill;
+    if (!row.phase.empty())
+        return SpreadOf::decode;
+    return row.metric == MeasuredMetric::throughput_per_s && row.scope == "offline" ? SpreadOf::throughput
+                                                                                    : SpreadOf::latency;
+}
+
+IntervalMaker::IntervalMaker(const LeftOutValidation& left_out)
+    : network_(scores_of(left_out.without_model)), device_(scores_of(left_out.without_device)),
+      family_(scores_of(left_out.without_family)) {}
+
+IntervalMaker IntervalMaker::without(const std::string& model, const std::string& device,
+                                     const std::string& family) const {
+    IntervalMaker rest;
+    const auto keep = [&](const std::vector<Score>& from, std::vector<Score>& to) {
+        std::copy_if(from.begin(), from.end(), std::back_inserter(to), [&](const Score& s) {
+            return s.model != model && s.device != device && s.family != family;
+        });
+    };
+    keep(network_, rest.network_);
+    keep(device_, rest.device_);
+    keep(family_, rest.family_);
+    return rest;
+}
+
+template <class Pick>
+GroupedScores IntervalMaker::grouped(Evidence evidence, Pick pick, bool by_family) const {
+    GroupedScores groups;
+    const std::vector<Score>& from = evidence == Evidence::device  ? network_
+                                     : evidence == Evidence::stack ? device_
+                                                                   : family_;
+    for (const Score& score : from) {
+        // A new network is asked of devices with their own fit, a new device of stacks with other devices.
+        if ((evidence == Evidence::device && score.evidence != Evidence::device) ||
+            (evidence == Evidence::stack && score.evidence == Evidence::none) || !pick(score))
+            continue;
+        groups[by_family                      ? score.family
+               : evidence == Evidence::device ? score.model
+                                              : score.device]
+            .push_back(score.value);
+    }
+    return groups;
+}
+
+GroupedScores IntervalMaker::members(const std::string& family, Evidence evidence, const SpreadOf* metric,
+                                     const std::string& regime) const {
+    return grouped(
+        evidence,
+        [&](const Score& s) {
+            return (family.empty() || s.family == family) &&
+                   (metric != nullptr ? s.metric == *metric : is_time(s.metric)) &&
+                   (regime.empty() || s.regime == regime);
+        },
+        evidence == Evidence::none && family.empty());
+}
+
+std::size_t IntervalMaker::groups(const std::string& family, Evidence evidence, SpreadOf metric,
+                                  const std::string& regime) const {
+    return members(family, evidence, &metric, regime).size();
+}
+
+ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence) const {
+    const ScoreDistribution all(members({}, evidence, nullptr, {}), nullptr);
+    return family.empty() ? all : ScoreDistribution(members(family, evidence, nullptr, {}), &all);
+}
+
+/// Energy and power: few rows, so the devices of all families first, around time blurred by what is not known
+/// of power.
+ScoreDistribution IntervalMaker::draw(const std::string& family, Evidence evidence, SpreadOf metric) const {
+    const ScoreDistribution start = time(family, evidence).blurred(kPowerBlur);
+    const ScoreDistribution all(
+        grouped(
+            Evidence::stack, [&](const Score& s) { return s.metric == metric; }, false),
+        &start);
+    if (family.empty())
+        return all;
+    return ScoreDistribution(
+        grouped(
+            Evidence::stack, [&](const Score& s) { return s.metric == metric && s.family == family; }, false),
+        &all);
+}
+
+const Band& IntervalMaker::band(const std::string& family, Evidence evidence, SpreadOf metric,
+                                const std::string& regime) {
+    const auto [place, fresh] = bands_.try_emplace(std::tuple{family, evidence, metric, regime});
+    if (!fresh)
+        return place->second;
+    ScoreDistribution scores;
+    if (is_time(metric)) {
+        const ScoreDistribution whole = time(family, evidence);
+        scores = ScoreDistribution(members(family, evidence, &metric, {}), &whole);
+        if (!regime.empty())
+            scores = ScoreDistribution(members(family, evidence, &metric, regime), &scores);
+    } else {
+        scores = draw(family, evidence, metric);
+    }
+    const double wider = few_groups(members(family, evidence, nullptr, {}).size());
+    // An estimate is part of its own interval.
+    place->second = {wider * std::min(0.0, scores.quantile(kTail)),
+                     wider * std::max(0.0, scores.quantile(1 - kTail)), scores.rows(), scores.groups()};
+    return place->second;
+}
+
+std::vector<std::string> IntervalMaker::families() const {
+    std::set<std::string> names;
+    for (const auto* scores : {&network_, &device_, &family_})
+        for (const Score& score : *scores)
+            names.insert(score.family);
+    return {names.begin(), names.end()};
+}
+
+} // namespace archsim

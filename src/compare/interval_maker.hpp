@@ -1,0 +1,63 @@
+#pragma once
+// Interval factors from left-out errors, with or without one of the groups that they come from.
+
+#include "archsim/compare/left_out.hpp"
+#include "archsim/hardware/uncertainty.hpp"
+#include "compare/conformal.hpp"
+
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace archsim {
+
+/// log(measured / predicted) of a left-out row; rates are turned so that it is about time.
+struct Score {
+    std::string family, regime, model, device;
+    SpreadOf metric = SpreadOf::latency;
+    Evidence evidence = Evidence::none; ///< what was left after leaving out
+    double value = 0;
+};
+
+/// Logarithms of the factors, and what stands behind them.
+struct Band {
+    double low = 0, high = 0;
+    std::size_t rows = 0, groups = 0;
+};
+
+/// What a row's width is for.
+SpreadOf metric_of(const MeasuredRow& row);
+
+/// Scores of the three ways of leaving out.
+class IntervalMaker {
+  public:
+    explicit IntervalMaker(const LeftOutValidation& left_out);
+    /// The same without the scores of a network, a device or a family; empty names leave nothing out.
+    IntervalMaker without(const std::string& model, const std::string& device,
+                          const std::string& family) const;
+
+    /// 5th and 95th percentiles for a row of a new network (evidence `device`), a new device (`stack`) or a
+    /// new stack or family (`none`). An empty family is one without rows; an empty regime covers all.
+    const Band& band(const std::string& family, Evidence evidence, SpreadOf metric,
+                     const std::string& regime);
+    /// Exchangeable groups of the class itself, without those around it.
+    std::size_t groups(const std::string& family, Evidence evidence, SpreadOf metric,
+                       const std::string& regime) const;
+    /// Families with scores.
+    std::vector<std::string> families() const;
+
+  private:
+    IntervalMaker() = default;
+    template <class Pick>
+    GroupedScores grouped(Evidence evidence, Pick pick, bool by_family) const;
+    GroupedScores members(const std::string& family, Evidence evidence, const SpreadOf* metric,
+                          const std::string& regime) const;
+    ScoreDistribution time(const std::string& family, Evidence evidence) const;
+    ScoreDistribution draw(const std::string& family, Evidence evidence, SpreadOf metric) const;
+
+    std::vector<Score> network_, device_, family_;
+    std::map<std::tuple<std::string, Evidence, SpreadOf, std::string>, Band> bands_;
+};
+
+} // namespace archsim

@@ -1,0 +1,59 @@
+// Distributions over exchangeable groups, by hand and by simulation: a new group is covered.
+
+#include "compare/conformal.hpp"
+
+#include <catch2/catch.hpp>
+#include <random>
+
+using namespace archsim;
+
+TEST_CASE("every group counts alike, and the distribution around counts for five", "[compare][conformal]") {
+    const ScoreDistribution around(GroupedScores{{"elsewhere", {5}}}, nullptr);
+    const ScoreDistribution scores(GroupedScores{{"a", {0}}, {"b", {1, 1}}}, &around);
+    // Weights 1/7 at 0, 1/7 at 1, 5/7 at 5.
+    CHECK(scores.quantile(0.14) == 0);
+    CHECK(scores.quantile(0.15) == 1);
+    CHECK(scores.quantile(0.28) == 1);
+    CHECK(scores.quantile(0.29) == 5);
+    CHECK(scores.groups() == 2);
+    CHECK(scores.rows() == 3);
+    CHECK(ScoreDistribution().quantile(0.9) == 0);
+}
+
+TEST_CASE("the outermost distribution counts the new group among its own", "[compare][conformal]") {
+    GroupedScores ten;
+    for (int i = 1; i <= 10; ++i)
+        ten[std::to_string(i)] = {static_cast<double>(i)};
+    // 0.8 x 11 / 10 = 0.88: the ninth of ten; at the other end 1 - 0.88 = 0.12: the second.
+    CHECK(ScoreDistribution(ten, nullptr).quantile(0.8) == 9);
+    CHECK(ScoreDistribution(ten, nullptr).quantile(0.2) == 2);
+}
+
+TEST_CASE("a blurred distribution lies half below and half above", "[compare][conformal]") {
+    const ScoreDistribution one(GroupedScores{{"a", {2}}}, nullptr);
+    CHECK(one.blurred(0.5).quantile(0.05) == 1.5);
+    CHECK(one.blurred(0.5).quantile(0.95) == 2.5);
+}
+
+TEST_CASE("rows of a new group are covered nine times in ten", "[compare][conformal]") {
+    std::mt19937 random(7);
+    std::normal_distribution<double> of_group(0, 0.2), of_row(0, 0.1);
+    double covered = 0, rows = 0;
+    for (int trial = 0; trial < 400; ++trial) {
+        GroupedScores groups;
+        for (int g = 0; g < 24; ++g) { // many rows of some, few of others
+            const double shift = of_group(random);
+            for (int i = 0; i < 1 + g; ++i)
+                groups[std::to_string(g)].push_back(shift + of_row(random));
+        }
+        const ScoreDistribution scores(groups, nullptr);
+        const double shift = of_group(random);
+        for (int i = 0; i < 10; ++i) {
+            const double score = shift + of_row(random);
+            covered += score >= scores.quantile(0.05) && score <= scores.quantile(0.95) ? 1 : 0;
+            rows += 1;
+        }
+    }
+    CHECK(covered / rows > 0.87);
+    CHECK(covered / rows < 0.97); // the (k + 1)-quantile errs on the wide side
+}

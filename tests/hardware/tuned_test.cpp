@@ -1,0 +1,63 @@
+// Numbers that measurements decided: all of them are marked, and can be taken back.
+
+#include "archsim/hardware/database.hpp"
+#include "hardware/temporary_database.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const std::filesystem::path kDatabase = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db";
+
+} // namespace
+
+TEST_CASE("tuned facts are reverted to what public facts say, on devices or everywhere",
+          "[hardware][tuned]") {
+    const HardwareDatabase stated(kDatabase);
+    const HardwareDatabase devices(kDatabase, {}, TunedFacts::devices_reverted);
+    const HardwareDatabase all(kDatabase, {}, TunedFacts::reverted);
+    const auto link = [](const HardwareDatabase& database) {
+        return database.device("A100").device->host_link_bandwidth.value;
+    };
+    CHECK(link(stated) == 22e9);
+    CHECK(link(devices) == 26e9);
+    CHECK(link(all) == 26e9);
+    CHECK(stated.runtime("ncnn")->combine_exponent.value == 1);
+    CHECK(devices.runtime("ncnn")->combine_exponent.value == 1);
+    CHECK(all.runtime("ncnn")->combine_exponent.value == 4);
+}
+
+TEST_CASE("only tuned numbers say what stood there before", "[hardware][tuned]") {
+    const HardwareDatabase stated(kDatabase);
+    const HardwareDatabase reverted(kDatabase, {}, TunedFacts::reverted);
+    std::size_t moved = 0;
+    const auto compare = [&](const std::vector<StatedFact>& before, const std::vector<StatedFact>& after) {
+        REQUIRE(before.size() == after.size());
+        for (std::size_t i = 0; i < before.size(); ++i)
+            if (before[i].value != after[i].value) {
+                INFO(before[i].where << ": " << before[i].cite);
+                CHECK(before[i].kind == SourceKind::tuned);
+                ++moved;
+            }
+    };
+    for (const std::string& id : stated.device_ids())
+        compare(stated.device_facts(id), reverted.device_facts(id));
+    CHECK(moved > 40);
+}
+
+TEST_CASE("what a study of these measurements set is not called an estimate", "[hardware][tuned]") {
+    const HardwareDatabase database(kDatabase);
+    const auto check = [](const std::string& id, const std::vector<StatedFact>& facts) {
+        for (const StatedFact& fact : facts) {
+            const bool study = fact.cite.find("pilot study on published measurements") != std::string::npos;
+            INFO(id << " " << fact.where << ": " << fact.cite);
+            CHECK((!study || rests_on_measurements(fact.kind)));
+        }
+    };
+    for (const std::string& id : database.device_ids())
+        check(id, database.device_facts(id));
+    for (const std::string& id : database.runtime_ids())
+        check(id, database.runtime_facts(id));
+}

@@ -62,7 +62,7 @@ TEST_CASE("sections and columns keep their words", "[cli][reference]") {
         return workplace.run(command + " --width 400 2>&1").output;
     };
     require_words(said("compare_architectures --model resnet18"),
-                  {"Architecture Comparison: resnet18", "Recommendations:", "Best for Energy:",
+                  {"Architecture Comparison: ResNet-18", "Recommendations:", "Best for Energy:",
                    "Best for Latency:", "Best for Throughput:", "Best Balance:", "Architecture", "Energy",
                    "Latency", "Memory", "Util", "Key Insights:"});
     require_words(said("compare_architectures --model resnet18 --level detailed --architecture GPU"),
@@ -71,7 +71,7 @@ TEST_CASE("sections and columns keep their words", "[cli][reference]") {
                    "Weight Memory", "Bottleneck Analysis:", "Compute-bound", "Memory-bound",
                    "Total subgraphs"});
     require_words(said("compare_architectures --model resnet18 --level subgraph"),
-                  {"Subgraph-Level Comparison: resnet18", "ID", "Operation", "Winner", "Summary:"});
+                  {"Subgraph-Level Comparison: ResNet-18", "ID", "Operation", "Winner", "Summary:"});
     require_words(said("compare_models resnet50 --deployment datacenter"),
                   {"MODEL ANALYSIS: ResNet-50",
                    "Model Characteristics:",

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -49,7 +51,8 @@ std::string precision_label(const Result& result) {
     return marked(precision_name(result.estimate.executed), MarkedCell::precision, result);
 }
 
-std::string with_interval(const Metric& metric, const Result& result, const CostOptions& conditions) {
+std::string with_interval(const Metric& given, const Result& result, const CostOptions& conditions) {
+    const Metric& metric = readable(given, std::span(&result, 1), conditions);
     const auto measure = measure_of(result, metric, conditions);
     if (!measure)
         return "-";
@@ -93,10 +96,15 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
                                                       : fmt::format("{} to {}, as the software stack fuses",
                                                                     *counts.begin(), *counts.rbegin())});
     const double total = std::max(1.0, model.operators);
+    std::vector<std::pair<int, std::string>> mix;
     for (const auto& [kind, count] : operator_mix(model))
-        facts.items.push_back(
-            {kind, fmt::format("{:.0f} % ({} operator{})", 100 * count / total, count, count == 1 ? "" : "s"),
-             1});
+        mix.emplace_back(count, fmt::format("{} {} ({:.0f} %)", count, kind, 100 * count / total));
+    std::stable_sort(mix.begin(), mix.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string kinds;
+    for (const auto& [count, text] : mix)
+        kinds += (kinds.empty() ? "" : ", ") + text;
+    if (!kinds.empty())
+        facts.items.push_back({"Operators", std::move(kinds)});
     return facts;
 }
 
@@ -123,6 +131,22 @@ Facts device_facts(const Result& result) {
     return facts;
 }
 
+namespace {
+
+/// "110 MB at the peak: weights 102 MB, activations 7.23 MB planned (7.23 MB alive at most)".
+std::string memory_text(const MemoryEstimate& m) {
+    std::string text = fmt::format("{} at the peak: weights {}, activations {} planned ({} alive at most)",
+                                   format_bytes(m.peak_bytes), format_bytes(m.weight_bytes),
+                                   format_bytes(m.activation_bytes), format_bytes(m.live_bytes));
+    if (m.kv_cache_bytes > 0)
+        text += fmt::format(", KV cache {}", format_bytes(m.kv_cache_bytes));
+    if (m.workspace_bytes > 0)
+        text += fmt::format(", workspace {}", format_bytes(m.workspace_bytes));
+    return text;
+}
+
+} // namespace
+
 Facts performance_facts(const Result& result, const MetricView& view) {
     const Estimate& e = result.estimate;
     Facts facts;
@@ -139,28 +163,16 @@ Facts performance_facts(const Result& result, const MetricView& view) {
         {"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});
     if (e.pieces > 1)
         facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
-    facts.items.push_back({"Utilization", ""});
-    facts.items.push_back({"Average", format_percent(e.utilization), 1});
-    facts.items.push_back({"Min", format_percent(e.utilization_min), 1});
-    facts.items.push_back({"Max", format_percent(e.utilization_max), 1});
+    facts.items.push_back(
+        {"Utilization", fmt::format("average {}, min {}, max {}", format_percent(e.utilization),
+                                    format_percent(e.utilization_min), format_percent(e.utilization_max))});
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
-    facts.items.push_back({"Bottleneck distribution", ""});
     facts.items.push_back(
-        {"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
-    facts.items.push_back(
-        {"Memory-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.memory_bound / total), 1});
-    facts.items.push_back(
-        {"Overhead-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.overhead_bound / total), 1});
-    facts.items.push_back({"Memory", ""});
-    facts.items.push_back({"Peak", format_bytes(e.memory.peak_bytes), 1});
-    facts.items.push_back({"Weights", format_bytes(e.memory.weight_bytes), 1});
-    facts.items.push_back(
-        {"Activations",
-         fmt::format("{} planned, {} alive at most", format_bytes(e.memory.activation_bytes),
-                     format_bytes(e.memory.live_bytes)),
-         1});
-    if (e.memory.workspace_bytes > 0)
-        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes), 1});
+        {"Bottleneck distribution",
+         fmt::format("compute-bound {:.0f} %, memory-bound {:.0f} %, overhead-bound {:.0f} % of subgraphs",
+                     100 * e.compute_bound / total, 100 * e.memory_bound / total,
+                     100 * e.overhead_bound / total)});
+    facts.items.push_back({"Memory", memory_text(e.memory)});
     return facts;
 }
 

@@ -19,7 +19,7 @@ constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware
 int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
-    std::string hardware, batches;
+    std::string positional, hardware, batches;
     cli::WorkloadOptions workload;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
@@ -27,22 +27,24 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
-        flags
-            .add_option("model", request.model,
-                        "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
-            .required();
+        flags.add_option(
+            "MODEL", positional,
+            "catalogue name, .onnx or .gguf file, checkpoint (config.json), or - for standard input");
+        flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
-        flags.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
+        flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)
             .show_default();
         decisions.add_to(flags);
         check.add_to(flags);
+        flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
+        cli::take_model(request.model, positional, "analyze_comprehensive");
         request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");

@@ -19,18 +19,20 @@ constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string name, hardware, dot, mermaid;
+    std::string positional, name, hardware, dot, mermaid;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
     GraphMappingView view;
     cli::CheckOptions check;
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("model", name, "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
-            .required();
+        flags.add_option(
+            "MODEL", positional,
+            "catalogue name, .onnx or .gguf file, checkpoint (config.json), or - for standard input");
+        flags.add_option("--model", name, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
-        flags.add_option("--top", view.top, "slowest subgraphs described one by one; 0: all")
+        flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)
             .show_default();
         flags.add_flag("--show-roofline", view.roofline,
@@ -45,9 +47,11 @@ int main(int argc, char** argv) {
         check.add_to(flags);
         flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
         flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
+        flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
+        cli::take_model(name, positional, "analyze_graph_mapping");
         const Session session = workload.open();
         Workload asked = workload.workload();
         asked.model = session.load(name);

@@ -4,6 +4,7 @@
 #include "archsim/report/study_report.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"
+#include "common/model_files.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
@@ -22,6 +23,7 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
 
 /// Flags that a study file decides instead.
 constexpr std::array kDecidedByStudy = {"model",
+                                        "--model",
                                         "--deployment",
                                         "--hardware",
                                         "--precision",
@@ -72,13 +74,18 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     CompareModelsView view;
+    std::vector<std::string> more_models;
     std::string study_file, subgraphs, sort;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("model", request.models,
-                         "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
+                         "catalogue name(s), .onnx or .gguf files, checkpoints (config.json), folders of "
+                         ".onnx files, or -");
+        flags.add_option("--model", more_models, "the same as a flag");
         flags.add_option("--deployment", request.deployment,
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)");
-        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+        flags
+            .add_option("--hardware", request.hardware,
+                        "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file")
             .separated_by(',');
         workload.add_to(flags);
         text.add_to(flags);
@@ -114,6 +121,8 @@ int main(int argc, char** argv) {
             output.emit_answer(study);
             return study.cells(Status::incomplete) > 0 ? static_cast<int>(cli::Exit::incomplete) : 0;
         }
+        request.models.insert(request.models.end(), more_models.begin(), more_models.end());
+        request.models = cli::models_named(request.models);
         if (request.models.empty())
             throw UsageError("name a model, or a study with --study (see compare_models --help)");
         request.stacks = workload.runtimes;

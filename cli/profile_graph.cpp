@@ -43,7 +43,7 @@ struct SizeOptions {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string name;
+    std::string positional, name;
     std::string order{name_of(ProfileOrder::operations)};
     SizeOptions sizes;
     cli::OutputOptions output;
@@ -53,7 +53,10 @@ int main(int argc, char** argv) {
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));
-        flags.add_option("model", name, "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
+        flags.add_option(
+            "MODEL", positional,
+            "catalogue name, .onnx or .gguf file, checkpoint (config.json), or - for standard input");
+        flags.add_option("--model", name, "the same as a flag");
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(flags);
         flags.add_option("--top", view.top, "operators to list; 0: all").show_default();
@@ -71,8 +74,7 @@ int main(int argc, char** argv) {
             output.emit_answer(OperatorRegistry::standard());
             return 0;
         }
-        if (name.empty())
-            throw UsageError("no model given: name one of the catalogue, or the path of a file");
+        cli::take_model(name, positional, "profile_graph");
         const Session session;
         const auto model = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(model->facts()->name, model->facts()->graph);

@@ -1,6 +1,9 @@
 #include "common/flags.hpp"
 
+#include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
+#include "common/config_file.hpp"
+#include "common/help.hpp"
 #include "core/printable.hpp"
 
 #include <CLI/CLI.hpp>
@@ -8,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -60,6 +64,7 @@ CLI::Option& of(void* option) {
 
 struct Flags::Parser {
     CLI::App app;
+    std::string footer = {}, config = {};
 };
 
 Option& Option::required() {
@@ -103,9 +108,12 @@ Option& Option::separated_by(char separator) {
 Flags::Flags(const std::string& tool, const std::string& description, const std::string& footer,
              const std::string& version)
     : parser_(new Parser{CLI::App(description, tool)}) {
-    parser_->app.footer(footer);
+    parser_->footer = footer;
+    parser_->app.set_help_flag("-h,--help", "the options of the question on one screen, and exit");
+    parser_->app.set_help_all_flag("--help-all", "every option, and exit");
+    parser_->app.add_option("--config", parser_->config,
+                            "options from a JSON file: {\"hardware\": [\"H100\"]}");
     parser_->app.set_version_flag("--version", version);
-    parser_->app.get_formatter()->column_width(30);
 }
 
 Flags::~Flags() = default;
@@ -173,8 +181,19 @@ std::optional<int> Flags::parse(int argc, char** argv) {
             return 1;
         }
     try {
-        parser_->app.parse(argc, argv);
+        std::vector<std::string> words = with_config({argv + 1, argv + argc}, positional_key());
+        std::reverse(words.begin(), words.end()); // the order CLI11 takes them in
+        parser_->app.parse(std::move(words));
         return std::nullopt;
+    } catch (const Error& problem) { // of the configuration file
+        fmt::print(stderr, "{}: {}\n", tool(), printable(problem.what()));
+        return dynamic_cast<const UsageError*>(&problem) != nullptr ? 1 : 2;
+    } catch (const CLI::CallForHelp&) {
+        fmt::print("{}", help_text(*this, parser_->footer, HelpSize::screen));
+        return 0;
+    } catch (const CLI::CallForAllHelp&) {
+        fmt::print("{}", help_text(*this, parser_->footer, HelpSize::all));
+        return 0;
     } catch (const CLI::Success& done) {
         return parser_->app.exit(done);
     } catch (const CLI::ExtrasError&) {
@@ -185,6 +204,13 @@ std::optional<int> Flags::parse(int argc, char** argv) {
         fmt::print(stderr, "{0}: {1} (see {0} --help)\n", tool(), printable(problem.what()));
         return 1;
     }
+}
+
+std::string Flags::positional_key() const {
+    for (const OptionFacts& option : facts())
+        if (option.flags.empty())
+            return option.name;
+    return "";
 }
 
 const std::string& Flags::tool() const {

@@ -97,6 +97,8 @@ class Flags {
     std::vector<OptionFacts> facts() const;
 
   private:
+    /// Name of the first positional option; empty: there is none.
+    std::string positional_key() const;
     /// Says which flag does not exist, with the nearest that does.
     std::string what_was_meant(const std::vector<std::string>& unexpected) const;
 

@@ -3,6 +3,7 @@
 #include "archsim/core/version.hpp"
 #include "archsim/ops/given_values.hpp"
 #include "common/manual.hpp"
+#include "common/model_files.hpp"
 #include "core/printable.hpp"
 
 #include <chrono>
@@ -14,9 +15,11 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <new>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace archsim::cli {
@@ -29,6 +32,34 @@ std::string today() {
 namespace {
 
 constexpr int kDefaultWidth = 100; ///< when the terminal does not say
+
+/// The command line of this run, as it can be pasted.
+std::string& command_line() {
+    static std::string line;
+    return line;
+}
+
+/// In a shell's words: bare where nothing is special, else in single quotes.
+std::string shell_word(std::string_view word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=@+:,";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string_view::npos)
+        return std::string(word);
+    std::string out = "'";
+    for (const char c : word)
+        out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return out + "'";
+}
+
+/// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.
+std::string today() {
+    std::time_t now = std::time(nullptr);
+    if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH"))
+        now = static_cast<std::time_t>(std::atoll(fixed));
+    std::tm day{};
+    gmtime_r(&now, &day);
+    return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
+}
 
 int terminal_width() {
     winsize size{};
@@ -72,6 +103,8 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     flags.add_option("--width", width, "columns of text output (default: the terminal's)")
         .within(40, 1000)
         .in_group("Output");
+    flags.add_flag("--no-pager", no_pager, "print at once what is longer than the terminal")
+        .in_group("Output");
     flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error").in_group("Output");
     flags.add_rule([this] { chosen(); });
 }
@@ -98,14 +131,44 @@ RenderOptions OutputOptions::render_options() const {
     options.color = !no_color && (color == "always" ||
                                   (color == "auto" && terminal && std::getenv("NO_COLOR") == nullptr));
     options.unicode = !ascii;
+    options.command = command_line();
+    options.date = today();
     return options;
 }
+
+namespace {
+
+/// Rows of the terminal; 0 where there is none.
+int terminal_rows() {
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
+/// Shows a text that is longer than the terminal in $PAGER, or in less; false where there is none.
+bool page_through(const std::string& content) {
+    const char* chosen = std::getenv("PAGER");
+    const std::string pager = chosen != nullptr && *chosen != '\0' ? chosen : "less -FRX";
+    std::FILE* pipe = popen(pager.c_str(), "w");
+    if (pipe == nullptr)
+        return false;
+    const auto before = std::signal(SIGPIPE, SIG_IGN); // a reader may leave early
+    std::fwrite(content.data(), 1, content.size(), pipe);
+    const int ended = pclose(pipe);
+    std::signal(SIGPIPE, before);
+    constexpr int kNoSuchCommand = 127;
+    return !(WIFEXITED(ended) && WEXITSTATUS(ended) == kNoSuchCommand);
+}
+
+} // namespace
 
 void OutputOptions::emit(const std::string& content) const {
     if (!file.empty()) {
         write_file(file, content);
         return;
     }
+    if (!no_pager && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 &&
+        std::count(content.begin(), content.end(), '\n') >= terminal_rows() && page_through(content))
+        return;
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0)
         throw InputError("standard output: could not be written");
 }
@@ -233,8 +296,7 @@ void take_model(std::string& model, const std::string& positional, const std::st
     if (model.empty() == positional.empty())
         throw UsageError(positional.empty() ? fmt::format("name a model: {} MODEL", tool)
                                             : std::string("name the model once, as MODEL or with --model"));
-    if (model.empty())
-        model = positional;
+    model = model_named(model.empty() ? positional : model);
 }
 
 namespace {
@@ -255,7 +317,34 @@ int exit_code_of(const Result& result) {
     return exit_code_of(std::span(&result, 1));
 }
 
+namespace {
+
+/// The whole command with a size for every dimension that has none, on standard error.
+void suggest_sizes(std::span<const Result> results) {
+    constexpr std::string_view kDim = "--dim ";
+    std::vector<std::string> sizes;
+    for (const Result& result : results)
+        for (const Finding& finding : result.estimate.findings) {
+            const std::size_t at = finding.hint.find(kDim);
+            if (finding.kind != FindingKind::unresolved_dimension || finding.severity != Severity::error ||
+                at == std::string::npos)
+                continue;
+            const std::string size = finding.hint.substr(at + kDim.size());
+            if (std::find(sizes.begin(), sizes.end(), size) == sizes.end())
+                sizes.push_back(size);
+        }
+    if (sizes.empty())
+        return;
+    std::string line = command_line();
+    for (const std::string& size : sizes)
+        line += " --dim " + shell_word(size);
+    fmt::print(stderr, "sizes are missing; for example: {}\n", printable(line));
+}
+
+} // namespace
+
 int exit_code_of(std::span<const Result> results) {
+    suggest_sizes(results);
     const bool incomplete = std::any_of(results.begin(), results.end(), [](const Result& result) {
         return result.estimate.status == Status::incomplete;
     });
@@ -293,6 +382,9 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     }
     if (const std::optional<int> done = flags.parse(argc, argv))
         return *done;
+    command_line() = name;
+    for (int i = 1; i < argc; ++i)
+        command_line() += ' ' + shell_word(argv[i]);
     try {
         flags.check_rules();
         return body();

@@ -21,7 +21,7 @@ struct OutputOptions {
     std::string format, file;
     std::string color = "auto";
     int width = 0;
-    bool quiet = false, ascii = false, no_color = false;
+    bool quiet = false, ascii = false, no_color = false, no_pager = false;
 
     /// The options must outlive `flags`.
     void add_to(Flags& flags, const std::string& formats);
@@ -108,6 +108,7 @@ enum class Exit : std::uint8_t { ok = 0, usage = 1, input = 2, incomplete = 3, n
 /// Of the one result that a tool was asked for.
 int exit_code_of(const Result& result);
 /// Of a comparison: incomplete when a result misses a part of its model, nothing when none of them runs.
+/// Where sizes are missing, the whole command with them goes to standard error.
 int exit_code_of(std::span<const Result> results);
 /// The same, and nothing also when no result meets the limits.
 int exit_code_of(std::span<const Result> results, const DecisionRequest& limits);

@@ -84,7 +84,8 @@ const Metric latency = {.key = "latency",
                         .scale = 1e3,
                         .column_unit = "ms",
                         .priority = 0,
-                        .limit_help = "of one batch, e.g. 50ms"};
+                        .limit_help = "of one batch, e.g. 50ms",
+                        .best = "Fastest"};
 
 const Metric throughput = {.key = "throughput",
                            .title = "Throughput",
@@ -101,7 +102,8 @@ const Metric throughput = {.key = "throughput",
                            .heading = "FPS",
                            .axis_unit = "FPS",
                            .priority = 0,
-                           .limit_help = "inferences per second, e.g. 10k"};
+                           .limit_help = "inferences per second, e.g. 10k",
+                           .best = "Most throughput"};
 
 const Metric power = {.key = "power",
                       .title = "Power",
@@ -114,7 +116,8 @@ const Metric power = {.key = "power",
                       .column_unit = "W",
                       .priority = 0,
                       .limit_help = "average, e.g. 15W",
-                      .recommend = false};
+                      .recommend = false,
+                      .best = "Least power"};
 
 const Metric efficiency = {
     .key = "efficiency",
@@ -128,7 +131,8 @@ const Metric efficiency = {
     .axis_unit = "FPS/W",
     .priority = 0,
     .limit_help = "inferences per second and watt, e.g. 20",
-    .recommend = false};
+    .recommend = false,
+    .best = "Most efficient"};
 
 const Metric energy = {.key = "energy",
                        .title = "Energy",
@@ -146,7 +150,8 @@ const Metric energy = {.key = "energy",
                        .column_unit = "mJ/inf",
                        .axis_unit = "mJ",
                        .priority = 0,
-                       .limit_help = "per inference, e.g. 100mJ"};
+                       .limit_help = "per inference, e.g. 100mJ",
+                       .best = "Least energy"};
 
 const Metric utilization = {.key = "utilization",
                             .title = "Utilization",
@@ -161,7 +166,8 @@ const Metric utilization = {.key = "utilization",
                             .column_unit = "%",
                             .priority = 4,
                             .limit_help = "useful share of the peak, e.g. 30%",
-                            .recommend = false};
+                            .recommend = false,
+                            .best = "Best used"};
 
 const Metric memory = {.key = "memory",
                        .title = "Memory",
@@ -174,7 +180,8 @@ const Metric memory = {.key = "memory",
                        .scale = 1e-6,
                        .column_unit = "MB",
                        .priority = 5,
-                       .limit_help = "peak, e.g. 512MB"};
+                       .limit_help = "peak, e.g. 512MB",
+                       .best = "Least memory"};
 
 const Metric cost = {.key = "cost",
                      .title = "Cost",
@@ -189,7 +196,8 @@ const Metric cost = {.key = "cost",
                      .axis_unit = "USD per million",
                      .priority = 8,
                      .limit_help = "USD per million inferences, e.g. 0.25",
-                     .recommend = false};
+                     .recommend = false,
+                     .best = "Cheapest"};
 
 const Metric carbon = {.key = "carbon",
                        .title = "Carbon",
@@ -205,7 +213,8 @@ const Metric carbon = {.key = "carbon",
                        .column_unit = "g/1000",
                        .axis_unit = "g CO2e per 1000",
                        .priority = 7,
-                       .limit_help = "g CO2e per 1000 inferences, e.g. 0.5"};
+                       .limit_help = "g CO2e per 1000 inferences, e.g. 0.5",
+                       .best = "Least carbon"};
 
 const Metric balance = {.key = "balance",
                         .title = "Balance",
@@ -221,7 +230,8 @@ const Metric balance = {.key = "balance",
                         .scale = 1e6,
                         .column_unit = "mJ ms",
                         .priority = 9,
-                        .limit_help = "energy per inference x latency in J s, e.g. 1e-5"};
+                        .limit_help = "energy per inference x latency in J s, e.g. 1e-5",
+                        .best = "Best balance"};
 
 } // namespace metric
 
@@ -233,6 +243,12 @@ const MetricTable& MetricTable::standard() {
                      &metric::carbon,  &metric::balance};
         return all;
     }();
+    return table;
+}
+
+MetricTable MetricTable::of(std::vector<const Metric*> rows) {
+    MetricTable table;
+    table.rows_ = std::move(rows);
     return table;
 }
 

@@ -83,12 +83,13 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
     e.memory = planned_memory(work, machine);
     e.findings = work.graph->findings;
     if (!work.graph->complete()) {
-        e.status = Status::incomplete;
         const auto first = std::find_if(e.findings.begin(), e.findings.end(),
                                         [](const Finding& f) { return f.severity == Severity::error; });
-        e.reason = to_string(*first);
-        if (!options.allow_unknown)
+        e.reason = to_string(*first); // stays with the numbers where they are accepted
+        if (!options.allow_unknown) {
+            e.status = Status::incomplete;
             return false;
+        }
     }
     if (!fits(machine, e))
         return false;

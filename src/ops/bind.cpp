@@ -3,6 +3,9 @@
 #include "ops/passes.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
 
 namespace archsim {
 
@@ -29,6 +32,24 @@ std::optional<std::int64_t> fixed_batch(const Graph& graph) {
             return (*t.shape)[0].value >= 0 ? std::optional((*t.shape)[0].value) : std::nullopt;
     }
     return std::nullopt;
+}
+
+/// A size that such a dimension often has, for the command that a message shows; never used by itself.
+std::int64_t usual_size(const std::string& name) {
+    struct Usual {
+        std::string_view part;
+        std::int64_t size;
+    };
+    static constexpr std::array kUsual = {Usual{"batch", 1},    Usual{"past", 0},    Usual{"seq", 128},
+                                          Usual{"length", 128}, Usual{"token", 128}, Usual{"height", 224},
+                                          Usual{"width", 224},  Usual{"channel", 3}};
+    std::string lower = name;
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    for (const Usual& usual : kUsual)
+        if (lower.find(usual.part) != std::string::npos)
+            return usual.size;
+    return 1;
 }
 
 class InputBinder {
@@ -118,7 +139,7 @@ class InputBinder {
         if (state_.reported.insert("symbol " + name).second)
             report(FindingKind::unresolved_dimension, tensor,
                    "dimension '" + name + "' (axis " + std::to_string(axis) + ") has no size",
-                   "give it with --dim " + name + "=N");
+                   "give it, for example --dim " + name + "=" + std::to_string(usual_size(name)));
     }
 
     void remember_symbols(const Tensor& tensor, const Shape& shape) {

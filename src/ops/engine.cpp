@@ -67,7 +67,8 @@ void BindEngine::run_node(const BindScope& scope, const Node& node) {
     Operator& op = add_operator(scope, node, row);
     if (!row) {
         unknown_operator(scope, node);
-        declare_outputs(scope, node);
+        if (!declare_outputs(scope, node))
+            preserve_shape(op);
         return;
     }
     resolve(scope, node, *row, op);
@@ -181,6 +182,24 @@ bool BindEngine::declare_outputs(const BindScope& scope, const Node& node) {
     return all && !node.outputs.empty();
 }
 
+void BindEngine::preserve_shape(Operator& op) {
+    if (op.inputs.empty() || op.inputs.front() == kNoTensor)
+        return;
+    const ShapedTensor first = state_.graph.tensors[op.inputs.front()]; // a copy: outputs lie beside it
+    if (!first.known)
+        return;
+    for (const TensorId id : op.outputs) {
+        if (id == kNoTensor || state_.graph.tensors[id].known)
+            continue;
+        ShapedTensor& out = state_.graph.tensors[id];
+        out.type = first.type;
+        out.shape = first.shape;
+        out.known = true;
+    }
+    op.work.kind = OpKind::elementwise;
+    op.work.vector_ops = first.elements();
+}
+
 void BindEngine::unknown_operator(const BindScope& scope, const Node& node) {
     const std::string domain = node.domain.empty() ? "ai.onnx" : node.domain;
     std::string known_in;
@@ -191,7 +210,8 @@ void BindEngine::unknown_operator(const BindScope& scope, const Node& node) {
     state_.report(node, FindingKind::unknown_operator, Severity::error,
                   "operator " + domain + "." + node.op_type + " (opset " + std::to_string(node.opset) +
                       ") is not in the operator table",
-                  known_in.empty() ? "register a row for it, or accept incomplete totals with --allow-unknown"
+                  known_in.empty() ? "register a row for it, or take its results like its first input, at one "
+                                     "operation per element, with --allow-unknown"
                                    : "an operator of that name exists in domain " + known_in +
                                          "; correct the node's domain, or accept incomplete totals with "
                                          "--allow-unknown");

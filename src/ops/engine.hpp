@@ -46,6 +46,9 @@ class BindEngine {
     void resolve(const BindScope& scope, const Node& node, const OperatorRow& row, Operator& op);
     void finish(NodeContext& context);
     void unknown_operator(const BindScope& scope, const Node& node);
+    /// Results without a declared shape become like the first input, at one operation per element: what
+    /// --allow-unknown accepts.
+    void preserve_shape(Operator& op);
 
     BindState& state_;
     std::unordered_map<std::string_view, const OperatorRow*> onnx_rows_; ///< rows of ai.onnx met so far

@@ -5,9 +5,9 @@
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/decision_report.hpp"
-#include "report/blocks/metric_text.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "web/answers.hpp"
 #include "web/comparison.hpp"
 #include "web/fragments.hpp"
@@ -18,36 +18,6 @@
 namespace archsim::web {
 
 namespace {
-
-/// How many of those that tie with the best are named.
-constexpr std::size_t kNamed = 3;
-
-/// The answer in one line: the best device, how sure, and who cannot be told apart from it.
-Paragraph verdict(std::span<const Result> results, const Metric& by) {
-    const auto winner = find_winner(results, by);
-    if (!winner)
-        return {"None of these devices runs it: the table says why.", Tone::bad};
-    const Measure best = *measure_of(results[winner->best], by);
-    std::string line = fmt::format("{}: {} is best with {}", by.title, hardware_label(results[winner->best]),
-                                   format_value(by, best.value));
-    if (best.interval.high > best.interval.low)
-        line += fmt::format(" ({} to {})", format_value(by, best.interval.low),
-                            format_value(by, best.interval.high));
-    if (!winner->tied.empty()) {
-        line += ", tied with ";
-        for (std::size_t i = 0; i < winner->tied.size() && i < kNamed; ++i)
-            line += (i > 0 ? ", " : "") + hardware_label(results[winner->tied[i]]);
-        if (winner->tied.size() > kNamed)
-            line += fmt::format(" and {} more", winner->tied.size() - kNamed);
-    }
-    if (results[winner->best].estimate.projected)
-        line += ", projected: nothing of the kind was measured";
-    if (winner->projected)
-        line += fmt::format("; projected to do better, and not measured: {} ({})",
-                            hardware_label(results[*winner->projected]),
-                            format_value(by, measure_of(results[*winner->projected], by)->value));
-    return {line + ".", Tone::strong};
-}
 
 Json row_json(const Result& result, int place) {
     return {{"hardware", result.hardware},
@@ -85,10 +55,11 @@ ModelComparison compare(const Session& session, const Question& question) {
 Json answer_rank(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
     const Metric& by = question.ranked();
-    std::vector<Block> verdicts = {verdict(c.results, by)};
+    const std::vector<std::string> labels = hardware_labels(c.results);
+    const Decision decision = decide(c.results, question.limits);
+    std::vector<Block> verdicts = {verdict_block({c.results, labels, by, question.limits.cost, &decision})};
     if (question.limits.active()) {
-        auto decided =
-            decision_blocks(decide(c.results, question.limits), c.results, hardware_labels(c.results));
+        auto decided = decision_blocks(decision, c.results, labels);
         std::move(decided.begin(), decided.end(), std::back_inserter(verdicts));
     }
     const std::vector<Block> facts = {model_facts(*c.models.front(), c.results)};

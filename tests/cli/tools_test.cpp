@@ -27,6 +27,14 @@ std::vector<std::string> tools() {
     return names;
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
 /// The commands under "Examples:", continued lines joined.
 std::vector<std::string> examples_of(const std::string& help) {
     std::vector<std::string> examples;
@@ -56,7 +64,14 @@ TEST_CASE("every tool explains itself, and its examples work", "[cli][examples]"
         CHECK(version.status == 0);
         CHECK_THAT(version.output, Catch::StartsWith(tool + " "));
         CHECK(workplace.run(tool + " --no-such-flag 2>/dev/null").status == 1);
-        const auto examples = examples_of(help.output);
+        const auto lines = lines_of(help.output);
+        CHECK(lines.size() <= 60); // a screen
+        for (const std::string& line : lines)
+            CHECK((line.size() <= 100 || line.starts_with("  " + tool))); // but for examples
+        const Said all = workplace.run(tool + " --help-all");
+        CHECK(all.status == 0);
+        CHECK_THAT(all.output, !Catch::Contains("Excludes"));
+        const auto examples = examples_of(all.output);
         CHECK(examples.size() >= 2);
         for (const std::string& example : examples) {
             INFO(example);

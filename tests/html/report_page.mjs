@@ -2,6 +2,7 @@
 // MODULES is the folder node_modules with playwright-core; screenshots are written to SHOTS.
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -9,6 +10,23 @@ import { pathToFileURL } from 'node:url';
 const [modules, chromium, shots, ...reports] = process.argv.slice(2);
 const playwright = createRequire(path.join(path.resolve(modules), 'x.js'))('playwright-core');
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox'] });
+
+// The rules of axe-core that a reader would stumble over.
+const axe = readFileSync(path.join(path.resolve(modules), 'axe-core', 'axe.min.js'), 'utf8');
+async function checkAccess(page, what) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
+  const serious = violations.filter(found => ['serious', 'critical'].includes(found.impact));
+  assert.deepEqual(serious.map(found => `${found.id}: ${found.nodes.length} x ${found.nodes[0].html.slice(0, 120)}`), [], what);
+}
+
+// Nothing may stick out of a narrow window but what scrolls inside itself.
+async function checkNarrow(page) {
+  const wide = await page.evaluate(() => [...document.querySelectorAll('main *')]
+    .filter(node => !node.closest('.scroll, .said, canvas') && node.getBoundingClientRect().right > innerWidth + 1)
+    .map(node => node.outerHTML.slice(0, 100)));
+  assert.deepEqual(wide.slice(0, 3), [], 'wider than the window');
+}
 
 async function checkCharts(page) {
   for (const figure of await page.locator('figure.chart').all()) {
@@ -105,12 +123,20 @@ for (const report of reports) {
   await checkTables(page);
   await checkDetails(page);
   await checkCharts(page);
+  await checkAccess(page, 'light');
   await page.mouse.move(0, 0);
   await page.screenshot({ path: path.join(shots, `${name}-light.png`), fullPage: true });
   const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.emulateMedia({ colorScheme: 'dark' });
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light, 'dark mode');
+  await checkAccess(page, 'dark');
   await page.screenshot({ path: path.join(shots, `${name}-dark.png`), fullPage: true });
+  await page.setViewportSize({ width: 420, height: 900 });
+  await checkNarrow(page);
+  await checkAccess(page, 'narrow');
+  await page.screenshot({ path: path.join(shots, `${name}-narrow-dark.png`), fullPage: true });
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.screenshot({ path: path.join(shots, `${name}-narrow-light.png`), fullPage: true });
   const paper = await page.pdf({ path: path.join(shots, `${name}.pdf`) });
   assert(paper.length > 10000, 'a print of some size');
   assert.deepEqual(problems, [], 'console errors');

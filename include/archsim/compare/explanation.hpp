@@ -26,6 +26,8 @@ struct Flip {
 struct Explanation {
     std::size_t a = 0, b = 0; ///< results
     Attribution attribution;
+    /// The same pair by latency, where time is among the causes of `attribution`.
+    std::optional<Attribution> time;
     bool overlapping = false;         ///< the 90 % intervals of the two values
     std::vector<Flip> flips;          ///< smallest change first, then batch and precision
     std::vector<std::string> no_flip; ///< titles of levers that do not turn the ranking within `flip_limit`

@@ -60,6 +60,7 @@ struct Metric {
     int priority = 6;             ///< of its column: 0 always shown, higher leaves a narrow terminal first
     std::string limit_help = {};  ///< of its limit's flag: "of one batch, e.g. 50ms"
     bool recommend = true;        ///< its winner is named among the recommendations
+    std::string best = {};        ///< what its winner is: "Fastest"; empty: "Best by NOUN"
 };
 
 /// Metrics are the same where their keys are.
@@ -85,6 +86,8 @@ class ARCHSIM_API MetricTable {
   public:
     /// The library's.
     static const MetricTable& standard();
+    /// Rows that live as long as the program, in this order.
+    static MetricTable of(std::vector<const Metric*> rows);
     /// This table and one row more, its empty words filled in from key and title. Throws UsageError where the
     /// key or a field is taken, or `measure` is missing.
     MetricTable with(Metric row) const;

@@ -12,7 +12,8 @@ namespace archsim {
 
 /// What of it is shown.
 struct ComprehensiveView {
-    int top = 5; ///< slowest subgraphs described one by one; 0: all
+    int top = 1;          ///< slowest groups of equal subgraphs described one by one; 0: all
+    bool verbose = false; ///< every subgraph, event and source in a row of its own
 };
 
 /// CSV: the table of subgraphs.

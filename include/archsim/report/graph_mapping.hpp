@@ -24,10 +24,11 @@ namespace archsim {
 
 /// What of it is shown.
 struct GraphMappingView {
-    int top = 3;            ///< slowest subgraphs described one by one; 0: all
+    int top = 1;            ///< slowest groups of equal subgraphs described one by one; 0: all
     bool roofline = false;  ///< intensity and rate of every subgraph under the device's roofs
     bool memory = false;    ///< live bytes at every step, tensors at the peak
     bool partition = false; ///< why every operator joined its subgraph or was cut off
+    bool verbose = false;   ///< every subgraph in a row of its own
 };
 
 /// CSV: the table of subgraphs. HTML: everything, whatever the view asks for.

@@ -74,8 +74,8 @@ inline constexpr ProfileOrder kProfileOrders[] = {ProfileOrder::operations, Prof
 
 /// What of it is shown.
 struct GraphProfileView {
-    int top = 10;  ///< operators listed; 0: all
-    int depth = 2; ///< levels of the module tree; 0: none
+    int top = 6;   ///< operators listed; 0: all
+    int depth = 1; ///< levels of the module tree; 0: none
     ProfileOrder order = ProfileOrder::operations;
     bool tensors = false;       ///< list every tensor
     bool allow_unknown = false; ///< print totals that miss a part, marked

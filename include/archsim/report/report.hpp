@@ -82,6 +82,12 @@ struct Bullets {
     std::vector<std::string> items;
 };
 
+/// What a reader takes away, on top of an answer: the first line is the answer, the others say how sure it is
+/// and what binds it.
+struct Takeaway {
+    std::vector<std::string> lines;
+};
+
 /// A line that works when pasted into a shell.
 struct Command {
     std::string line;
@@ -122,7 +128,7 @@ struct Chart {
     std::vector<ChartSeries> series;
 };
 
-using Block = std::variant<Heading, Paragraph, Facts, Table, Bullets, Command, Chart>;
+using Block = std::variant<Heading, Paragraph, Facts, Table, Bullets, Command, Chart, Takeaway>;
 
 /// Blocks in reading order.
 struct Report {
@@ -141,6 +147,8 @@ struct RenderOptions {
     int width = 100; ///< columns of the terminal
     bool color = false;
     bool unicode = true; ///< box characters and µ; false: ASCII only
+    /// Of an HTML page: the command line that made it and the day, as its foot shows them; empty: left out.
+    std::string command = {}, date = {};
 };
 
 /// Draws a report. Format::json is not drawn from blocks: see the other render().

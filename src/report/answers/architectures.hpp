@@ -3,6 +3,7 @@
 
 #include "archsim/report/compare_architectures_report.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <string>
 #include <vector>
@@ -12,9 +13,10 @@ namespace archsim {
 /// Title, sizes, recommendations, table, key insights, next steps.
 void add_summary(const ArchitectureComparison& c, Report& report);
 /// Energy, performance, memory and bottlenecks of every architecture in `c.detailed`.
-void add_detailed(const ArchitectureComparison& c, Report& report);
-/// One row per common region: cost on every architecture, winner and margin.
-void add_subgraphs(const ArchitectureComparison& c, Report& report);
+void add_detailed(const ArchitectureComparison& c, Format format, Report& report);
+/// One row per common region: cost on every architecture, winner and margin; equal ones in one row in text
+/// and Markdown.
+void add_subgraphs(const ArchitectureComparison& c, Format format, Report& report);
 
 /// The best split of the network over two devices, where it beats either alone.
 void add_hybrids(const ArchitectureComparison& c, Report& report);
@@ -24,6 +26,9 @@ void add_what_if(const ArchitectureComparison& c, Report& report);
 void add_sensitivity(const ArchitectureComparison& c, Report& report);
 /// Best batches, crossovers and a chart.
 void add_batch_sweep(const ArchitectureComparison& c, Report& report);
+
+/// What the answer comes down to, by the request's metric, under its limits.
+VerdictQuestion architecture_verdict(const ArchitectureComparison& c);
 
 /// A command of this tool with the workload of the request and more flags, quoted for a shell.
 std::string tool_command(const ArchitectureComparison& c, const std::string& more);

@@ -7,6 +7,7 @@
 #include "report/answers/architectures.hpp"
 
 #include "archsim/report/energy_report.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/result_text.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 /// Events that make less of the energy than this are added up in one line.
 constexpr double kSmallShare = 0.01;
+constexpr std::size_t kLongestShown = 10; ///< groups of equal subgraphs
 
 Facts energy_breakdown(const Result& r) {
     const double total = r.estimate.energy.total(), batch = r.estimate.batch;
@@ -82,7 +84,7 @@ Facts memory(const Estimate& e) {
 
 } // namespace
 
-void add_detailed(const ArchitectureComparison& c, Report& report) {
+void add_detailed(const ArchitectureComparison& c, Format format, Report& report) {
     for (std::size_t i : c.detailed) {
         const Result& r = c.results[i];
         report.blocks.push_back(Heading{2, fmt::format("Detailed Analysis: {}", full_label(c, i))});
@@ -101,7 +103,8 @@ void add_detailed(const ArchitectureComparison& c, Report& report) {
         report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
         report.blocks.push_back(bottlenecks(r.estimate));
         for (const ResultLeaf& leaf : leaves_of(r)) {
-            Table table = subgraph_table(*leaf.result);
+            Table table = format == Format::html ? subgraph_table(*leaf.result)
+                                                 : grouped_subgraph_table(*leaf.result, kLongestShown);
             if (!r.parts.empty())
                 table.title = fmt::format("Subgraphs of {}", leaf.result->model->name);
             report.blocks.push_back(std::move(table));

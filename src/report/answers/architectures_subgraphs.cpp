@@ -5,6 +5,7 @@
 
 #include "report/answers/architectures.hpp"
 
+#include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -25,6 +26,8 @@ RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& 
 }
 
 namespace {
+
+constexpr std::size_t kLongestOperation = 44;
 
 /// Sums per architecture: what it wins, and of which kinds most.
 struct Wins {
@@ -60,7 +63,43 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
 
 } // namespace
 
-void add_subgraphs(const ArchitectureComparison& c, Report& report) {
+namespace {
+
+/// Rows whose names differ in numbers alone and whose cells are equal become one, with their sum.
+void fold_equal(Table& table, const Metric& shown) {
+    constexpr std::size_t kName = 1, kFirstValue = 3;
+    std::map<std::string, std::size_t> seen;
+    std::vector<std::vector<Cell>> rows;
+    std::vector<std::vector<std::string>> names;
+    for (std::vector<Cell>& row : table.rows) {
+        std::string key = name_shape(row[kName].text);
+        for (std::size_t i = kName + 1; i < row.size(); ++i)
+            key += "\n" + row[i].text;
+        const auto [at, fresh] = seen.try_emplace(key, rows.size());
+        if (fresh) {
+            names.emplace_back();
+            rows.push_back(row);
+        } else {
+            for (std::size_t i = kFirstValue; i + 2 < row.size(); ++i) // not the winner and its margin
+                if (row[i].value)
+                    *rows[at->second][i].value += *row[i].value;
+        }
+        names[at->second].push_back(row[kName].text);
+    }
+    table.columns[0] = {"Count", "", "count", Align::right};
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        rows[r][0] = {fmt::format("{}", names[r].size()), static_cast<double>(names[r].size())};
+        rows[r][kName].text = shortened_name(common_name(names[r]), kLongestOperation);
+        for (std::size_t i = kFirstValue; i + 2 < rows[r].size(); ++i)
+            if (rows[r][i].value)
+                rows[r][i].text = format_value(shown, *rows[r][i].value);
+    }
+    table.rows = std::move(rows);
+}
+
+} // namespace
+
+void add_subgraphs(const ArchitectureComparison& c, Format format, Report& report) {
     if (c.compared.empty())
         return;
     const Metric& shown = regional(*c.request.metric);
@@ -94,6 +133,8 @@ void add_subgraphs(const ArchitectureComparison& c, Report& report) {
         w.operations += region.operations;
         ++w.kinds[region.kind];
     }
+    if (format == Format::text || format == Format::markdown)
+        fold_equal(table, shown);
     table.notes.emplace_back("A row is the smallest set of operators that every software stack covers with "
                              "whole subgraphs.");
     report.blocks.push_back(std::move(table));

@@ -7,6 +7,7 @@
 #include "report/answers/architectures.hpp"
 
 #include "archsim/compare/ties.hpp"
+#include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -238,6 +239,8 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
     const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
     if (latency.empty())
         return;
+    for (Block& block : advice_blocks(c.results, c.labels, 0))
+        report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{3, "Next steps:"});
     const std::string& fast = c.labels[latency.front().index];
     report.blocks.push_back(Command{tool_command(c, "--level detailed --architecture " + fast)});

@@ -185,6 +185,7 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
         return report;
     }
     report.blocks.push_back(Heading{1, fmt::format("BATCH ANALYSIS: {}", first.model->title)});
+    report.blocks.push_back(Takeaway{batch_lines(sweep, device_labels(sweep))});
     report.blocks.push_back(batch_table(sweep));
     report.blocks.push_back(Heading{2, best_batch_heading(sweep)});
     report.blocks.push_back(best_batch_facts(sweep, device_labels(sweep)));
@@ -194,7 +195,7 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
                 report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{2, "Charts"});
     for (const Metric* m : sweep.metrics->rows())
-        if (m->recommend)
+        if (format == Format::html ? m->recommend : *m == metric::throughput)
             report.blocks.push_back(batch_chart(sweep, *m));
     return report;
 }
@@ -203,6 +204,7 @@ std::string to_json(const BatchAnalysis& sweep, PlainView) {
     Json document = {{"schema", "archsim.analyze_batch/1"},
                      {"version", version()},
                      {"model", model_json(*first_result(sweep).model, nullptr)},
+                     {"verdict", {{"lines", batch_lines(sweep, device_labels(sweep))}}},
                      {"batch_sizes", sweep.batches},
                      {"series", Json::array()}};
     for (const BatchSeries& series : sweep.series)

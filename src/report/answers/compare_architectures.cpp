@@ -4,7 +4,9 @@
 #include "archsim/report/decision_report.hpp"
 #include "report/answers/architectures.hpp"
 #include "report/answers/explanation_text.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -13,16 +15,16 @@ namespace archsim {
 namespace {
 
 /// The answer at the level asked for.
-void add_level(const ArchitectureComparison& c, Report& report) {
+void add_level(const ArchitectureComparison& c, Format format, Report& report) {
     switch (c.request.level) {
     case ComparisonLevel::summary:
         add_summary(c, report);
         break;
     case ComparisonLevel::detailed:
-        add_detailed(c, report);
+        add_detailed(c, format, report);
         break;
     case ComparisonLevel::subgraph:
-        add_subgraphs(c, report);
+        add_subgraphs(c, format, report);
         add_hybrids(c, report);
         break;
     }
@@ -43,16 +45,18 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
     Report report;
     report.title = fmt::format("Architecture Comparison: {}", c.model->title);
     report.blocks.push_back(Heading{1, report.title});
+    if (!c.explanation)
+        report.blocks.push_back(verdict_block(architecture_verdict(c)));
     report.blocks.push_back(Paragraph{fmt::format(
         "Batch Size: {}, Precision: {}; {}", c.request.workload.batch,
         precision_name(c.request.conditions.precision),
         c.request.conditions.scope == Scope::kernel ? "device time only, no transfers and no host work"
                                                     : "end to end, with transfers and host work")});
-    for (const Finding& finding : c.model->findings)
+    for (FindingLine& found : finding_lines(c.model->findings))
         report.blocks.push_back(
-            Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
+            Paragraph{std::move(found.text), found.severity == Severity::error ? Tone::bad : Tone::muted});
     if (c.explanation)
-        add_explanation(c, *c.explanation, report);
+        add_explanation(c, *c.explanation, format, report);
     if (c.what_if)
         add_what_if(c, report);
     if (c.batch_sweep)
@@ -60,7 +64,7 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
     if (c.sensitivity)
         add_sensitivity(c, report);
     if (!c.explanation && !c.what_if && !c.batch_sweep && !c.sensitivity)
-        add_level(c, report);
+        add_level(c, format, report);
     add_extras(c, explanations, report);
     if (format == Format::html)
         for (Block& chart : comparison_charts(c.results))

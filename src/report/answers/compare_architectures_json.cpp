@@ -161,6 +161,7 @@ Json explanation_json(const ArchitectureComparison& c, const Explanation& e) {
 std::string to_json(const ArchitectureComparison& c, const Explanations& explanations) {
     Json document = {{"schema", "archsim.compare_architectures/1"}, {"version", version()}};
     document["request"] = request_json(c.request);
+    document["verdict"] = verdict_json(architecture_verdict(c));
     document["model"] = model_json(*c.model, nullptr);
     document["results"] = Json::array();
     std::vector<int> places(c.results.size(), 0);

@@ -3,37 +3,38 @@
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "archsim/report/generation_report.hpp"
+#include "report/answers/model_ranking.hpp"
+#include "report/blocks/advice.hpp"
 #include "report/blocks/all_subgraphs_table.hpp"
 #include "report/blocks/cold_start_table.hpp"
+#include "report/blocks/command_text.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 namespace archsim {
 
 namespace {
 
-std::span<const Result> results_of(const ModelComparison& c, std::size_t model) {
-    const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
-    return std::span(c.results).subspan(model * per_model, per_model);
-}
-
-void add_details(const Result& r, const CompareModelsView& view, Report& report) {
+void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Report& report) {
     report.blocks.push_back(Heading{2, fmt::format("{} ({})", r.device->name, family_label(r))});
     report.blocks.push_back(device_facts(r));
     if (!r.ok()) {
         report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
         return;
     }
-    report.blocks.push_back(performance_facts(r, view.metric_view()));
+    report.blocks.push_back(performance_facts(r, shown));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(
             Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
@@ -78,17 +79,13 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     return table;
 }
 
-const Metric& order_of(const ModelComparison& c, const CompareModelsView& view) {
-    return view.sort_by != nullptr ? *view.sort_by : ranked_by(c.request.conditions.scenario);
-}
-
 /// A row per result, for spreadsheets.
 Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     std::vector<RankedResult> rows;
     for (std::size_t m = 0; m < c.models.size(); ++m)
-        for (RankedResult& row :
-             ranked({results_of(c, m), static_cast<double>(c.request.workload.batch), &order_of(c, view)},
-                    view.metric_view()))
+        for (RankedResult& row : ranked({results_of(c, m), static_cast<double>(c.request.workload.batch),
+                                         &order_of(c, results_of(c, m), view)},
+                                        view.metric_view()))
             rows.push_back(row);
     Report report;
     report.title = "Model comparison";
@@ -98,60 +95,155 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     return report;
 }
 
+/// "Batch size 1, precision fp32; device time only, no transfers and no host work.": the batch that runs.
+std::string asked_text(const ModelComparison& c, std::span<const Result> results) {
+    std::string batch = fmt::format("Batch size {}", c.request.workload.batch);
+    for (const Result& r : results)
+        if (r.ok() && r.estimate.batch != static_cast<double>(c.request.workload.batch)) {
+            batch = fmt::format("Batch size {:.0f} (the file fixes it; {} was asked for)", r.estimate.batch,
+                                c.request.workload.batch);
+            break;
+        }
+    return fmt::format("{}, precision {}; {}.", batch, precision_name(c.request.conditions.precision),
+                       c.request.conditions.scope == Scope::kernel
+                           ? "device time only, no transfers and no host work"
+                           : "end to end, with transfers and host work");
+}
+
+/// One model's part of the report.
+class ModelSection {
+  public:
+    ModelSection(const ModelComparison& c, std::size_t model, const CompareModelsView& view, Format format,
+                 Report& report)
+        : c_(c), model_(model), view_(view), format_(format), report_(report), results_(results_of(c, model)),
+          labels_(hardware_labels(results_)), by_(order_of(c, results_, view)),
+          shown_(shown_metrics(results_, view)), decision_(decide(results_, c.request.decision)) {}
+
+    /// Verdict, facts, ranking, what was asked for beside it, the best device, what would help.
+    void add_whole() {
+        const ModelFacts& facts = *c_.models[model_];
+        add(Heading{1, fmt::format("MODEL ANALYSIS: {}", facts.title)});
+        add(verdict_block(verdict()));
+        add(Paragraph{conditions_text()});
+        add(Heading{3, "Model Characteristics:"});
+        add(model_facts(facts, results_));
+        for (FindingLine& found : finding_lines(facts.findings))
+            add(Paragraph{std::move(found.text),
+                          found.severity == Severity::error ? Tone::bad : Tone::muted});
+        add(ranking_table(results_, by_, shown_, view_.top));
+        add_asked();
+        if (format_ == Format::html) {
+            add(Heading{2, "Charts"});
+            add_all(comparison_charts(results_));
+        }
+        add_best();
+        Explanations asked = view_.explanations;
+        asked.memory = asked.memory || view_.verbose;
+        add_all(explanation_blocks(results_, asked));
+        add_next();
+    }
+
+    /// What was asked for beside the ranking, under the name of the model.
+    void add_brief() {
+        const std::size_t before = report_.blocks.size();
+        add(Heading{2, c_.models[model_]->title});
+        add_asked();
+        add_all(explanation_blocks(results_, view_.explanations));
+        if (report_.blocks.size() == before + 1)
+            report_.blocks.pop_back();
+    }
+
+    /// "resnet50: fastest H100, 465 us; least energy ..." in one line.
+    std::string line() const {
+        const Takeaway own = verdict_block(verdict());
+        return fmt::format("{}: {}", c_.models[model_]->name, own.lines.front());
+    }
+
+  private:
+    VerdictQuestion verdict() const { return {results_, labels_, by_, shown_.conditions, &decision_}; }
+
+    std::string conditions_text() const {
+        const std::string deployment =
+            c_.deployment_title.empty() ? "" : fmt::format("Deployment: {}. ", c_.deployment_title);
+        return deployment + asked_text(c_, results_);
+    }
+
+    void add_asked() {
+        if (c_.request.decision.active())
+            add_all(decision_blocks(decision_, results_, labels_));
+        if (view_.cold_start)
+            add(cold_start_table(results_));
+        add_generation_and_parts(results_, report_);
+    }
+
+    void add_best() {
+        const auto ranks = rank_results(results_, by_, shown_.conditions);
+        for (const Rank& rank : ranks) {
+            const Result& r = results_[rank.result];
+            if (r.device && (view_.verbose || (&rank == &ranks.front() && r.ok())))
+                add_details(r, view_, shown_, report_);
+        }
+    }
+
+    void add_next() {
+        add_all(advice_blocks(results_, labels_, view_.verbose ? 0 : kMostAdvice));
+        add_all(command_blocks(next_commands(c_, model_, by_, shown_.conditions)));
+    }
+
+    void add(Block block) { report_.blocks.push_back(std::move(block)); }
+    void add_all(std::vector<Block> blocks) {
+        std::move(blocks.begin(), blocks.end(), std::back_inserter(report_.blocks));
+    }
+
+    static constexpr std::size_t kMostAdvice = 3;
+    const ModelComparison& c_;
+    const std::size_t model_;
+    const CompareModelsView& view_;
+    const Format format_;
+    Report& report_;
+    const std::span<const Result> results_;
+    const std::vector<std::string> labels_;
+    const Metric& by_;
+    const MetricView shown_;
+    const Decision decision_;
+};
+
+/// Several models: a line and a row of the matrix for each; details where they are asked for.
+void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format format, Report& report) {
+    std::vector<std::string> lines;
+    for (std::size_t m = 0; m < c.models.size(); ++m)
+        lines.push_back(ModelSection(c, m, view, format, report).line());
+    report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} devices", c.models.size(),
+                                                   c.request.hardware.size())});
+    report.blocks.push_back(Takeaway{std::move(lines)});
+    report.blocks.push_back(Paragraph{asked_text(c, c.results)});
+    const Metric& by = order_of(c, c.results, view);
+    report.blocks.push_back(matrix(c, by, view.explanations.conditions));
+}
+
 } // namespace
 
 Report describe(const ModelComparison& c, const CompareModelsView& view, Format format) {
     if (format == Format::csv)
         return flat_table(c, view);
     Report report;
-    report.title = "Model comparison";
-    const Metric& by = order_of(c, view);
-    const MetricView shown = view.metric_view();
-    const std::string scope = c.request.conditions.scope == Scope::kernel
-                                  ? "device time only, no transfers and no host work"
-                                  : "end to end, with transfers and host work";
+    report.title = c.models.size() == 1
+                       ? fmt::format("{} on {} devices", c.models.front()->title, c.results.size())
+                       : std::string("Model comparison");
+    const bool several = c.models.size() > 1;
+    const bool whole = !several || view.verbose || format == Format::html;
+    if (several)
+        add_matrix(c, view, format, report);
     for (std::size_t m = 0; m < c.models.size(); ++m) {
-        const ModelFacts& model = *c.models[m];
-        const auto results = results_of(c, m);
-        report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {}", model.title)});
-        if (!c.deployment_title.empty())
-            report.blocks.push_back(Paragraph{fmt::format("Deployment: {}", c.deployment_title)});
+        ModelSection section(c, m, view, format, report);
+        if (whole)
+            section.add_whole();
+        else
+            section.add_brief();
+    }
+    if (!whole)
         report.blocks.push_back(
-            Paragraph{fmt::format("Batch size {}, precision {}; {}.", c.request.workload.batch,
-                                  precision_name(c.request.conditions.precision), scope)});
-        report.blocks.push_back(Heading{3, "Model Characteristics:"});
-        report.blocks.push_back(model_facts(model, results));
-        for (const Finding& finding : model.findings)
-            report.blocks.push_back(
-                Paragraph{to_string(finding), finding.severity == Severity::error ? Tone::bad : Tone::muted});
-        report.blocks.push_back(ranking_table(results, by, shown, view.top));
-        if (c.request.decision.active())
-            for (Block& block :
-                 decision_blocks(decide(results, c.request.decision), results, hardware_labels(results)))
-                report.blocks.push_back(std::move(block));
-        if (view.cold_start)
-            report.blocks.push_back(cold_start_table(results));
-        add_generation_and_parts(results, report);
-        if (format == Format::html) {
-            report.blocks.push_back(Heading{2, "Charts"});
-            for (Block& chart : comparison_charts(results))
-                report.blocks.push_back(std::move(chart));
-        }
-        const auto ranks = rank_results(results, by, shown.conditions);
-        for (const Rank& rank : ranks) {
-            const Result& r = results[rank.result];
-            if (r.device && (view.verbose || (&rank == &ranks.front() && r.ok())))
-                add_details(r, view, report);
-        }
-        Explanations asked = view.explanations;
-        asked.memory = asked.memory || view.verbose;
-        for (Block& block : explanation_blocks(results, asked))
-            report.blocks.push_back(std::move(block));
-    }
-    if (c.models.size() > 1) {
-        report.blocks.push_back(Heading{1, "ALL MODELS"});
-        report.blocks.push_back(matrix(c, by, shown.conditions));
-    }
+            Paragraph{"Ranking and details of every model: --verbose, or one model alone.", Tone::muted});
     return report;
 }
 

@@ -1,10 +1,12 @@
 #include "archsim/report/compare_models_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/answers/model_ranking.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
 
 namespace archsim {
@@ -31,12 +33,19 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
         {"devices", q.conditions.devices > 0 ? Json(q.conditions.devices) : Json("auto")},
         {"prompt_tokens", q.workload.prompt ? Json(q.workload.prompt->tokens) : Json(nullptr)},
         {"generate_tokens", q.workload.prompt ? Json(q.workload.prompt->generate) : Json(nullptr)}};
+    document["verdicts"] = Json::array();
     document["decisions"] = q.decision.active() ? Json::array() : Json(nullptr);
     document["models"] = Json::array();
     document["results"] = Json::array();
-    const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
     for (std::size_t m = 0; m < c.models.size(); ++m) {
-        const auto results = std::span(c.results).subspan(m * per_model, per_model);
+        const auto results = results_of(c, m);
+        const Metric& by = order_of(c, results, view);
+        const Decision decided = decide(results, q.decision);
+        const std::vector<std::string> labels = hardware_labels(results);
+        Json verdict = {{"model", c.models[m]->name}};
+        verdict.update(verdict_json({results, labels, by, view.explanations.conditions, &decided}));
+        verdict["next"] = next_commands(c, m, by, view.explanations.conditions);
+        document["verdicts"].push_back(std::move(verdict));
         const Partition* partition = nullptr;
         for (const Result& r : results)
             if (!partition && r.partition)
@@ -44,10 +53,9 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
         document["models"].push_back(model_json(*c.models[m], partition));
         if (q.decision.active()) {
             Json decision = {{"model", c.models[m]->name}};
-            decision.update(decision_json(decide(results, q.decision), hardware_labels(results)));
+            decision.update(decision_json(decided, labels));
             document["decisions"].push_back(std::move(decision));
         }
-        const Metric& by = view.sort_by != nullptr ? *view.sort_by : ranked_by(q.conditions.scenario);
         for (const RankedResult& row :
              ranked({results, static_cast<double>(q.workload.batch), &by}, view.metric_view()))
             document["results"].push_back(result_json(row, view.metric_view()));

@@ -7,11 +7,15 @@
 #include "archsim/report/energy_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "archsim/report/memory_report.hpp"
+#include "report/blocks/advice.hpp"
+#include "report/blocks/finding_text.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
 
@@ -20,6 +24,20 @@
 namespace archsim {
 
 namespace {
+
+constexpr std::size_t kLongestGroups = 12; ///< rows of the table of subgraphs; --verbose has all
+
+/// Without the notes that cite the source of every row.
+void fold_sources(Report& report) {
+    for (Block& block : report.blocks)
+        if (Table* table = std::get_if<Table>(&block))
+            table->notes.clear();
+}
+
+/// Charts of what the tables say, for screens that are short.
+void drop_charts(Report& report) {
+    std::erase_if(report.blocks, [](const Block& block) { return std::holds_alternative<Chart>(block); });
+}
 
 std::string kind_title(OpKind kind) {
     return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
@@ -31,7 +49,7 @@ Table kind_table(const ComprehensiveAnalysis& a) {
     table.title = "Time and energy by kind of work";
     table.columns = {{"Kind", "", "kind"},
                      {"Subgraphs", "", "subgraphs", Align::right},
-                     {"Time", "us", "latency_s", Align::right},
+                     {"Time", "µs", "latency_s", Align::right},
                      {"Share", "%", "latency_share", Align::right},
                      {"Energy", "mJ", "energy_j", Align::right},
                      {"Operations", "", "operations", Align::right, 1},
@@ -55,7 +73,7 @@ Table kind_table(const ComprehensiveAnalysis& a) {
 }
 
 Chart time_chart(const ComprehensiveAnalysis& a) {
-    Chart chart{ChartKind::bar, "Time by kind of work", "kind", "us", false, false, {{"time", {}}}};
+    Chart chart{ChartKind::bar, "Time by kind of work", "kind", "µs", false, false, {{"time", {}}}};
     for (const KindShare& share : a.kinds) {
         ChartPoint point;
         point.label = kind_title(share.kind);
@@ -83,8 +101,8 @@ void add_section(const std::string& title, Report part, Report& to) {
 
 void add_findings(const Result& result, Report& report) {
     Bullets bullets;
-    for (const Finding& finding : result.estimate.findings)
-        bullets.items.push_back(to_string(finding));
+    for (FindingLine& found : finding_lines(result.estimate.findings))
+        bullets.items.push_back(std::move(found.text));
     if (!result.estimate.precision_note.empty())
         bullets.items.push_back(fmt::format("precision: {}", result.estimate.precision_note));
     if (bullets.items.empty())
@@ -105,6 +123,10 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
     }
     report.blocks.push_back(
         Heading{1, fmt::format("COMPREHENSIVE ANALYSIS: {} on {}", r.model->title, hardware_label(r))});
+    const std::vector<std::string> labels = {hardware_label(r)};
+    report.blocks.push_back(verdict_block(
+        {std::span(&r, 1), labels, ranked_by(r.conditions.scenario), a.decision.request.cost, &a.decision}));
+    const bool all = view.verbose || format == Format::html;
     if (a.decision.request.active())
         append({"", decision_blocks(a.decision, std::span(&r, 1), {hardware_label(r)})}, report);
     report.blocks.push_back(Heading{3, "Model"});
@@ -114,7 +136,6 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
         report.blocks.push_back(device_facts(r));
     }
     if (!r.ok()) {
-        report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
         add_findings(r, report);
         return report;
     }
@@ -124,25 +145,39 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
     if (!a.kinds.empty()) {
         report.blocks.push_back(Heading{2, "Time"});
         report.blocks.push_back(kind_table(a));
-        report.blocks.push_back(time_chart(a));
-        report.blocks.push_back(subgraph_table(r));
+        if (all)
+            report.blocks.push_back(time_chart(a));
+        report.blocks.push_back(all ? subgraph_table(r) : grouped_subgraph_table(r, kLongestGroups));
         add_slowest_subgraphs(r, view.top, report);
-        report.blocks.push_back(Heading{2, "Roofline"});
-        report.blocks.push_back(roofline_chart(std::span(&r, 1)));
+        if (all) {
+            report.blocks.push_back(Heading{2, "Roofline"});
+            report.blocks.push_back(roofline_chart(std::span(&r, 1)));
+        }
     }
-    add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
-    report.blocks.push_back(energy_chart(std::span(&r, 1)));
+    Report energy = describe_energy(std::span(&r, 1), {});
+    if (!all)
+        fold_sources(energy);
+    add_section("Energy", std::move(energy), report);
+    if (all)
+        report.blocks.push_back(energy_chart(std::span(&r, 1)));
     report.blocks.push_back(Heading{2, "Memory"});
-    append({"", memory_blocks(std::span(&r, 1))}, report);
+    Report memory{"", memory_blocks(std::span(&r, 1))};
+    if (!all)
+        drop_charts(memory);
+    append(std::move(memory), report);
     if (!a.batches.series.empty())
         add_section("Batch", describe(a.batches), report);
     report.blocks.push_back(Heading{2, "Money and carbon"});
     append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
-    if (!a.kinds.empty()) {
+    if (!a.kinds.empty() && all) {
         report.blocks.push_back(Heading{2, "Inputs and sources"});
         report.blocks.push_back(sources_table(r));
     }
     add_findings(r, report);
+    append({"", advice_blocks(std::span(&r, 1), labels, 0)}, report);
+    if (!all)
+        report.blocks.push_back(
+            Paragraph{"--verbose: every subgraph, charts, and the source of every input.", Tone::muted});
     return report;
 }
 

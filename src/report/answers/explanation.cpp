@@ -1,60 +1,71 @@
 #include "report/answers/explanation_text.hpp"
 
 #include "report/answers/explanation_chart.hpp"
+#include "report/answers/explanation_regions.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
-#include <map>
+#include <utility>
 
 namespace archsim {
 
 namespace {
 
-constexpr double kCarried = 0.8;    ///< share of the difference that the listed subgraphs carry
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
-constexpr std::size_t kMostNames = 3;
+constexpr double kSmallPart = 0.01; ///< parts below this share are added up
+constexpr double kPlausible = 4;    ///< largest improvement of one property that a device could have
 
-std::string signed_value(const Metric& metric, double value) {
-    return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
+/// The largest cause that speaks for the sign of `difference`; null where none does.
+const Contribution* main_cause(const Attribution& x) {
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference > 0)
+            return &p;
+    return nullptr;
 }
 
-/// "12.5", without a sign for what rounds to zero.
-std::string percent_text(double share) {
-    const std::string text = fmt::format("{:.1f}", 100 * share);
-    return text == "-0.0" ? "0.0" : text;
-}
-
-std::string region_name(const Attribution& attribution, const RegionContribution& r) {
-    return r.region ? attribution.regions[*r.region].name : "whole network";
-}
-
-Paragraph headline(const ArchitectureComparison& c, const Explanation& e) {
+/// The winner or the tie, and the reason; where the reason is time, the reason of that.
+Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
-    const Metric& info = *x.metric;
+    const Metric& m = *x.metric;
+    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
     if (x.difference == 0)
-        return {fmt::format("No difference: {} and {} both have {} of {}.", full_label(c, e.a),
-                            full_label(c, e.b), info.noun, format_value(*x.metric, x.a_value))};
-    std::string text = fmt::format("{} {} {}: {} against {}, a difference of {}.", full_label(c, e.a),
-                                   ratio_text(info, x.a_value / x.b_value), full_label(c, e.b),
-                                   format_value(info, x.a_value), format_value(info, x.b_value),
-                                   signed_value(info, x.difference));
-    if (const auto& parts = x.contributions; parts.size() > 1)
-        text += fmt::format(" Largest causes: {} ({} of it), {} ({}).", info_of(parts[0].factor).title,
-                            format_percent(parts[0].share), info_of(parts[1].factor).title,
-                            format_percent(parts[1].share));
-    if (e.overlapping)
-        text += " The 90 % intervals overlap: the estimates cannot tell the two apart for certain.";
-    return {std::move(text)};
+        return {{fmt::format("No difference: {} and {} both have {} of {}.", full_label(c, e.a),
+                             full_label(c, e.b), m.noun, format_value(m, x.a_value))}};
+    const bool a_wins = better(m, x.a_value, x.b_value);
+    const double won = a_wins ? x.a_value : x.b_value, lost = a_wins ? x.b_value : x.a_value;
+    Takeaway takeaway;
+    takeaway.lines.push_back(
+        fmt::format("{}{} {} {}: {} against {}{}.", e.overlapping ? "No clear winner: " : "",
+                    full_label(c, a_wins ? e.a : e.b), ratio_text(m, won / lost),
+                    full_label(c, a_wins ? e.b : e.a), format_value(m, won), format_value(m, lost),
+                    e.overlapping ? ", but the 90 % intervals overlap" : ""));
+    if (const Contribution* cause = main_cause(x)) {
+        std::string text = "Mainly because " + cause_text(*cause, a, b);
+        if (const Contribution* behind =
+                cause->factor == Factor::time && e.time ? main_cause(*e.time) : nullptr)
+            text += ", and that because " + cause_text(*behind, a, b);
+        takeaway.lines.push_back(text + ".");
+    }
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference < 0 && std::abs(p.value) >= kWorthWords * std::abs(x.difference)) {
+            takeaway.lines.push_back(fmt::format("Against that: {}.", cause_text(p, a, b)));
+            break;
+        }
+    return takeaway;
 }
 
-std::string source_text(const FactorSource& s) {
-    return fmt::format("{} {:.6g} [{}: {}{}]", s.name, s.fact.value, name_of(s.fact.source->kind),
-                       s.fact.source->cite,
-                       s.fact.fitted_n > 0 ? fmt::format(", n = {}", s.fact.fitted_n) : std::string());
+/// "|++++" or "---|": the part on a scale of the largest, so that parts that cancel can be seen to.
+std::string bar_text(double value, double largest) {
+    constexpr int kHalf = 12;
+    const int length = largest > 0 ? static_cast<int>(std::lround(kHalf * std::abs(value) / largest)) : 0;
+    const std::string bar(static_cast<std::size_t>(length), value < 0 ? '-' : '+');
+    const std::string space(static_cast<std::size_t>(kHalf - length), ' ');
+    return value < 0 ? space + bar + "|" : std::string(kHalf, ' ') + "|" + bar;
 }
 
 Table contribution_table(const ArchitectureComparison& c, const Explanation& e) {
@@ -64,18 +75,38 @@ Table contribution_table(const ArchitectureComparison& c, const Explanation& e) 
     table.title = fmt::format("Parts of the difference ({} - {})", a, b);
     table.columns = {{"Cause", "", "factor"},
                      {"Part", "", "value", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {a, "", "a_input", Align::right},
-                     {b, "", "b_input", Align::right}};
-    for (const Contribution& p : x.contributions)
+                     {"", "", "share", Align::right},
+                     {"less       |       more", "", "bar"},
+                     {a, "", "a_input", Align::right, 1},
+                     {b, "", "b_input", Align::right, 1}};
+    const double largest = x.contributions.empty() ? 0 : std::abs(x.contributions.front().value);
+    double folded = 0;
+    int small = 0;
+    for (const Contribution& p : x.contributions) {
+        if (std::abs(p.value) < kSmallPart * std::max(std::abs(x.difference), largest)) {
+            folded += p.value;
+            ++small;
+            continue;
+        }
         table.rows.push_back({{std::string(info_of(p.factor).title)},
                               {signed_value(*x.metric, p.value), p.value},
                               {percent_text(p.share), p.share},
+                              {bar_text(p.value, largest)},
                               {input_text(p.factor, p.a.value), p.a.value},
                               {input_text(p.factor, p.b.value), p.b.value}});
+    }
+    if (small > 0)
+        table.rows.push_back({{fmt::format("{} parts under 1 %", small)},
+                              {signed_value(*x.metric, folded), folded},
+                              {percent_text(x.difference != 0 ? folded / x.difference : 0),
+                               x.difference != 0 ? folded / x.difference : 0},
+                              {bar_text(folded, largest)},
+                              {},
+                              {}});
     table.rows.push_back({{"sum", {}, Tone::strong},
                           {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
                           {"100.0", 1.0},
+                          {},
                           {format_value(*x.metric, x.a_value), x.a_value},
                           {format_value(*x.metric, x.b_value), x.b_value}});
     table.notes.emplace_back("Each part: what changes when this alone is replaced by the other's, averaged "
@@ -92,67 +123,41 @@ Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
     return bullets;
 }
 
-/// Where the inputs of the parts that got a sentence come from.
+/// Where the inputs of the parts that got a sentence come from: one bullet per source.
 Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
-    Bullets bullets;
+    std::vector<std::pair<std::string, std::vector<std::string>>> cited;
+    const auto add = [&](const std::string& label, const FactorSource& s) {
+        const std::string cite = fmt::format("{}: {}", name_of(s.fact.source->kind), s.fact.source->cite);
+        auto at =
+            std::find_if(cited.begin(), cited.end(), [&](const auto& known) { return known.first == cite; });
+        if (at == cited.end())
+            at = cited.insert(cited.end(), {cite, {}});
+        std::string text =
+            fmt::format("{} of {} {:.6g}{}", s.name, label, s.fact.value,
+                        s.fact.fitted_n > 0 ? fmt::format(" (n = {})", s.fact.fitted_n) : std::string());
+        if (std::find(at->second.begin(), at->second.end(), text) == at->second.end())
+            at->second.push_back(std::move(text));
+    };
     const Attribution& x = e.attribution;
     for (const Contribution& p : x.contributions) {
         if (std::abs(p.value) < kWorthWords * std::abs(x.contributions.front().value))
             continue;
-        for (const auto& [label, input] : {std::pair(c.labels[e.a], &p.a), std::pair(c.labels[e.b], &p.b)}) {
-            std::vector<std::string> texts;
-            for (const FactorSource& s : input->sources)
-                texts.push_back(source_text(s));
-            if (!texts.empty())
-                bullets.items.push_back(
-                    fmt::format("{}, {}: {}", info_of(p.factor).title, label, fmt::join(texts, "; ")));
-        }
+        for (const FactorSource& s : p.a.sources)
+            add(c.labels[e.a], s);
+        for (const FactorSource& s : p.b.sources)
+            add(c.labels[e.b], s);
     }
-    return bullets;
-}
-
-Table region_table(const ArchitectureComparison& c, const Explanation& e,
-                   const std::vector<const RegionContribution*>& list) {
-    const Attribution& x = e.attribution;
-    Table table;
-    double carried = 0;
-    for (const RegionContribution* r : list)
-        carried += r->value;
-    table.title = fmt::format("Subgraphs that carry {} of the difference ({} of {})",
-                              format_percent(carried / x.difference), list.size(), x.regions.size());
-    table.columns = {{"Operation", "", "subgraph"},
-                     {"Part", "", "value", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {"Mainly", "", "main_factor"},
-                     {c.labels[e.a], "bound by", "a_bound", Align::left, 1},
-                     {c.labels[e.b], "bound by", "b_bound", Align::left, 1}};
-    for (const RegionContribution* r : list)
-        table.rows.push_back({{region_name(x, *r)},
-                              {signed_value(*x.metric, r->value), r->value},
-                              {percent_text(r->value / x.difference), r->value / x.difference},
-                              {std::string(info_of(r->main).title)},
-                              {r->region ? std::string(name_of(r->a_bound)) : "-"},
-                              {r->region ? std::string(name_of(r->b_bound)) : "-"}});
-    return table;
-}
-
-Bullets bottleneck_changes(const ArchitectureComparison& c, const Explanation& e) {
-    const Attribution& x = e.attribution;
-    std::map<std::pair<Bound, Bound>, std::vector<std::string>> groups;
-    for (const RegionContribution& r : x.region_contributions)
-        if (r.region && r.a_bound != r.b_bound)
-            groups[{r.a_bound, r.b_bound}].push_back(region_name(x, r));
     Bullets bullets;
-    for (const auto& [bounds, names] : groups) {
-        const std::size_t shown = std::min(names.size(), kMostNames);
-        bullets.items.push_back(
-            fmt::format("{} {}: {} bound on {}, {} bound on {} ({}{})", names.size(),
-                        names.size() == 1 ? "subgraph" : "subgraphs", name_of(bounds.first), c.labels[e.a],
-                        name_of(bounds.second), c.labels[e.b],
-                        fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                        names.size() > shown ? ", ..." : ""));
-    }
+    for (const auto& [cite, names] : cited)
+        bullets.items.push_back(fmt::format("{} [{}]", fmt::join(names, ", "), cite));
     return bullets;
+}
+
+/// Improvements of the loser that a new version of it could bring, batches, formats.
+bool within_reach(const Flip& flip, const std::string& loser) {
+    const bool lever = flip.batch == 0 && flip.precisions.empty();
+    return !lever ||
+           (flip.architecture == loser && flip.factor <= kPlausible && flip.factor >= 1 / kPlausible);
 }
 
 void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& report) {
@@ -163,13 +168,15 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
         Heading{3, fmt::format("What would make {} the better one ({}):", other, x.metric->noun)});
     Bullets bullets;
     for (const Flip& flip : e.flips)
-        bullets.items.push_back(fmt::format("{}: {} {}, {} {}", flip_text(flip), c.labels[e.a],
-                                            format_value(*x.metric, flip.a_value), c.labels[e.b],
-                                            format_value(*x.metric, flip.b_value)));
-    if (e.flips.empty())
+        if (within_reach(flip, other))
+            bullets.items.push_back(fmt::format("{}: {} {}, {} {}", flip_text(flip), c.labels[e.a],
+                                                format_value(*x.metric, flip.a_value), c.labels[e.b],
+                                                format_value(*x.metric, flip.b_value)));
+    if (bullets.items.empty())
         bullets.items.push_back(
-            fmt::format("no change of one device's property by up to {}, no batch and no precision tried",
-                        format_ratio(e.flip_limit)));
+            fmt::format("nothing within reach: no improvement of one of its properties by up "
+                        "to {}, no batch and no format that both execute",
+                        format_ratio(kPlausible)));
     report.blocks.push_back(std::move(bullets));
 }
 
@@ -192,27 +199,23 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
 
 } // namespace
 
-void add_explanation(const ArchitectureComparison& c, const Explanation& e, Report& report) {
+void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
     const Attribution& x = e.attribution;
     report.blocks.push_back(Heading{
         2, fmt::format("Why is {} different from {}? ({})", c.labels[e.a], c.labels[e.b], x.metric->noun)});
     report.blocks.push_back(headline(c, e));
     for (std::size_t i : {e.a, e.b})
         if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
-            report.blocks.push_back(Paragraph{fmt::format(
-                "{} was asked for {} and runs {}: {}.", c.labels[i], precision_name(r.conditions.precision),
-                precision_name(r.estimate.executed), r.estimate.precision_note)});
+            report.blocks.push_back(
+                Paragraph{fmt::format("{} was asked for {}: {}.", c.labels[i],
+                                      precision_name(r.conditions.precision), r.estimate.precision_note)});
     if (x.contributions.empty())
         return;
     report.blocks.push_back(sentences(c, e));
     report.blocks.push_back(contribution_table(c, e));
-    report.blocks.push_back(explanation_chart(c, e));
-    if (const auto list = carrying(x, kCarried); !list.empty())
-        report.blocks.push_back(region_table(c, e, list));
-    if (Bullets changes = bottleneck_changes(c, e); !changes.items.empty()) {
-        report.blocks.push_back(Heading{3, "Where the bottleneck changes:"});
-        report.blocks.push_back(std::move(changes));
-    }
+    if (format == Format::html) // elsewhere the bars of the table say it
+        report.blocks.push_back(explanation_chart(c, e));
+    add_regions_of(c, e, report);
     if (x.difference != 0)
         add_flips(c, e, report);
     if (Bullets list = sources(c, e); !list.items.empty()) {

@@ -51,6 +51,16 @@ std::string change_text(const Metric& metric, double value, const std::string& a
 
 } // namespace
 
+std::string signed_value(const Metric& metric, double value) {
+    return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
+}
+
+/// "12.5", without a sign for what rounds to zero.
+std::string percent_text(double share) {
+    const std::string text = fmt::format("{:.1f}", 100 * share);
+    return text == "-0.0" ? "0.0" : text;
+}
+
 std::string input_text(Factor factor, double value) {
     const std::string_view unit = info_of(factor).unit;
     if (unit == "1")
@@ -76,11 +86,15 @@ std::string input_text(Factor factor, double value) {
     return fmt::format("${} per million", format_number(value * 1e6));
 }
 
+std::string cause_text(const Contribution& c, const std::string& a, const std::string& b) {
+    return fmt::format(fmt::runtime(kSentences[static_cast<std::size_t>(c.factor)]), fmt::arg("a", a),
+                       fmt::arg("b", b), fmt::arg("x", input_text(c.factor, c.a.value)),
+                       fmt::arg("y", input_text(c.factor, c.b.value)));
+}
+
 std::string contribution_sentence(const Contribution& c, const Metric& metric, const std::string& a,
                                   const std::string& b) {
-    std::string text = fmt::format(
-        fmt::runtime(kSentences[static_cast<std::size_t>(c.factor)]), fmt::arg("a", a), fmt::arg("b", b),
-        fmt::arg("x", input_text(c.factor, c.a.value)), fmt::arg("y", input_text(c.factor, c.b.value)));
+    const std::string text = cause_text(c, a, b);
     return fmt::format("{}: {}; {}.", info_of(c.factor).title, text, change_text(metric, c.value, a));
 }
 

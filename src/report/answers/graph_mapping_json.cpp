@@ -3,6 +3,8 @@
 #include "archsim/report/graph_mapping.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
 
 #include <span>
@@ -131,13 +133,16 @@ Json memory_json(const Result& result) {
 }
 
 std::string to_json(const Result& result, const GraphMappingView&) {
-    const Json document = {{"schema", "archsim.analyze_graph_mapping/1"},
-                           {"version", version()},
-                           {"model", model_json(*result.model, result.partition.get())},
-                           {"result", result_json({&result, result.estimate.batch, 0})},
-                           {"network_s", result.ok() ? Json(result.estimate.network_s) : Json(nullptr)},
-                           {"subgraphs", subgraphs_json(result)},
-                           {"memory", memory_json(result)}};
+    const std::vector<std::string> labels = {hardware_label(result)};
+    const Json document = {
+        {"schema", "archsim.analyze_graph_mapping/1"},
+        {"version", version()},
+        {"verdict", verdict_json({std::span(&result, 1), labels, ranked_by(result.conditions.scenario), {}})},
+        {"model", model_json(*result.model, result.partition.get())},
+        {"result", result_json({&result, result.estimate.batch, 0})},
+        {"network_s", result.ok() ? Json(result.estimate.network_s) : Json(nullptr)},
+        {"subgraphs", subgraphs_json(result)},
+        {"memory", memory_json(result)}};
     return document_text(document);
 }
 

@@ -2,17 +2,19 @@
 
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/report/memory_report.hpp"
+#include "report/blocks/advice.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <numeric>
 
 namespace archsim {
 
@@ -79,7 +81,7 @@ Table resource_table(const Result& result, const SubgraphEstimate& s, double rep
                      {"Amount", "", "amount", Align::right},
                      {"Rate", "per s", "rate", Align::right, 1},
                      {"Reached", "%", "efficiency", Align::right, 1},
-                     {"Time", "us", "seconds", Align::right},
+                     {"Time", "µs", "seconds", Align::right},
                      {"Because of", "", "parameter", Align::left, 2}};
     for (const ResourceTime& time :
          resource_times(s.mapping, *result.machine, result.estimate.clock_ratio, repeat)) {
@@ -96,13 +98,19 @@ Table resource_table(const Result& result, const SubgraphEstimate& s, double rep
     return table;
 }
 
-void add_subgraph(const Result& result, const SubgraphEstimate& s, Report& report) {
+void add_subgraph(const Result& result, const SubgraphGroup& group, Report& report) {
+    const SubgraphEstimate& s = result.estimate.subgraphs[group.members.front()];
     const Subgraph& subgraph = result.partition->subgraphs[s.index];
     const SubgraphWork& work = result.work->subgraphs[s.index];
     const std::string_view unit = unit_name(*result.device);
-    report.blocks.push_back(Heading{3, fmt::format("{} (subgraph {} of {})", subgraph.name, s.index,
-                                                   result.partition->subgraphs.size())});
+    const std::size_t count = group.members.size();
+    report.blocks.push_back(Heading{
+        3, fmt::format("{}{} (subgraph {} of {})", count > 1 ? fmt::format("{} x ", count) : std::string(),
+                       subgraph.name, s.index, result.partition->subgraphs.size())});
     Facts facts;
+    if (count > 1)
+        facts.items.push_back({"All of them", fmt::format("{}, {}; each:", format_time(group.latency_s),
+                                                          format_energy(group.energy_j))});
     facts.items.push_back({"Operators", operators_text(*result.model->graph, subgraph)});
     if (subgraph.repeat != 1)
         facts.items.push_back({"Executions", format_count(subgraph.repeat)});
@@ -130,21 +138,22 @@ void add_subgraph(const Result& result, const SubgraphEstimate& s, Report& repor
 } // namespace
 
 void add_slowest_subgraphs(const Result& result, int top, Report& report) {
-    const auto& subgraphs = result.estimate.subgraphs;
-    std::vector<std::size_t> order(subgraphs.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return subgraphs[a].latency_s > subgraphs[b].latency_s;
-    });
-    const std::size_t shown = top > 0 ? std::min(order.size(), static_cast<std::size_t>(top)) : order.size();
-    report.blocks.push_back(
-        Heading{2, shown < order.size() ? fmt::format("The {} slowest of {} subgraphs", shown, order.size())
-                                        : std::string("Every subgraph, slowest first")});
+    const std::vector<SubgraphGroup> groups = group_subgraphs(result);
+    const std::size_t shown =
+        top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
+    if (shown == 0)
+        return;
+    report.blocks.push_back(Heading{
+        2, shown == 1              ? std::string("Where most of the time goes")
+           : shown < groups.size() ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
+                                   : std::string("Every group of equal subgraphs, longest first")});
     for (std::size_t i = 0; i < shown; ++i)
-        add_subgraph(result, subgraphs[order[i]], report);
+        add_subgraph(result, groups[i], report);
 }
 
 namespace {
+
+constexpr std::size_t kShownGroups = 10; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
     Table table;
@@ -177,16 +186,17 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     }
     report.blocks.push_back(
         Heading{1, fmt::format("GRAPH MAPPING: {} on {}", result.model->title, hardware_label(result))});
+    const std::vector<std::string> labels = {hardware_label(result)};
+    report.blocks.push_back(
+        verdict_block({std::span(&result, 1), labels, ranked_by(result.conditions.scenario), {}}));
     if (result.device)
         report.blocks.push_back(device_facts(result));
-    if (!result.ok()) {
-        report.blocks.push_back(
-            Paragraph{fmt::format("No estimate: {}.", result.estimate.reason), Tone::bad});
-        return report;
-    }
+    if (!result.ok())
+        return report; // the verdict says why
     const bool all = format == Format::html;
     report.blocks.push_back(performance_facts(result));
-    report.blocks.push_back(subgraph_table(result));
+    report.blocks.push_back(all || view.verbose ? subgraph_table(result)
+                                                : grouped_subgraph_table(result, kShownGroups));
     add_slowest_subgraphs(result, view.top, report);
     if (view.roofline || all) {
         report.blocks.push_back(Heading{2, "Roofline"});
@@ -201,6 +211,8 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
         report.blocks.push_back(Heading{2, "Partition"});
         report.blocks.push_back(partition_table(result));
     }
+    for (Block& block : advice_blocks(std::span(&result, 1), labels, 0))
+        report.blocks.push_back(std::move(block));
     return report;
 }
 

@@ -1,6 +1,7 @@
 // The profile of a graph as report blocks: facts, a table by type, the module tree, the largest operators.
 
 #include "archsim/report/graph_profile.hpp"
+#include "report/blocks/finding_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/precision_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -192,10 +193,30 @@ Facts summary(const GraphProfile& profile, bool totals_known) {
     return facts;
 }
 
+/// Size and work in a line, and the operator that does most of it.
+Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
+    if (!totals_known)
+        return {{fmt::format("{}: a part of the model is not understood; the findings say which.",
+                             profile.name)}};
+    const ProfileSums& totals = profile.totals;
+    Takeaway takeaway{
+        {fmt::format("{}: {} multiply-accumulates, {} parameters in {}, {} operators.", profile.name,
+                     format_count(totals.macs), format_count(profile.graph->parameters()),
+                     format_bytes(profile.stored_weight_bytes), profile.operators.size())}};
+    const auto most = std::max_element(
+        profile.types.begin(), profile.types.end(),
+        [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations < b.sums.operations; });
+    if (most != profile.types.end() && totals.operations > 0)
+        takeaway.lines.push_back(fmt::format(
+            "{} does {} of the operations; {} operations per byte unfused.", most->type,
+            format_percent(most->sums.operations / totals.operations), format_number(totals.intensity())));
+    return takeaway;
+}
+
 Bullets finding_list(const std::vector<Finding>& findings) {
     Bullets bullets;
-    for (const Finding& finding : findings)
-        bullets.items.push_back(fmt::format("{}: {}", name_of(finding.severity), to_string(finding)));
+    for (const FindingLine& line : finding_lines(findings))
+        bullets.items.push_back(fmt::format("{}: {}", name_of(line.severity), line.text));
     return bullets;
 }
 
@@ -212,6 +233,7 @@ Report describe(const GraphProfile& profile, const GraphProfileView& view, Forma
         return report;
     }
     report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(profile_takeaway(profile, totals_known));
     report.blocks.emplace_back(summary(profile, totals_known));
     report.blocks.emplace_back(type_table(profile));
     if (view.depth > 0)

@@ -114,6 +114,42 @@ Chart frontier(std::span<const ServingResult> results) {
 
 } // namespace
 
+namespace {
+
+/// "H100, 1 device: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310 tokens/s at 412 W."
+std::string served_text(const ServingResult& r) {
+    const ServingSummary& s = r.summary;
+    return fmt::format("{}, {}: {}{} requests/s, first token within {} and a token every {} (99 of 100), {} output "
+                       "tokens/s at {}.",
+                       r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
+                       format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s),
+                       format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
+                       format_number(s.output_tokens_per_s), format_power(s.watts));
+}
+
+/// The most load within the limits, where there are any; else the run that gives out most tokens.
+Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceLevel& level) {
+    const ServingResult* best = nullptr;
+    std::size_t failed = 0;
+    for (const ServingResult& r : results) {
+        failed += r.ok ? 0U : 1U;
+        const auto worth = [&](const ServingResult& one) {
+            return level.any() ? one.rate_per_s : one.summary.output_tokens_per_s;
+        };
+        if (r.ok && (!best || worth(r) > worth(*best)))
+            best = &r;
+    }
+    if (best == nullptr)
+        return {{level.any() ? "Nothing meets the limits." : "None of these devices serves it: the table says why."}};
+    Takeaway takeaway{{(level.any() ? "Most requests within the limits: " : results.size() > 1 ? "Most tokens: " : "") +
+                       served_text(*best)}};
+    if (failed > 0)
+        takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));
+    return takeaway;
+}
+
+} // namespace
+
 Report tabulate_serving(std::span<const ServingResult> results) {
     Report report;
     report.title = "Serving";
@@ -125,17 +161,7 @@ Report describe_serving(std::span<const ServingResult> results, const ServiceLev
     Report report;
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
     report.blocks.emplace_back(Heading{1, report.title});
-    if (level.any()) {
-        const ServingResult* most = nullptr;
-        for (const ServingResult& r : results)
-            if (r.ok && (!most || r.rate_per_s > most->rate_per_s))
-                most = &r;
-        report.blocks.emplace_back(Paragraph{
-            most ? fmt::format("Most requests within the limits: {} requests/s on {}, {}.",
-                               format_number(most->rate_per_s), most->hardware, to_string(most->parallelism))
-                 : std::string("Nothing meets the limits."),
-            Tone::strong});
-    }
+    report.blocks.emplace_back(serving_takeaway(results, level));
     report.blocks.emplace_back(serving_table(results));
     for (const ServingResult& r : results) {
         if (!r.ok)

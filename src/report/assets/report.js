@@ -45,14 +45,36 @@ function filterRows(input) {
   input.nextElementSibling.textContent = `${shown} of ${table.tBodies[0].rows.length} rows`;
 }
 
+// What a number is: its row, its column, itself.
+function titleOf(button) {
+  const cell = button.closest('td'), name = button.closest('dd')?.previousElementSibling?.textContent;
+  if (!cell) return name ? `${name}: ${button.textContent}` : button.textContent;
+  const head = cell.closest('table').tHead.rows[0].cells[cell.cellIndex].textContent;
+  return `${cell.parentElement.cells[0].textContent.trim()}, ${head}: ${button.textContent}`;
+}
+
+async function copyLine(button) {
+  const text = button.parentElement.querySelector('code').textContent;
+  try {
+    await navigator.clipboard.writeText(text);
+    button.textContent = 'Copied';
+  } catch { // a page from a file may not: the text is selected instead
+    getSelection().selectAllChildren(button.parentElement.querySelector('code'));
+  }
+}
+
 document.addEventListener('click', event => {
   const button = event.target.closest('button');
   if (!button) return;
+  if (button.classList.contains('copy')) {
+    copyLine(button);
+    return;
+  }
   if (button.parentElement.tagName === 'TH') sortBy(button.parentElement);
   else if (button.dataset.detail !== undefined) {
     const dialog = document.getElementById('detail');
     dialog.querySelector('p').textContent = button.dataset.detail;
-    dialog.querySelector('h3').textContent = button.textContent;
+    dialog.querySelector('h3').textContent = titleOf(button);
     dialog.showModal();
   }
 });
@@ -95,6 +117,34 @@ const intervals = {
   },
 };
 
+// Names beside the marks of a scatter of few points; those that would lie on another are left out.
+const names = {
+  id: 'names',
+  afterDatasetsDraw(chart) {
+    const marks = chart.data.datasets.flatMap((set, at) => set.named && chart.isDatasetVisible(at)
+      ? set.data.map((point, index) => ({ point, at: chart.getDatasetMeta(at).data[index].getCenterPoint() })) : []);
+    if (marks.length === 0 || marks.length > 40) return;
+    const { ctx, chartArea } = chart, taken = [];
+    ctx.save();
+    ctx.font = '11px system-ui, sans-serif';
+    ctx.fillStyle = ink();
+    for (const { point, at } of marks) {
+      const width = ctx.measureText(point.label).width, right = at.x + 8 + width < chartArea.right;
+      const box = { x: right ? at.x + 8 : at.x - 8 - width, y: at.y - 6, width, height: 12 };
+      if (taken.some(b => b.x < box.x + box.width && box.x < b.x + b.width && b.y < box.y + box.height && box.y < b.y + b.height)) continue;
+      taken.push(box);
+      ctx.fillText(point.label, box.x, at.y + 4);
+    }
+    ctx.restore();
+  },
+};
+
+// 405504 in billions is 406 k: ticks of axes that span decades.
+function withPrefix(value) {
+  const step = [[1e12, 'T'], [1e9, 'G'], [1e6, 'M'], [1e3, 'k']].find(([size]) => Math.abs(value) >= size);
+  return step ? `${Number((value / step[0]).toPrecision(3))}${step[1]}` : compact(value);
+}
+
 function compact(value) {
   const rounded = Number(Number(value).toPrecision(3)), size = Math.abs(rounded);
   return size >= 1e6 || (size > 0 && size < 1e-4) ? rounded.toExponential() : String(rounded);
@@ -116,7 +166,7 @@ function axis(title, log, series, key) {
                                               : { suggestedMin: low, suggestedMax: high };
   return {
     ...ends, type: log ? 'logarithmic' : 'linear', title: { display: !!title, text: title, color: ink() },
-    ticks: { color: ink(), callback: value => !log || /^[125]0*$/.test(value.toPrecision(1).replace(/^[0.]+|e.*$|\.0*$/g, '')) ? compact(value) : '' },
+    ticks: { color: ink(), callback: value => !log || /^[125]0*$/.test(value.toPrecision(1).replace(/^[0.]+|e.*$|\.0*$/g, '')) ? withPrefix(value) : '' },
     grid: { color: '#8883' },
   };
 }
@@ -134,11 +184,25 @@ function pointSets(chart) {
     showLine: series.joined || chart.kind === 'line' || chart.kind === 'step', stepped: chart.kind === 'step' && !series.joined ? 'before' : false,
     fill: chart.kind === 'step' && !series.joined, pointRadius: series.joined || chart.kind === 'step' ? 0 : 4.5, pointHoverRadius: 7,
     pointHitRadius: series.joined ? 0 : 8, pointStyle: series.joined ? 'line' : SHAPES[i % SHAPES.length], borderWidth: 1.5,
-    borderDash: series.joined ? [5, 4] : [], spans: !series.joined,
+    borderDash: series.joined ? [5, 4] : [], spans: !series.joined, named: chart.kind === 'scatter' && !series.joined,
   }));
 }
 
-function barSets(chart) {
+// More layers than colours that can be told apart: the smallest together are "other".
+function folded(series) {
+  if (series.length <= LIGHT.length) return series;
+  const sum = one => one.points.reduce((total, point) => total + point.y, 0);
+  const order = [...series].sort((a, b) => sum(b) - sum(a)), kept = new Set(order.slice(0, LIGHT.length - 1));
+  const other = new Map();
+  for (const point of order.filter(one => !kept.has(one)).flatMap(one => one.points)) {
+    const known = other.get(point.label);
+    other.set(point.label, { ...point, y: (known?.y ?? 0) + point.y, hover: [known?.hover, point.hover].filter(Boolean).join('; ') });
+  }
+  return [...series.filter(one => kept.has(one)), { name: 'other', points: [...other.values()] }];
+}
+
+function barSets(given) {
+  const chart = { ...given, series: folded(given.series) };
   const labels = [...new Set(chart.series.flatMap(series => series.points.map(point => point.label)))];
   const colors = colorsOf(chart.series);
   const sets = chart.series.map((series, i) => ({
@@ -175,7 +239,9 @@ function configuration(chart) {
     return text || `${item.dataset.label}: ${compact(bars ? item.parsed.x : item.parsed.y)}`;
   };
   const wrap = text => text.match(/.{1,80}(\s|$)|\S+/g).map(line => line.trim());
-  const value = axis(chart.y_title, chart.y_log, bars ? [] : chart.series, 'y'), other = axis(chart.x_title, chart.x_log, chart.series, 'x');
+  // Roofs reach to the edge of the data, not the other way round.
+  const measured = chart.kind === 'roofline' ? chart.series.filter(series => !series.joined) : chart.series;
+  const value = axis(chart.y_title, chart.y_log, bars ? [] : measured, 'y'), other = axis(chart.x_title, chart.x_log, measured, 'x');
   return {
     type: bars ? 'bar' : 'scatter',
     data: bars ? (chart.kind === 'waterfall' ? waterfallSets(chart) : barSets(chart)) : { datasets: pointSets(chart) },
@@ -189,7 +255,7 @@ function configuration(chart) {
         tooltip: { callbacks: { title: () => '', label: item => wrap(hover(item)) } },
       },
     },
-    plugins: [intervals],
+    plugins: [intervals, names],
   };
 }
 

@@ -39,6 +39,32 @@ Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::str
     return facts;
 }
 
+std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
+    std::vector<std::string> lines;
+    for (std::size_t i = 0; i < analysis.series.size(); ++i) {
+        const BatchSeries& series = analysis.series[i];
+        const BestBatches best = best_batches(series);
+        if (!best.throughput || !best.knee || !best.latency) {
+            lines.push_back(fmt::format("{}: no batch has an estimate that keeps the limits.", labels[i]));
+            continue;
+        }
+        const auto text = [&](std::size_t at, const Metric& m) {
+            return format_value(m, value_or_nan(series.points[at].result, m));
+        };
+        const auto batch = [&](std::size_t at) { return series.points[at].batch; };
+        lines.push_back(fmt::format(
+            "{}: batch {} reaches {:.0f} % of the most throughput, {} in {}; batch {} the most, {}; batch {} "
+            "answers first, in {}.",
+            labels[i], batch(*best.knee),
+            100 * value_or_nan(series.points[*best.knee].result, metric::throughput) /
+                value_or_nan(series.points[*best.throughput].result, metric::throughput),
+            text(*best.knee, metric::throughput), text(*best.knee, metric::latency), batch(*best.throughput),
+            text(*best.throughput, metric::throughput), batch(*best.latency),
+            text(*best.latency, metric::latency)));
+    }
+    return lines;
+}
+
 nlohmann::ordered_json best_batch_json(const BatchSeries& series) {
     const BestBatches best = best_batches(series);
     const auto batch = [&](const std::optional<std::size_t>& index) {

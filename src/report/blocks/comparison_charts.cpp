@@ -109,7 +109,7 @@ Chart region_heat_map(std::span<const Result> results) {
     Chart chart{ChartKind::heat_map,
                 "Time of every part of the network on every device",
                 "device",
-                "us",
+                "µs",
                 false,
                 true,
                 {}};

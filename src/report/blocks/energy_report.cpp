@@ -194,7 +194,7 @@ Table by_subgraph(const Result& result) {
     table.title = "Energy by subgraph";
     table.columns = {{"", "", "hardware"},
                      {"Subgraph", "", "subgraph"},
-                     {"Energy", "uJ", "energy_j", Align::right},
+                     {"Energy", "µJ", "energy_j", Align::right},
                      {"Share", "%", "share", Align::right},
                      {"Power", "W", "power_w", Align::right, 1}};
     Parts all = parts_of(result.estimate.energy);

@@ -37,6 +37,22 @@ std::string column_number(const Metric& metric, double value) {
                                                   : format_number(value * metric.scale);
 }
 
+const Metric& readable(const Metric& metric, std::span<const Result> results, const CostOptions& conditions) {
+    static const Metric kJoules = [] {
+        Metric joules = metric::energy;
+        joules.scale = 1;
+        joules.column_unit = "J/inf";
+        joules.axis_unit = "J";
+        return joules;
+    }();
+    if (metric != metric::energy || !any_value(results, metric, conditions))
+        return metric;
+    const bool large = std::all_of(results.begin(), results.end(), [&](const Result& r) {
+        return value_of(r, metric, conditions).value_or(1) >= 1;
+    });
+    return large ? kJoules : metric;
+}
+
 Column column_of(const Metric& metric) {
     return {metric.heading, metric.column_unit, metric.field, Align::right, metric.priority};
 }

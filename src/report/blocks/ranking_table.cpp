@@ -38,7 +38,8 @@ void add_estimated(RankingColumns& columns, Column column, std::function<Cell(co
 /// The metrics whose columns always show, or the others; the interval of what ranks stands beside its value.
 void add_ranking_metrics(RankingColumns& columns, std::span<const Result> results, const Metric& by,
                          const MetricView& view, bool always) {
-    for (const Metric* m : view.metrics->rows()) {
+    for (const Metric* listed : view.metrics->rows()) {
+        const Metric* m = &readable(*listed, results, view.conditions);
         const bool ranks = *m == by || *m == metric::latency;
         if ((m->priority == 0 || *m == by) != always || !any_value(results, *m, view.conditions))
             continue;

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -51,7 +53,8 @@ std::string precision_label(const Result& result) {
     return marked(precision_name(result.estimate.executed), MarkedCell::precision, result);
 }
 
-std::string with_interval(const Metric& metric, const Result& result, const CostOptions& conditions) {
+std::string with_interval(const Metric& given, const Result& result, const CostOptions& conditions) {
+    const Metric& metric = readable(given, std::span(&result, 1), conditions);
     const auto measure = measure_of(result, metric, conditions);
     if (!measure)
         return "-";
@@ -137,6 +140,22 @@ Facts device_facts(const Result& result) {
     return facts;
 }
 
+namespace {
+
+/// "110 MB at the peak: weights 102 MB, activations 7.23 MB planned (7.23 MB alive at most)".
+std::string memory_text(const MemoryEstimate& m) {
+    std::string text = fmt::format("{} at the peak: weights {}, activations {} planned ({} alive at most)",
+                                   format_bytes(m.peak_bytes), format_bytes(m.weight_bytes),
+                                   format_bytes(m.activation_bytes), format_bytes(m.live_bytes));
+    if (m.kv_cache_bytes > 0)
+        text += fmt::format(", KV cache {}", format_bytes(m.kv_cache_bytes));
+    if (m.workspace_bytes > 0)
+        text += fmt::format(", workspace {}", format_bytes(m.workspace_bytes));
+    return text;
+}
+
+} // namespace
+
 Facts performance_facts(const Result& result, const MetricView& view) {
     const Estimate& e = result.estimate;
     Facts facts;
@@ -162,22 +181,11 @@ Facts performance_facts(const Result& result, const MetricView& view) {
     }
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
     facts.items.push_back({"Bottleneck Distribution", ""});
-    facts.items.push_back(
-        {"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
-    facts.items.push_back(
-        {"Memory-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.memory_bound / total), 1});
-    facts.items.push_back(
-        {"Overhead-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.overhead_bound / total), 1});
-    facts.items.push_back({"Memory", ""});
-    facts.items.push_back({"Peak", format_bytes(e.memory.peak_bytes), 1});
-    facts.items.push_back({"Weights", format_bytes(e.memory.weight_bytes), 1});
-    facts.items.push_back(
-        {"Activations",
-         fmt::format("{} planned, {} alive at most", format_bytes(e.memory.activation_bytes),
-                     format_bytes(e.memory.live_bytes)),
-         1});
-    if (e.memory.workspace_bytes > 0)
-        facts.items.push_back({"Workspace", format_bytes(e.memory.workspace_bytes), 1});
+    for (const auto& [name, count] :
+         {std::pair{"Compute-bound", e.compute_bound}, std::pair{"Memory-bound", e.memory_bound},
+          std::pair{"Overhead-bound", e.overhead_bound}})
+        facts.items.push_back({name, fmt::format("{:.0f} % of subgraphs", 100 * count / total), 1});
+    facts.items.push_back({"Memory", memory_text(e.memory)});
     return facts;
 }
 

@@ -25,6 +25,14 @@ constexpr std::array kMarks = {
                            : fmt::format("asked {}, {}", precision_name(r.conditions.precision),
                                          r.estimate.precision_note);
             }},
+    RowMark{"!", MarkedCell::hardware, false,
+            [](const Result& r) {
+                return r.ok() && r.model && r.model->graph && !r.model->graph->complete()
+                           ? fmt::format("a part of the model is not understood, which --allow-unknown "
+                                         "accepts: {}",
+                                         r.estimate.reason)
+                           : std::string();
+            }},
     RowMark{"", MarkedCell::none, false,
             [](const Result& r) {
                 return r.estimate.pieces > 1

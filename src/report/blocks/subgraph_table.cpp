@@ -29,14 +29,14 @@ Table subgraph_table(const Result& result) {
     table.title = "Subgraphs";
     table.columns = {{"Subgraph", "", "subgraph"},
                      {"Kind", "", "kind"},
-                     {"Time", "us", "latency_s", Align::right},
+                     {"Time", "µs", "latency_s", Align::right},
                      {"Bound by", "", "binding"},
-                     {"Compute", "us", "compute_s", Align::right, 2},
-                     {"On-chip", "us", "on_chip_s", Align::right, 3},
-                     {"Memory", "us", "memory_s", Align::right, 2},
-                     {"Fixed", "us", "overhead_s", Align::right, 2},
+                     {"Compute", "µs", "compute_s", Align::right, 2},
+                     {"On-chip", "µs", "on_chip_s", Align::right, 3},
+                     {"Memory", "µs", "memory_s", Align::right, 2},
+                     {"Fixed", "µs", "overhead_s", Align::right, 2},
                      {"Util", "%", "utilization", Align::right, 1},
-                     {"Energy", "uJ", "energy_j", Align::right, 1},
+                     {"Energy", "µJ", "energy_j", Align::right, 1},
                      {"Allocation", "", "allocation", Align::left, 4}};
     const std::string_view unit = unit_name(*result.device);
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {

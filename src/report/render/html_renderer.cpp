@@ -2,6 +2,7 @@
 // on request. Opens offline, follows the reader's light or dark setting, prints on paper, works from the
 // keyboard.
 
+#include "archsim/core/version.hpp"
 #include "report/render/html_charts.hpp"
 #include "report/render/html_text.hpp"
 #include "report/render/renderers.hpp"
@@ -100,14 +101,17 @@ class HtmlRenderer {
         return body_;
     }
 
-    std::string page(const Report& report) {
+    std::string page(const Report& report, const RenderOptions& options) {
         body(report);
         std::string page =
             fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
                         "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
                         html_escaped(report.title), report_style());
+        if (listed_ >= kWorthContents)
+            page += "<nav aria-label=\"Contents\"><ul>\n" + contents_ + "</ul></nav>\n";
         page += body_;
+        page += foot(options);
         page += "</main>\n<dialog id=\"detail\"><h3></h3><p></p><form "
                 "method=\"dialog\"><button>Close</button></form>"
                 "</dialog>\n";
@@ -118,7 +122,13 @@ class HtmlRenderer {
     }
 
   private:
-    void draw(const Heading& h) { body_ += fmt::format("<h{0}>{1}</h{0}>\n", h.level, html_escaped(h.text)); }
+    void draw(const Heading& h) {
+        const std::string id = fmt::format("{}-h{}", name_, ++headings_);
+        body_ += fmt::format("<h{0} id=\"{2}\">{1}</h{0}>\n", h.level, html_escaped(h.text), id);
+        if (h.level <= kListedHeading)
+            contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, html_escaped(h.text));
+        listed_ += h.level <= kListedHeading ? 1U : 0U;
+    }
     void draw(const Paragraph& p) {
         body_ += fmt::format("<p class=\"{}\">{}</p>\n", class_of(p.tone), html_escaped(p.text));
     }
@@ -128,7 +138,14 @@ class HtmlRenderer {
             body_ += "<li>" + html_escaped(item) + "</li>\n";
         body_ += "</ul>\n";
     }
-    void draw(const Command& c) { body_ += "<p><code>" + html_escaped(c.line) + "</code></p>\n"; }
+    void draw(const Takeaway& t) {
+        body_ += "<section class=\"takeaway\">\n";
+        for (std::size_t i = 0; i < t.lines.size(); ++i)
+            body_ +=
+                fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_escaped(t.lines[i]));
+        body_ += "</section>\n";
+    }
+    void draw(const Command& c) { body_ += command(c.line); }
     void draw(const Facts& facts) {
         body_ += "<dl>\n";
         for (const NamedValue& item : facts.items)
@@ -184,7 +201,29 @@ class HtmlRenderer {
         body_ += html_chart(chart);
     }
 
-    std::string_view name_; ///< begins the identifiers of tables
+    /// A line to paste, with a button that copies it.
+    static std::string command(const std::string& line) {
+        return fmt::format("<p class=\"command\"><code>{}</code> <button type=\"button\" "
+                           "class=\"copy\">Copy</button></p>\n",
+                           html_escaped(line));
+    }
+
+    /// What made the page, and when.
+    static std::string foot(const RenderOptions& options) {
+        std::string out = "<footer>\n";
+        if (!options.command.empty())
+            out += command(options.command);
+        out += fmt::format("<p class=\"muted\">libarchsim {}{}: estimates from counts and published figures, "
+                           "nothing was run.</p>\n</footer>\n",
+                           version(), options.date.empty() ? "" : ", " + html_escaped(options.date));
+        return out;
+    }
+
+    static constexpr int kListedHeading = 2;         ///< headings up to this level are in the contents
+    static constexpr std::size_t kWorthContents = 3; ///< fewer need none
+    std::string contents_;
+    std::size_t headings_ = 0, listed_ = 0;
+    std::string_view name_; ///< begins the identifiers of tables and headings
     std::string body_;
     std::size_t tables_ = 0;
     bool charts_ = false; ///< the library is left out where nothing needs it
@@ -192,8 +231,8 @@ class HtmlRenderer {
 
 } // namespace
 
-std::string render_html(const Report& report) {
-    return HtmlRenderer("table").page(report);
+std::string render_html(const Report& report, const RenderOptions& options) {
+    return HtmlRenderer("table").page(report, options);
 }
 
 std::string render_html_body(const Report& report, std::string_view name) {

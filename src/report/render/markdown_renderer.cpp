@@ -35,6 +35,13 @@ class MarkdownRenderer {
             out_ += "- " + escape(item) + "\n";
         out_ += "\n";
     }
+    void draw(const Takeaway& t) {
+        for (std::size_t i = 0; i < t.lines.size(); ++i) {
+            const std::string text = escape(t.lines[i]);
+            out_ += i == 0 ? "> **" + text + "**\n" : ">\n> " + text + "\n";
+        }
+        out_ += "\n";
+    }
     void draw(const Command& c) { out_ += "```\n" + c.line + "\n```\n\n"; }
     void draw(const Facts& facts) {
         for (const NamedValue& item : facts.items)

@@ -75,7 +75,7 @@ std::string render(const Report& report, Format format, const RenderOptions& opt
     case Format::csv:
         return render_csv(report); // field by field
     case Format::html:
-        return printable(render_html(for_people(report)));
+        return printable(render_html(for_people(report), options));
     case Format::json:
         break;
     }

@@ -8,7 +8,7 @@ namespace archsim {
 std::string render_text(const Report& report, const RenderOptions& options);
 std::string render_markdown(const Report& report);
 std::string render_csv(const Report& report);
-std::string render_html(const Report& report);
+std::string render_html(const Report& report, const RenderOptions& options);
 /// What stands between <main> and </main>; the identifiers of tables begin with `name`.
 std::string render_html_body(const Report& report, std::string_view name);
 

@@ -90,6 +90,16 @@ class TextRenderer {
         }
     }
 
+    void draw(const Takeaway& t) {
+        Tone tone = Tone::strong;
+        for (const std::string& text : t.lines) {
+            for (const std::string& l : wrap(text, width_))
+                line(toned(l, tone));
+            tone = Tone::plain;
+        }
+        gap();
+    }
+
     void draw(const Command& c) { line("    " + c.line); }
 
     void draw(const Facts& facts) {

@@ -1,5 +1,7 @@
 #include "archsim/run/analyze_batch.hpp"
 
+#include "run/session/every_mode.hpp"
+
 #include <algorithm>
 
 namespace archsim {
@@ -12,7 +14,7 @@ BatchAnalysis analyze_batches(const Session& session, const BatchRequest& reques
     sweep.batches.erase(std::unique(sweep.batches.begin(), sweep.batches.end()), sweep.batches.end());
     if (sweep.batches.empty() || sweep.batches.front() < 1)
         throw UsageError("batch sizes: give at least one, each 1 or more");
-    for (const std::string& hardware : request.hardware) {
+    for (const std::string& hardware : with_every_mode(session.hardware(), request.hardware)) {
         session.hardware().device(hardware); // unknown names stop here, before any work
         sweep.series.push_back({hardware, {}, {}});
     }

@@ -59,6 +59,10 @@ Explanation explain(const Session& session, const ArchitectureComparison& c, std
     e.a = a;
     e.b = b;
     e.attribution = *attribute(c.results[a], c.results[b], *q.metric, q.decision.cost);
+    const auto& parts = e.attribution.contributions;
+    if (std::any_of(parts.begin(), parts.end(),
+                    [](const Contribution& p) { return p.factor == Factor::time; }))
+        e.time = attribute(c.results[a], c.results[b], metric::latency, q.decision.cost);
     e.overlapping = measure_of(c.results[a], *q.metric, q.decision.cost)
                         ->interval.overlaps(measure_of(c.results[b], *q.metric, q.decision.cost)->interval);
     find_flips({session,

@@ -1,5 +1,7 @@
 #include "archsim/run/compare_models.hpp"
 
+#include "run/session/every_mode.hpp"
+
 namespace archsim {
 
 ModelComparison compare_models(const Session& session, CompareModelsRequest request) {
@@ -11,6 +13,7 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
         request.hardware = deployment.hardware;
         comparison.deployment_title = deployment.title;
     }
+    request.hardware = with_every_mode(session.hardware(), request.hardware);
     for (const std::string& hardware : request.hardware)
         session.hardware().device(hardware); // unknown names stop here, before any work
     for (const std::string& stack : request.stacks)

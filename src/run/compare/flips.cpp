@@ -156,10 +156,19 @@ class Search {
         }
     }
 
+    /// A format that a device replaces by another says nothing about the format.
+    bool executes(std::size_t side, const PrecisionConfig& config) const {
+        const Machine& machine = *machines_[side];
+        const ExecutedPrecision executed = resolve_precision(*machine.device, *machine.runtime, config);
+        return executed.supported && executed.config.compute == config.compute;
+    }
+
     void try_precisions() {
         for (Precision p : kPrecisions) {
             const PrecisionConfig config = PrecisionConfig::uniform(p);
             if (config == pair_.conditions.precision)
+                continue;
+            if (!executes(0, config) || !executes(1, config))
                 continue;
             Conditions conditions = pair_.conditions;
             conditions.precision = config;

@@ -1,0 +1,89 @@
+#include "common/config_file.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+
+namespace archsim::cli {
+
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr std::string_view kFlag = "--config";
+
+Json read_object(const std::string& file) {
+    std::ifstream in(file);
+    if (!in)
+        throw InputError(fmt::format("--config: {} cannot be read", file));
+    const Json document = Json::parse(in, nullptr, false, true);
+    if (!document.is_object())
+        throw InputError(
+            fmt::format("--config: {} is not a JSON object such as {{\"hardware\": [\"H100\"]}}", file));
+    return document;
+}
+
+std::string text_of(const Json& value, const std::string& file, const std::string& key) {
+    if (value.is_string())
+        return value.get<std::string>();
+    if (value.is_number())
+        return value.dump();
+    throw InputError(fmt::format(
+        "--config: {}: /{}: a text, a number, a truth value or a list of these is meant", file, key));
+}
+
+/// True where the command line has the option itself, as "--key" or "--key=value".
+bool given(const std::vector<std::string>& arguments, const std::string& flag) {
+    return std::any_of(arguments.begin(), arguments.end(), [&](const std::string& argument) {
+        return argument == flag || argument.starts_with(flag + "=");
+    });
+}
+
+void append(const Json& document, const std::string& file, const std::string& positional,
+            std::vector<std::string>& arguments) {
+    std::vector<std::string> words, front;
+    for (const auto& [key, value] : document.items()) {
+        const std::string flag = "--" + key;
+        if (given(arguments, flag) || (value.is_boolean() && !value.get<bool>()))
+            continue;
+        std::vector<std::string>& to = key == positional ? front : words;
+        if (key != positional)
+            to.push_back(flag);
+        if (value.is_boolean())
+            continue;
+        for (const Json& item : value.is_array() ? value : Json::array({value}))
+            to.push_back(text_of(item, file, key));
+    }
+    const bool named = !arguments.empty() && !arguments.front().starts_with("-");
+    if (!named)
+        arguments.insert(arguments.begin(), front.begin(), front.end());
+    arguments.insert(arguments.end(), words.begin(), words.end());
+}
+
+} // namespace
+
+std::vector<std::string> with_config(std::span<char* const> arguments, const std::string& positional) {
+    std::vector<std::string> out, files;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        const std::string_view word = arguments[i];
+        if (word == kFlag) {
+            if (i + 1 == arguments.size())
+                throw UsageError("--config: name a file");
+            files.emplace_back(arguments[++i]);
+        } else if (word.starts_with(std::string(kFlag) + "=")) {
+            files.emplace_back(word.substr(kFlag.size() + 1));
+        } else {
+            out.emplace_back(word);
+        }
+    }
+    for (const std::string& file : files)
+        append(read_object(file), file, positional, out);
+    return out;
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,79 @@
+#include "common/model_files.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "archsim/report/report.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <string_view>
+#include <unistd.h>
+
+namespace archsim::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder that goes with the process.
+class Scratch {
+  public:
+    Scratch() : folder_(fs::temp_directory_path() / ("archsim-" + std::to_string(getpid()))) {
+        fs::create_directories(folder_);
+    }
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(folder_, ignored);
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    fs::path file(std::string_view name) const { return folder_ / name; }
+
+  private:
+    fs::path folder_;
+};
+
+/// Formats that are read by what they begin with.
+std::string_view file_name_for(std::string_view content) {
+    if (content.starts_with("GGUF"))
+        return "stdin.gguf";
+    return content.find_first_not_of(" \t\r\n") != std::string_view::npos &&
+                   content[content.find_first_not_of(" \t\r\n")] == '{'
+               ? "config.json"
+               : "stdin.onnx";
+}
+
+} // namespace
+
+std::string model_named(const std::string& name) {
+    if (name != "-")
+        return name;
+    static const Scratch scratch;
+    const std::string content{std::istreambuf_iterator<char>(std::cin), {}};
+    if (content.empty())
+        throw InputError(
+            "-: standard input is empty; a model is read from it: compare_models - < model.onnx");
+    const std::string file = scratch.file(file_name_for(content)).string();
+    write_file(file, content);
+    return file;
+}
+
+std::vector<std::string> models_named(const std::vector<std::string>& names) {
+    std::vector<std::string> out;
+    for (const std::string& name : names) {
+        std::vector<std::string> found;
+        if (fs::is_directory(name) && !fs::exists(fs::path(name) / "config.json"))
+            for (const auto& entry : fs::directory_iterator(name))
+                if (entry.path().extension() == ".onnx")
+                    found.push_back(entry.path().string());
+        std::sort(found.begin(), found.end());
+        if (found.empty())
+            out.push_back(model_named(name));
+        else
+            out.insert(out.end(), found.begin(), found.end());
+    }
+    return out;
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,28 @@
+#pragma once
+// Where the time of an estimate goes: what a reader should change first.
+
+#include "archsim/compare/result.hpp"
+#include "archsim/core/export.hpp"
+
+#include <optional>
+
+namespace archsim {
+
+/// Shares of the time; they add up to 1. Fixed cost is the time of the overhead lanes and whatever no
+/// subgraph holds; the rest of each subgraph's time belongs to the larger of its two other sides. Worked:
+/// subgraphs of 3 us (2 us fixed, memory needs more than compute) and 1 us (compute): fixed 0.5, memory 0.25,
+/// compute 0.25.
+struct BoundShares {
+    double compute = 0, memory = 0, overhead = 0;
+
+    /// The largest; of equal ones the first of compute, memory, overhead.
+    Bound largest() const;
+    /// Share of one of them.
+    double of(Bound bound) const;
+};
+
+/// Of a result with subgraphs, or of its parts, weighted with their times. Absent where there is no estimate
+/// or the subgraphs were not kept.
+ARCHSIM_API std::optional<BoundShares> bound_shares(const Result& result);
+
+} // namespace archsim

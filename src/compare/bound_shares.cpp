@@ -1,0 +1,67 @@
+#include "archsim/compare/bound_shares.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Seconds by what they are spent on.
+struct BoundSeconds {
+    double compute = 0, memory = 0, overhead = 0;
+    double total() const { return compute + memory + overhead; }
+};
+
+double lane_of(const SubgraphEstimate& s, Lane lane) {
+    return s.lane_s[static_cast<std::size_t>(lane)];
+}
+
+void add_seconds(const Result& result, double times, BoundSeconds& out) {
+    for (const ResultPart& part : result.parts)
+        if (part.result && part.result->ok())
+            add_seconds(*part.result, times * part.repeat, out);
+    const Estimate& e = result.estimate;
+    if (e.subgraphs.empty())
+        return;
+    out.overhead += times * e.network_s;
+    for (const SubgraphEstimate& s : e.subgraphs) {
+        const double fixed = std::min(lane_of(s, Lane::overhead), s.latency_s);
+        const bool fed =
+            std::max(lane_of(s, Lane::compute), lane_of(s, Lane::on_chip)) >= lane_of(s, Lane::memory);
+        out.overhead += times * fixed;
+        (fed ? out.compute : out.memory) += times * (s.latency_s - fixed);
+    }
+}
+
+} // namespace
+
+Bound BoundShares::largest() const {
+    if (compute >= memory && compute >= overhead)
+        return Bound::compute;
+    return memory >= overhead ? Bound::memory : Bound::overhead;
+}
+
+double BoundShares::of(Bound bound) const {
+    switch (bound) {
+    case Bound::compute:
+        return compute;
+    case Bound::memory:
+        return memory;
+    case Bound::overhead:
+        break;
+    }
+    return overhead;
+}
+
+std::optional<BoundShares> bound_shares(const Result& result) {
+    if (!result.ok())
+        return std::nullopt;
+    BoundSeconds seconds;
+    add_seconds(result, 1, seconds);
+    const double total = seconds.total();
+    if (!(total > 0))
+        return std::nullopt;
+    return BoundShares{seconds.compute / total, seconds.memory / total, seconds.overhead / total};
+}
+
+} // namespace archsim

@@ -1,0 +1,83 @@
+#include "report/answers/model_ranking.hpp"
+
+#include "archsim/compare/bound_shares.hpp"
+#include "archsim/compare/generation_metrics.hpp"
+#include "archsim/compare/ranking.hpp"
+#include "report/blocks/command_text.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+std::span<const Result> results_of(const ModelComparison& c, std::size_t model) {
+    const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
+    return std::span(c.results).subspan(model * per_model, per_model);
+}
+
+const Metric& order_of(const ModelComparison& c, std::span<const Result> results,
+                       const CompareModelsView& view) {
+    if (view.sort_by != nullptr)
+        return *view.sort_by;
+    if (!compares_generation(results))
+        return ranked_by(c.request.conditions.scenario);
+    return c.request.conditions.scenario == Scenario::throughput ? metric::total_token_rate
+                                                                 : metric::token_rate;
+}
+
+MetricView shown_metrics(std::span<const Result> results, const CompareModelsView& view) {
+    const bool own = view.metrics != &MetricTable::standard();
+    return !own && compares_generation(results)
+               ? MetricView{&generation_metrics(), view.explanations.conditions}
+               : view.metric_view();
+}
+
+namespace {
+
+/// What compare_architectures takes apart. Asked here by name: attribution is no part of the first tool's library.
+bool explained(const Metric& by) {
+    return by == metric::latency || by == metric::throughput || by == metric::energy || by == metric::power ||
+           by == metric::memory || by == metric::cost;
+}
+
+} // namespace
+
+std::vector<std::string> next_commands(const ModelComparison& c, std::size_t model, const Metric& by,
+                                       const CostOptions& conditions) {
+    const auto results = results_of(c, model);
+    std::vector<const Result*> best;
+    for (const Rank& rank : rank_results(results, by, conditions))
+        if (results[rank.result].ok() && rank.place > 0)
+            best.push_back(&results[rank.result]);
+    if (best.empty())
+        return {};
+    const Result& leader = *best.front();
+    const std::string name =
+        shell_quoted(model < c.request.models.size() ? c.request.models[model] : c.models[model]->name);
+    const std::string on = shell_quoted(leader.hardware);
+    const Workload& workload = c.request.workload;
+    if (workload.prompt)
+        return {
+            fmt::format("serve_model {} --hardware {} --precision {} --prompt-tokens {} --output-tokens {}",
+                        name, on, name_of(c.request.conditions.precision.activations),
+                        workload.prompt->tokens, workload.prompt->generate)};
+    if (c.request.conditions.devices != 1)
+        return {};
+    std::vector<std::string> commands;
+    if (leader.parts.empty())
+        commands.push_back(fmt::format("analyze_graph_mapping {} --hardware {}{}", name, on,
+                                       question_flags(workload, leader.conditions)));
+    if (best.size() > 1 && explained(by) && best[1]->hardware != leader.hardware)
+        commands.push_back(fmt::format(
+            "compare_architectures {0} --architectures {1} {2} --explain-difference {1} {2} --metric {3}{4}",
+            name, on, shell_quoted(best[1]->hardware), by.key,
+            question_flags(workload, c.request.conditions)));
+    if (const auto shares = bound_shares(leader); shares && shares->largest() == Bound::overhead) {
+        Workload one = workload;
+        one.batch = 1;
+        commands.push_back(fmt::format("analyze_batch {} --hardware {}{}", name, on,
+                                       question_flags(one, leader.conditions)));
+    }
+    return commands;
+}
+
+} // namespace archsim

@@ -1,0 +1,24 @@
+#pragma once
+// What ranks the devices of one model in a comparison of models, in every format.
+
+#include "archsim/report/compare_models_report.hpp"
+
+#include <span>
+
+namespace archsim {
+
+/// The results of one model.
+std::span<const Result> results_of(const ModelComparison& comparison, std::size_t model);
+/// The metric asked for; else tokens per second where every result answers a prompt, else what the scenario
+/// asks for.
+const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
+                       const CompareModelsView& view);
+/// The metrics that tables for people show: those of language models where every result answers a prompt.
+MetricView shown_metrics(std::span<const Result> results, const CompareModelsView& view);
+
+/// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,
+/// load. Each can be pasted.
+std::vector<std::string> next_commands(const ModelComparison& comparison, std::size_t model, const Metric& by,
+                                       const CostOptions& conditions);
+
+} // namespace archsim

@@ -1,0 +1,148 @@
+#include "report/blocks/advice.hpp"
+
+#include "archsim/compare/bound_shares.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+namespace archsim {
+
+namespace {
+
+/// Narrower formats, the widest first: the one that costs the least accuracy is named.
+constexpr std::array kNarrower = {Precision::bf16, Precision::fp16, Precision::fp8, Precision::int8};
+constexpr double kWellUsed = 0.4; ///< of the peak: above it a compute-bound device has no slack to speak of
+
+/// A format that this device and stack execute as asked, narrower than what runs; with `faster`, one that
+/// its engines also multiply at a higher rate.
+std::optional<Precision> narrower_format(const Result& r, bool faster) {
+    const Precision now = r.estimate.executed.compute;
+    const double rate = std::max(r.machine->matrix_ops(now), r.machine->vector_ops(now));
+    for (const Precision p : kNarrower) {
+        const PrecisionConfig asked = PrecisionConfig::uniform(p);
+        if (bits_of(p) >= bits_of(r.estimate.executed.activations))
+            continue;
+        const ExecutedPrecision executed = resolve_precision(*r.device, *r.runtime, asked);
+        if (!executed.supported || executed.config.activations != p)
+            continue;
+        if (faster && std::max(r.machine->matrix_ops(p), r.machine->vector_ops(p)) <= rate)
+            continue;
+        return p;
+    }
+    return std::nullopt;
+}
+
+std::string share_text(double share) {
+    return fmt::format("{:.0f} %", 100 * share);
+}
+
+std::string batch_advice(const Result& r) {
+    return fmt::format("a larger batch than {:.0f}", r.estimate.batch);
+}
+
+/// A mode of the device that allows more power than the one that runs.
+const PowerMode* stronger_mode(const Result& r) {
+    const PowerMode* found = nullptr;
+    for (const PowerMode& mode : r.device->power_modes)
+        if (mode.limit.known() && mode.limit.value > r.machine->power_limit_w &&
+            (found == nullptr || mode.limit.value < found->limit.value))
+            found = &mode;
+    return found;
+}
+
+std::string advice_of(const Result& r) {
+    const auto shares = bound_shares(r);
+    if (!shares || !r.machine || !r.device || !r.runtime)
+        return "";
+    if (const PowerMode* mode = r.estimate.power_limited ? stronger_mode(r) : nullptr)
+        return fmt::format("the power limit holds the clock at {}: {}@{} allows {}",
+                           share_text(r.estimate.clock_ratio), r.device->id, mode->name,
+                           format_power(mode->limit.value));
+    switch (shares->largest()) {
+    case Bound::overhead:
+        return fmt::format("{}, or a stack that fuses more (--runtime)", batch_advice(r));
+    case Bound::memory: {
+        const auto format = narrower_format(r, false);
+        return format ? fmt::format("fewer bytes: --precision {}", name_of(*format))
+                      : fmt::format("{}, which reads the weights less often per item", batch_advice(r));
+    }
+    case Bound::compute:
+        break;
+    }
+    if (const auto format = narrower_format(r, true))
+        return fmt::format("a format that it multiplies faster: --precision {}", name_of(*format));
+    return r.estimate.utilization < kWellUsed
+               ? fmt::format("fuller tiles: {}", batch_advice(r))
+               : std::string("nothing within reach: it works near its peak in the narrowest format it has");
+}
+
+std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels) {
+    std::vector<std::string> names;
+    for (const std::size_t i : advice.results)
+        names.push_back(labels[i]);
+    return names;
+}
+
+} // namespace
+
+std::string bound_text(const Result& result) {
+    const auto shares = bound_shares(result);
+    if (!shares)
+        return "";
+    const Bound bound = shares->largest();
+    const std::string share = share_text(shares->of(bound));
+    switch (bound) {
+    case Bound::overhead:
+        return fmt::format("starting kernels and layers, {} of its time", share);
+    case Bound::memory:
+        return fmt::format("memory, {} of its time", share);
+    case Bound::compute:
+        break;
+    }
+    return fmt::format("compute, {} of its time at {} of the peak", share,
+                       share_text(result.estimate.utilization));
+}
+
+std::vector<Advice> advice_for(std::span<const Result> results) {
+    std::vector<Advice> all;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        std::string text = advice_of(results[i]);
+        if (text.empty())
+            continue;
+        const auto same =
+            std::find_if(all.begin(), all.end(), [&](const Advice& a) { return a.text == text; });
+        if (same != all.end())
+            same->results.push_back(i);
+        else
+            all.push_back({{i}, std::move(text)});
+    }
+    return all;
+}
+
+std::vector<Block> advice_blocks(std::span<const Result> results, const std::vector<std::string>& labels,
+                                 std::size_t most) {
+    const std::vector<Advice> all = advice_for(results);
+    if (all.empty())
+        return {};
+    Bullets bullets;
+    for (std::size_t i = 0; i < all.size() && (most == 0 || i < most); ++i)
+        bullets.items.push_back(
+            fmt::format("{}: {}", fmt::join(names_of(all[i], labels), ", "), all[i].text));
+    if (most > 0 && all.size() > most)
+        bullets.items.push_back(fmt::format("and {} more: --verbose", all.size() - most));
+    return {Heading{3, "What would help:"}, std::move(bullets)};
+}
+
+nlohmann::ordered_json advice_json(std::span<const Result> results, const std::vector<std::string>& labels) {
+    auto list = nlohmann::ordered_json::array();
+    for (const Advice& advice : advice_for(results))
+        list.push_back({{"devices", names_of(advice, labels)}, {"text", advice.text}});
+    return list;
+}
+
+} // namespace archsim

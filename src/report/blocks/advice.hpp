@@ -1,0 +1,41 @@
+#pragma once
+// What would help a device, from what binds it: the rules of docs/tutorials/ml_engineer.md.
+//
+//   What would help:
+//     * H100, A100: fixed cost of kernels is 61 % of the time: a larger batch (--batch-size), or a stack that
+//       fuses more (--runtime)
+//     * Xeon-8490H: memory is 83 % of the time: fewer bytes, --precision int8
+
+#include "archsim/compare/result.hpp"
+#include "archsim/report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// A change, and the results that it would help.
+struct Advice {
+    std::vector<std::size_t> results;
+    std::string text;
+};
+
+/// "fixed cost of kernels and layers is 61 % of the time"; empty where the time has no parts.
+std::string bound_text(const Result& result);
+
+/// One piece of advice per result that has any, equal ones together, in the order of the results.
+std::vector<Advice> advice_for(std::span<const Result> results);
+
+/// A heading and one bullet per piece of advice, at most `most` of them (0: all); nothing where there is
+/// none.
+std::vector<Block> advice_blocks(std::span<const Result> results, const std::vector<std::string>& labels,
+                                 std::size_t most);
+
+/// [{"devices": [...], "text": "..."}]
+nlohmann::ordered_json advice_json(std::span<const Result> results, const std::vector<std::string>& labels);
+
+} // namespace archsim

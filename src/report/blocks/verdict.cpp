@@ -1,0 +1,243 @@
+#include "report/blocks/verdict.hpp"
+
+#include "archsim/compare/bound_shares.hpp"
+#include "archsim/compare/generation_metrics.hpp"
+#include "report/blocks/advice.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Who is best by one metric.
+struct Best {
+    const Metric* metric = nullptr;
+    Winner winner;
+};
+
+/// How many of those that run meet a limit.
+struct LimitCount {
+    const Constraint* constraint = nullptr;
+    std::size_t met = 0, of = 0;
+};
+
+struct VerdictFacts {
+    std::vector<Best> best;
+    std::vector<LimitCount> limits;
+    std::size_t all_limits = 0; ///< results that meet every limit
+    std::size_t running = 0;
+};
+
+/// The metric asked for first, then speed and energy.
+std::vector<const Metric*> judged(const VerdictQuestion& q) {
+    const bool text = compares_generation(q.results);
+    std::vector<const Metric*> list = {&q.by};
+    const auto add = [&](const Metric& m) {
+        if (std::none_of(list.begin(), list.end(), [&](const Metric* known) { return *known == m; }))
+            list.push_back(&m);
+    };
+    if (q.by != metric::throughput && q.by != metric::total_token_rate)
+        add(text ? metric::token_rate : metric::latency);
+    add(text ? metric::token_energy : metric::energy);
+    return list;
+}
+
+VerdictFacts facts_of(const VerdictQuestion& q) {
+    VerdictFacts facts;
+    for (const Metric* m : judged(q))
+        if (auto winner = find_winner(q.results, *m, q.conditions))
+            facts.best.push_back({m, std::move(*winner)});
+    facts.running = static_cast<std::size_t>(
+        std::count_if(q.results.begin(), q.results.end(), [](const Result& r) { return r.ok(); }));
+    if (q.decision == nullptr || q.decision->request.constraints.empty())
+        return facts;
+    const auto& constraints = q.decision->request.constraints;
+    for (std::size_t c = 0; c < constraints.size(); ++c) {
+        LimitCount count{&constraints[c], 0, facts.running};
+        for (std::size_t i = 0; i < q.results.size(); ++i)
+            count.met += q.results[i].ok() && q.decision->verdicts[i][c].met ? 1U : 0U;
+        facts.limits.push_back(count);
+    }
+    for (std::size_t i = 0; i < q.results.size(); ++i)
+        facts.all_limits += q.results[i].ok() && q.decision->qualifies[i] ? 1U : 0U;
+    return facts;
+}
+
+std::string words_of(const Metric& m) {
+    return m.best.empty() ? "Best by " + m.noun : m.best;
+}
+
+std::string value_text(const VerdictQuestion& q, const Metric& m, std::size_t index) {
+    return format_value(m, *value_of(q.results[index], m, q.conditions));
+}
+
+std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winner) {
+    std::vector<std::string> names;
+    for (const std::size_t i : winner.tied)
+        names.push_back(q.labels[i]);
+    return names;
+}
+
+/// "Fastest: H100, 465 us (tied: A100)."
+std::string best_text(const VerdictQuestion& q, const Best& best) {
+    std::string text = fmt::format("{}{}: {}, {}", words_of(*best.metric),
+                                   q.results[best.winner.best].estimate.projected ? " (projected)" : "",
+                                   q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
+    if (const auto tied = tied_names(q, best.winner); !tied.empty())
+        text += fmt::format(" (tied: {})", names_text(tied));
+    return text + ".";
+}
+
+/// "Projected, not measured: KPU-T64 faster (8.99 ms)."
+std::string projected_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    std::string text;
+    for (const Best& best : facts.best)
+        if (best.winner.projected)
+            text += fmt::format("{}{}, {}", text.empty() ? "Projected, not measured: " : "; ",
+                                q.labels[*best.winner.projected],
+                                value_text(q, *best.metric, *best.winner.projected));
+    return text.empty() ? text : text + ".";
+}
+
+std::string limit_words(const Constraint& c) {
+    return fmt::format("{} {} {}", c.metric->noun,
+                       c.metric->better == Better::higher ? "at least" : "at most",
+                       format_value(*c.metric, c.limit));
+}
+
+std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    if (facts.limits.empty())
+        return "";
+    const bool one = q.results.size() == 1;
+    std::string text = facts.limits.size() == 1 ? "Limit " : "Limits: ";
+    for (std::size_t i = 0; i < facts.limits.size(); ++i) {
+        const LimitCount& count = facts.limits[i];
+        text += fmt::format("{}{}: {}", i == 0 ? "" : "; ", limit_words(*count.constraint),
+                            one ? std::string(count.met > 0 ? "met" : "missed")
+                                : fmt::format("met by {} of {}", count.met, count.of));
+    }
+    if (facts.limits.size() > 1 && !one)
+        text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
+    text += ".";
+    if (!one && q.decision->recommended)
+        text += fmt::format(" Within {}: {}.", facts.limits.size() == 1 ? "it" : "them",
+                            q.labels[q.decision->recommended->best]);
+    return text;
+}
+
+/// "2 of 7 cannot run it: A, B."
+std::string failing_text(const VerdictQuestion& q) {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < q.results.size(); ++i)
+        if (!q.results[i].ok())
+            names.push_back(q.labels[i]);
+    if (names.empty())
+        return "";
+    return fmt::format("No estimate for {} of {}: {}.", names.size(), q.results.size(), names_text(names));
+}
+
+/// The one device's numbers, with the intervals.
+std::string single_text(const VerdictQuestion& q) {
+    const Result& r = q.results.front();
+    std::string text;
+    const auto add = [&](const Metric& m) {
+        const auto measure = measure_of(r, m, q.conditions);
+        if (!measure)
+            return;
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", m.noun, format_value(m, measure->value));
+        if (measure->interval.high > measure->interval.low)
+            text += fmt::format(" ({} to {})", format_value(m, measure->interval.low),
+                                format_value(m, measure->interval.high));
+    };
+    for (const Metric* m : judged(q))
+        add(*m);
+    add(metric::power);
+    return fmt::format("{}: {}{}.", q.labels.front(), text,
+                       r.estimate.projected ? "; projected, nothing of its kind was measured" : "");
+}
+
+void add_line(std::vector<std::string>& lines, std::string line) {
+    if (!line.empty())
+        lines.push_back(std::move(line));
+}
+
+std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
+    std::vector<std::string> lines;
+    if (facts.best.empty()) {
+        const bool one = q.results.size() == 1;
+        lines.push_back(one ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
+                            : std::string("None of these devices runs it: the table says why."));
+        return lines;
+    }
+    std::string first;
+    if (q.results.size() == 1) {
+        first = single_text(q);
+    } else {
+        for (const Best& best : facts.best)
+            first += (first.empty() ? "" : " ") + best_text(q, best);
+    }
+    lines.push_back(std::move(first));
+    const std::size_t leader = facts.best.front().winner.best;
+    if (const std::string bound = bound_text(q.results[leader]); !bound.empty())
+        lines.push_back(fmt::format("{} is bound by {}.", q.labels[leader], bound));
+    add_line(lines, projected_text(q, facts));
+    add_line(lines, limits_text(q, facts));
+    add_line(lines, failing_text(q));
+    return lines;
+}
+
+} // namespace
+
+std::string names_text(const std::vector<std::string>& names, std::size_t most) {
+    if (names.size() <= most + 1) // one more is as short as its count
+        return fmt::format("{}", fmt::join(names, ", "));
+    return fmt::format("{} and {} more",
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(most), ", "),
+                       names.size() - most);
+}
+
+Takeaway verdict_block(const VerdictQuestion& question) {
+    return {lines_of(question, facts_of(question))};
+}
+
+nlohmann::ordered_json verdict_json(const VerdictQuestion& q) {
+    const VerdictFacts facts = facts_of(q);
+    Json best = Json::array(), limits = Json::array();
+    for (const Best& b : facts.best)
+        best.push_back(
+            {{"metric", b.metric->key},
+             {"device", q.labels[b.winner.best]},
+             {"value", *value_of(q.results[b.winner.best], *b.metric, q.conditions)},
+             {"unit", b.metric->unit},
+             {"tied", tied_names(q, b.winner)},
+             {"measured", !q.results[b.winner.best].estimate.projected},
+             {"projected", b.winner.projected ? Json(q.labels[*b.winner.projected]) : Json(nullptr)}});
+    for (const LimitCount& count : facts.limits)
+        limits.push_back({{"metric", count.constraint->metric->key},
+                          {"limit", count.constraint->limit},
+                          {"met", count.met},
+                          {"of", count.of}});
+    Json bound = nullptr;
+    if (!facts.best.empty()) {
+        const std::size_t leader = facts.best.front().winner.best;
+        if (const auto shares = bound_shares(q.results[leader]))
+            bound = {{"device", q.labels[leader]},
+                     {"by", name_of(shares->largest())},
+                     {"share", shares->of(shares->largest())}};
+    }
+    return {{"lines", lines_of(q, facts)},
+            {"best", std::move(best)},
+            {"bound", std::move(bound)},
+            {"limits", std::move(limits)},
+            {"helps", advice_json(q.results, q.labels)}};
+}
+
+} // namespace archsim

@@ -1,0 +1,39 @@
+#pragma once
+// The answer in a few lines, on top of every report, and as the field "verdict" of its document:
+//
+//   Fastest: TPU-v4, 183 us. Least energy: TPU-v4, 23.9 mJ (tied: A100).
+//   TPU-v4 is bound by compute, 88 % of its time at 16 % of the peak.
+//   Projected, not measured: KPU-T256, 101 us.
+//   Limit power at most 15 W: met by 3 of 4.
+
+#include "archsim/compare/decisions.hpp"
+#include "archsim/report/report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// What a verdict is about.
+struct VerdictQuestion {
+    std::span<const Result> results;
+    const std::vector<std::string>& labels; ///< one per result
+    const Metric& by;                       ///< what ranks; energy is judged beside it
+    const CostOptions& conditions;
+    const Decision* decision = nullptr; ///< limits; null or inactive: none
+};
+
+/// The answer for several devices, or for one; for none that runs the reason.
+Takeaway verdict_block(const VerdictQuestion& question);
+
+/// {"lines": [...], "best": [{"metric", "device", "value", "unit", "tied", "measured", "projected"}],
+///  "bound": {"device", "by", "share"}, "limits": [{"metric", "limit", "met", "of"}], "helps": [...]}
+nlohmann::ordered_json verdict_json(const VerdictQuestion& question);
+
+/// "A, B and 3 more".
+std::string names_text(const std::vector<std::string>& names, std::size_t most = 3);
+
+} // namespace archsim

@@ -1,0 +1,76 @@
+// Shares of time: a hand-made estimate, and the law over every device that they add up.
+
+#include "archsim/compare/bound_shares.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+SubgraphEstimate subgraph(double total, double compute, double memory, double overhead) {
+    SubgraphEstimate s;
+    s.latency_s = total;
+    s.lane_s[static_cast<std::size_t>(Lane::compute)] = compute;
+    s.lane_s[static_cast<std::size_t>(Lane::memory)] = memory;
+    s.lane_s[static_cast<std::size_t>(Lane::overhead)] = overhead;
+    return s;
+}
+
+} // namespace
+
+TEST_CASE("fixed cost is what the overhead lanes hold, the rest belongs to the larger side", "[bounds]") {
+    Result result;
+    result.estimate.subgraphs = {subgraph(3e-6, 0.5e-6, 1e-6, 2e-6), subgraph(1e-6, 1e-6, 0.1e-6, 0)};
+    const auto shares = bound_shares(result);
+    REQUIRE(shares);
+    CHECK(shares->overhead == Approx(0.5));
+    CHECK(shares->memory == Approx(0.25));
+    CHECK(shares->compute == Approx(0.25));
+    CHECK(shares->largest() == Bound::overhead);
+    CHECK(shares->of(Bound::memory) == Approx(0.25));
+
+    result.estimate.network_s = 4e-6; // outside of every subgraph
+    CHECK(bound_shares(result)->overhead == Approx(6.0 / 8));
+}
+
+TEST_CASE("parts count with their repeats", "[bounds]") {
+    auto part = std::make_shared<Result>();
+    part->estimate.subgraphs = {subgraph(1e-6, 1e-6, 0, 0)};
+    auto once = std::make_shared<Result>();
+    once->estimate.subgraphs = {subgraph(3e-6, 0, 3e-6, 0)};
+    Result whole;
+    whole.parts = {{"step", 3, part}, {"prompt", 1, once}};
+    const auto shares = bound_shares(whole);
+    REQUIRE(shares);
+    CHECK(shares->compute == Approx(0.5));
+    CHECK(shares->memory == Approx(0.5));
+}
+
+TEST_CASE("no estimate has no shares", "[bounds]") {
+    Result result;
+    CHECK_FALSE(bound_shares(result));
+    result.estimate.subgraphs = {subgraph(1e-6, 1e-6, 0, 0)};
+    result.estimate.status = Status::does_not_fit;
+    CHECK_FALSE(bound_shares(result));
+}
+
+TEST_CASE("shares of every device add up to one", "[laws][bounds]") {
+    const Workload workload{.model = laws::session().load("resnet50")};
+    int devices = 0;
+    for (const std::string& device : laws::session().hardware().device_ids()) {
+        const Result result = laws::session().estimate(workload, device);
+        const auto shares = bound_shares(result);
+        if (!result.ok())
+            continue;
+        INFO(device);
+        REQUIRE(shares);
+        CHECK(shares->compute + shares->memory + shares->overhead == Approx(1));
+        CHECK(shares->compute >= 0);
+        CHECK(shares->memory >= 0);
+        CHECK(shares->overhead >= 0);
+        ++devices;
+    }
+    CHECK(devices > 100);
+}

@@ -210,11 +210,12 @@ void BindEngine::unknown_operator(const BindScope& scope, const Node& node) {
     state_.report(node, FindingKind::unknown_operator, Severity::error,
                   "operator " + domain + "." + node.op_type + " (opset " + std::to_string(node.opset) +
                       ") is not in the operator table",
-                  known_in.empty() ? "register a row for it, or take its results like its first input, at one "
-                                     "operation per element, with --allow-unknown"
-                                   : "an operator of that name exists in domain " + known_in +
-                                         "; correct the node's domain, or accept incomplete totals with "
-                                         "--allow-unknown");
+                  known_in.empty()
+                      ? "register a row for it, or take its results like its first input, at one "
+                        "operation per element, with --allow-unknown"
+                      : "an operator of that name exists in domain " + known_in +
+                            "; correct the node's domain, or accept incomplete totals with "
+                            "--allow-unknown");
 }
 
 } // namespace archsim

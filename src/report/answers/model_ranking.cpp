@@ -33,7 +33,8 @@ MetricView shown_metrics(std::span<const Result> results, const CompareModelsVie
 
 namespace {
 
-/// What compare_architectures takes apart. Asked here by name: attribution is no part of the first tool's library.
+/// What compare_architectures takes apart. Asked here by name: attribution is no part of the first tool's
+/// library.
 bool explained(const Metric& by) {
     return by == metric::latency || by == metric::throughput || by == metric::energy || by == metric::power ||
            by == metric::memory || by == metric::cost;

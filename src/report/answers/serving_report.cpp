@@ -116,15 +116,16 @@ Chart frontier(std::span<const ServingResult> results) {
 
 namespace {
 
-/// "H100, 1 device: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310 tokens/s at 412 W."
+/// "H100, 1 device: 4 requests/s, first token within 42 ms and a token every 7.2 ms (P99), 310 tokens/s at
+/// 412 W."
 std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
-    return fmt::format("{}, {}: {}{} requests/s, first token within {} and a token every {} (99 of 100), {} output "
-                       "tokens/s at {}.",
-                       r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
-                       format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s),
-                       format_time(s.time_to_first_s.p99), format_time(s.time_per_token_s.p99),
-                       format_number(s.output_tokens_per_s), format_power(s.watts));
+    return fmt::format(
+        "{}, {}: {}{} requests/s, first token within {} and a token every {} (99 of 100), {} output "
+        "tokens/s at {}.",
+        r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
+        format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s), format_time(s.time_to_first_s.p99),
+        format_time(s.time_per_token_s.p99), format_number(s.output_tokens_per_s), format_power(s.watts));
 }
 
 /// The most load within the limits, where there are any; else the run that gives out most tokens.
@@ -140,8 +141,11 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
             best = &r;
     }
     if (best == nullptr)
-        return {{level.any() ? "Nothing meets the limits." : "None of these devices serves it: the table says why."}};
-    Takeaway takeaway{{(level.any() ? "Most requests within the limits: " : results.size() > 1 ? "Most tokens: " : "") +
+        return {{level.any() ? "Nothing meets the limits."
+                             : "None of these devices serves it: the table says why."}};
+    Takeaway takeaway{{(level.any()          ? "Most requests within the limits: "
+                        : results.size() > 1 ? "Most tokens: "
+                                             : "") +
                        served_text(*best)}};
     if (failed > 0)
         takeaway.lines.push_back(fmt::format("No answer for {} of {}.", failed, results.size()));

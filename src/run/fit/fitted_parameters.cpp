@@ -186,7 +186,11 @@ stated_parameters(const RowEstimator& estimator, const std::vector<MeasuredRow>&
     }
     std::vector<TunedParameter> parameters;
     for (auto& [key, tuned] : found) {
-        const Expectation expected = expect(estimator.session(), families.at(key), tuned.sites);
+        Expectation expected = expect(estimator.session(), families.at(key), tuned.sites);
+        // What nobody else states keeps its order of magnitude: rows that hardly use it would send it
+        // anywhere.
+        if (!(expected.spread > 0))
+            expected = {tuned.start, kLooseSpread};
         tuned.prior = expected.value;
         tuned.prior_spread = expected.spread;
         parameters.push_back(std::move(tuned));

@@ -6,8 +6,6 @@
 #include "common/model_files.hpp"
 #include "core/printable.hpp"
 
-#include <chrono>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,8 +23,12 @@
 namespace archsim::cli {
 
 std::string today() {
-    return fmt::format("{:%Y-%m-%d}",
-                       fmt::gmtime(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
+    std::time_t now = std::time(nullptr);
+    if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH"))
+        now = static_cast<std::time_t>(std::atoll(fixed));
+    std::tm day{};
+    gmtime_r(&now, &day);
+    return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
 namespace {
@@ -49,16 +51,6 @@ std::string shell_word(std::string_view word) {
     for (const char c : word)
         out += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return out + "'";
-}
-
-/// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.
-std::string today() {
-    std::time_t now = std::time(nullptr);
-    if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH"))
-        now = static_cast<std::time_t>(std::atoll(fixed));
-    std::tm day{};
-    gmtime_r(&now, &day);
-    return fmt::format("{:04}-{:02}-{:02}", day.tm_year + 1900, day.tm_mon + 1, day.tm_mday);
 }
 
 int terminal_width() {

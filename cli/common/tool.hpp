@@ -42,7 +42,7 @@ struct OutputOptions {
     }
 };
 
-/// YYYY-MM-DD
+/// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.
 std::string today();
 
 /// Whether a tool has --batch-size.

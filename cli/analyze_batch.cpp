@@ -3,6 +3,7 @@
 #include "archsim/run/analyze_batch.hpp"
 #include "archsim/report/batch_report.hpp"
 #include "common/progress.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 namespace {
@@ -21,6 +22,7 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
+    cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("MODEL", positional,
                          "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
@@ -33,6 +35,7 @@ int main(int argc, char** argv) {
         workload.add_to(flags, cli::BatchFlag::absent);
         decisions.add_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
+        save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
         cli::take_model(request.model, positional, "analyze_batch");
@@ -46,6 +49,11 @@ int main(int argc, char** argv) {
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_batches(session, request);
         }();
+        std::vector<Result> results;
+        for (const BatchSeries& series : sweep.series)
+            for (const BatchPoint& point : series.points)
+                results.push_back(point.result);
+        save.save(results);
         output.emit_answer(sweep);
         return 0;
     };

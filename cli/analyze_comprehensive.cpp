@@ -4,6 +4,7 @@
 #include "archsim/run/comprehensive.hpp"
 #include "common/check_options.hpp"
 #include "common/progress.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 namespace {
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
     cli::WorkloadOptions workload;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
+    cli::SaveOptions save;
     cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
@@ -38,6 +40,7 @@ int main(int argc, char** argv) {
         decisions.add_to(flags);
         check.add_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
+        save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
         request.hardware = {hardware};
@@ -52,6 +55,7 @@ int main(int argc, char** argv) {
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_comprehensive(session, request);
         }();
+        save.save({&analysis.result, 1});
         output.emit(output.drawn(analysis, view) + check.text({&analysis.result}, output));
         return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
     };

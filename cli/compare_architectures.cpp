@@ -1,7 +1,9 @@
 // compare_architectures: one model on several architectures: which, and why.
 
 #include "archsim/report/compare_architectures_report.hpp"
+#include "archsim/report/model_classes_report.hpp"
 #include "common/explain_options.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +15,7 @@ constexpr const char* kExamples = R"(  compare_architectures resnet18
   compare_architectures --model resnet18 --explain-difference GPU TPU --metric latency
   compare_architectures resnet18 --architectures GPU KPU --what-if bandwidth=2x batch=8
   compare_architectures resnet18 --max-latency 5ms --max-power 30W --pareto energy latency
+  compare_architectures --by-class --architectures CPU GPU TPU KPU --precision int8
   compare_architectures resnet18 --precision int8 --batch-sweep 1,2,4,...,64
   compare_architectures --model resnet18 --level subgraph --metric latency
   compare_architectures --model resnet18 --architectures GPU=A100 TPU KPU-T64@6W --batch-size 8)";
@@ -24,9 +27,11 @@ int main(int argc, char** argv) {
     CompareArchitecturesRequest request;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
+    cli::SaveOptions save;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
     std::string sweep, positional, level, metric = "energy";
+    bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("MODEL", positional,
                          "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
@@ -53,13 +58,32 @@ int main(int argc, char** argv) {
             .add_flag("--sensitivity", request.sensitivity,
                       "vary every assumed input by 20 %: does the winner change?")
             .in_group("What if");
+        flags.add_flag(
+            "--by-class", by_class,
+            "no model: times faster than the CPU over thirteen classes of models, strengths and weaknesses");
         flags.add_option("--batch-sweep", sweep, "batches to compare, 1,2,4,...,256").in_group("What if");
+        for (const char* other : {"MODEL", "--model", "--level", "--architecture", "--explain-difference",
+                                  "--what-if", "--sensitivity", "--batch-sweep"})
+            flags.exclude("--by-class", other);
         decisions.add_to(flags);
         explain.add_to(flags);
         workload.add_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
+        save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
+        if (by_class) {
+            ModelClassRequest asked{request.architectures, request.baseline, workload.conditions(),
+                                    workload.batch_size};
+            const Session session = workload.open();
+            const ModelClassComparison comparison = compare_model_classes(session, std::move(asked));
+            std::vector<Result> results;
+            for (const ModelClassRow& row : comparison.rows)
+                results.insert(results.end(), row.results.begin(), row.results.end());
+            save.save(results);
+            output.emit_answer(comparison);
+            return cli::exit_code_of(results);
+        }
         cli::take_model(request.model, positional, "compare_architectures");
         if (level.empty())
             level = request.architecture.empty() ? "summary" : "detailed";
@@ -74,6 +98,7 @@ int main(int argc, char** argv) {
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
         const Session session = workload.open();
         const ArchitectureComparison comparison = compare_architectures(session, request);
+        save.save(comparison.results, request.metric_view());
         output.emit_answer(comparison, explanations);
         return cli::exit_code_of(comparison.results, request.decision);
     };

@@ -4,6 +4,7 @@
 #include "archsim/report/study_report.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 #include <array>
@@ -69,6 +70,7 @@ int main(int argc, char** argv) {
     cli::ExplainOptions explain;
     cli::CheckOptions check;
     cli::OutputOptions output;
+    cli::SaveOptions save;
     CompareModelsView view;
     std::string study_file, subgraphs, sort;
     const auto setup = [&](cli::Flags& flags) {
@@ -96,6 +98,7 @@ int main(int argc, char** argv) {
         for (const Metric* m : MetricTable::standard().rows())
             flags.exclude("--study", cli::limit_flag(*m));
         output.add_to(flags, "text, markdown, json, csv, html");
+        save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
         if (!study_file.empty()) {
@@ -103,6 +106,10 @@ int main(int argc, char** argv) {
             StudyRequest asked = read_study(session, study_file);
             asked.conditions.allow_unknown = workload.allow_unknown;
             const Study study = run_study(session, std::move(asked));
+            std::vector<Result> results;
+            for (const StudyGroup& group : study.groups)
+                results.insert(results.end(), group.results.begin(), group.results.end());
+            save.save(results);
             output.emit_answer(study);
             return study.cells(Status::incomplete) > 0 ? static_cast<int>(cli::Exit::incomplete) : 0;
         }
@@ -125,6 +132,7 @@ int main(int argc, char** argv) {
         const ModelComparison comparison = compare_models(session, request);
         if (!subgraphs.empty())
             write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
+        save.save(comparison.results, view.metric_view());
         output.emit(output.drawn(comparison, view) + check.text(pointers_to(comparison.results), output));
         return cli::exit_code_of(comparison.results, request.decision);
     };

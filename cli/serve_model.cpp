@@ -56,9 +56,10 @@ struct ServeOptions {
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file").required();
         add_load(flags);
         add_engine(flags);
-        flags.add_option("--parallel", parallel,
-                         "how chips share the model, such as tp=4,pp=2,dp=2; repeatable (default: the fewest "
-                         "that hold it)");
+        flags.add_option(
+            "--parallel", parallel,
+            "how devices share the model, such as tp=4,pp=2,dp=2; repeatable (default: the fewest "
+            "that hold it)");
         flags.add_option("--ttft-p99", ttft,
                          "limit: the highest rate whose P99 time to first token stays below, 500ms");
         flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
@@ -130,8 +131,8 @@ struct ServeOptions {
         flags.add_option("--draft-cost", engine.draft_cost,
                          "a drafted token's time as part of a plain step's");
         flags
-            .add_option("--prompt-chips", request.prompt_chips,
-                        "chips for prompts alone; their caches are handed over")
+            .add_option("--prompt-devices", request.prompt_chips,
+                        "devices for prompts alone; their caches are handed over")
             .within(0, 1 << 12);
     }
 };

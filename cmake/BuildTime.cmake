@@ -29,7 +29,7 @@ archsim_share_precompiled(${archsim_objects})
 
 # Module and number of groups.
 set(archsim_groups
-    capi:1 check:1 checkpoint:3 compare:3 hardware:5 import:2 machine:1 ops:6 partition:1 report:14 run:8)
+    capi:1 check:1 core:2 checkpoint:2 compare:3 estimate:2 hardware:3 import:1 machine:1 ops:4 partition:1 report:8 run:5)
 set_target_properties(${archsim_objects} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 foreach(entry IN LISTS archsim_groups)
     string(REGEX MATCH "^([a-z_]+):([0-9]+)$" entry "${entry}")

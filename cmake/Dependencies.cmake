@@ -13,6 +13,10 @@ target_include_directories(archsim_fmt SYSTEM INTERFACE $<TARGET_PROPERTY:fmt::f
 target_compile_definitions(archsim_fmt INTERFACE $<TARGET_PROPERTY:fmt::fmt,INTERFACE_COMPILE_DEFINITIONS>)
 find_path(ARCHSIM_PROTOZERO protozero/pbf_reader.hpp REQUIRED) # header-only, and without a file for CMake
 mark_as_advanced(ARCHSIM_PROTOZERO)
+# Their headers alone: src/core/shared_object.hpp loads the libraries when a study in YAML or a file of results is opened.
+find_path(ARCHSIM_YAML yaml.h REQUIRED)
+find_path(ARCHSIM_SQLITE sqlite3.h REQUIRED)
+mark_as_advanced(ARCHSIM_YAML ARCHSIM_SQLITE)
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 find_package(Boost 1.74 REQUIRED) # Boost.Graph is used header-only
 # scripts/setup unpacks its package here rather than installing all that it depends on.

@@ -6,7 +6,7 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension m
 if(EMSCRIPTEN)
     # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|run/fit|run/sweep)/|/src/compare/(left_out|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)")
+        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/(study_reader|yaml_text)")
     list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|sweep|validation)[a-z_]*.cpp$")
 endif()
 
@@ -31,6 +31,7 @@ set(archsim_later
     report/blocks/statistic_cells
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
+    store/history store/read run/compare/model_classes report/answers/model_classes
     report/answers/serving run/serving/ run/session/discover_models run/session/regime run/sweep/ serving/)
 list(JOIN archsim_later "|" archsim_later_pattern)
 set(archsim_first_sources ${archsim_sources})
@@ -40,9 +41,12 @@ list(FILTER archsim_later_sources INCLUDE REGEX "/src/(${archsim_later_pattern})
 
 include(cmake/Assets.cmake)
 include(cmake/EmbeddedFiles.cmake)
+if(NOT EMSCRIPTEN) # for which Debian has no zlib
+    include(cmake/Zlib.cmake)
+endif()
 # Reports and readers of small files work for microseconds, so that their compilation, which is the longest, is cut by a
 # quarter by optimising them less.
-set(archsim_text_pattern "/src/(report|checkpoint|check|capi)/")
+set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|hardware|store)/")
 set(archsim_objects)
 foreach(part first later)
     set(text_sources ${archsim_${part}_sources})
@@ -73,7 +77,7 @@ set_source_files_properties(${PROJECT_SOURCE_DIR}/src/core/data_dir.cpp PROPERTI
 function(archsim_library target kind)
     set(objects ${ARGN})
     list(TRANSFORM objects REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
-    add_library(${target} ${kind} ${objects})
+    add_library(${target} ${kind} ${objects} ${archsim_inflate_object})
     target_compile_features(${target} PUBLIC cxx_std_20)
     target_include_directories(${target} PUBLIC
         $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>

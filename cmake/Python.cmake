@@ -22,9 +22,41 @@ foreach(file IN LISTS archsim_python_files)
     file(CREATE_LINK ${file} ${archsim_python_dir}/${name} SYMBOLIC)
 endforeach()
 
+# The same module linked for other places.
+function(archsim_python_module target folder)
+    add_library(${target} MODULE $<TARGET_OBJECTS:archsim_python>)
+    set_target_properties(${target} PROPERTIES
+        PREFIX "" OUTPUT_NAME _archsim SUFFIX "${PYTHON_MODULE_EXTENSION}" LINKER_LANGUAGE CXX
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python_${folder})
+endfunction()
+# For wheels: an interpreter from anywhere loads it.
+archsim_python_module(archsim_python_portable portable)
+target_link_options(archsim_python_portable PRIVATE -static-libstdc++ -static-libgcc -s -Wl,--exclude-libs,ALL)
+if(ARCHSIM_BUILD_TOOLS)
+    # With the tools, as the function archsim_run: a wheel has the library once.
+    set(object ${PROJECT_BINARY_DIR}/multicall/archsim_run.o)
+    add_custom_command(OUTPUT ${object}
+        COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=archsim_run $<TARGET_OBJECTS:archsim_multicall_main> ${object}
+        DEPENDS $<TARGET_OBJECTS:archsim_multicall_main> VERBATIM)
+    set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+    target_sources(archsim_python_portable PRIVATE ${object} ${archsim_multicall_objects})
+    target_link_libraries(archsim_python_portable PRIVATE archsim_cli)
+endif()
+target_link_libraries(archsim_python_portable PRIVATE archsim)
+set_target_properties(archsim_python_portable PROPERTIES EXCLUDE_FROM_ALL ON)
+
 if(PROJECT_IS_TOP_LEVEL)
     # Debian's interpreter looks there.
     set(ARCHSIM_PYTHON_DIR lib/python3/dist-packages CACHE STRING "Where the Python package is installed")
-    install(TARGETS archsim_python LIBRARY DESTINATION ${ARCHSIM_PYTHON_DIR}/archsim)
+    set(installed archsim_python)
+    if(ARCHSIM_BUILD_SHARED)
+        set(installed archsim_python_installed)
+        archsim_python_module(${installed} installed)
+        target_link_libraries(${installed} PRIVATE archsim_shared)
+        file(RELATIVE_PATH to_libraries /${ARCHSIM_PYTHON_DIR}/archsim /${CMAKE_INSTALL_LIBDIR})
+        set_target_properties(${installed} PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
+    endif()
+    install(TARGETS ${installed} LIBRARY DESTINATION ${ARCHSIM_PYTHON_DIR}/archsim)
     install(FILES ${archsim_python_files} DESTINATION ${ARCHSIM_PYTHON_DIR}/archsim)
 endif()

@@ -28,7 +28,12 @@ endforeach()
 set(folder ${CPACK_TEMPORARY_DIRECTORY}-depends)
 file(REMOVE_RECURSE ${folder})
 file(WRITE ${folder}/debian/control "Source: ${CPACK_PACKAGE_NAME}\n\nPackage: ${CPACK_PACKAGE_NAME}\nArchitecture: any\n")
-execute_process(COMMAND ${ARCHSIM_SHLIBDEPS} -O --ignore-missing-info ${binaries} WORKING_DIRECTORY ${folder}
+# Our own library is where it is staged.
+file(GLOB_RECURSE own ${CPACK_TEMPORARY_DIRECTORY}/*.so.*)
+list(TRANSFORM own REPLACE "/[^/]+$" "")
+list(REMOVE_DUPLICATES own)
+list(TRANSFORM own PREPEND "-l")
+execute_process(COMMAND ${ARCHSIM_SHLIBDEPS} -O --ignore-missing-info ${own} ${binaries} WORKING_DIRECTORY ${folder}
     OUTPUT_VARIABLE said ERROR_VARIABLE warned RESULT_VARIABLE status)
 file(REMOVE_RECURSE ${folder})
 if(NOT status EQUAL 0 OR NOT said MATCHES "shlibs:Depends=([^\n]+)")

@@ -30,9 +30,10 @@ constexpr std::array kValues = {
 };
 
 /// Options that name files or folders.
-constexpr std::array<std::string_view, 16> kFiles = {
-    "subgraphs", "output",       "dot",   "mermaid", "scatter",  "hardware-db", "folder",   "check",
-    "from",      "measurements", "model", "MODEL",   "hardware", "profile",     "snapshot", "save-snapshot"};
+constexpr std::array<std::string_view, 19> kFiles = {
+    "subgraphs", "output",        "dot",          "mermaid", "scatter", "hardware-db", "folder",
+    "check",     "from",          "measurements", "model",   "MODEL",   "hardware",    "profile",
+    "snapshot",  "save-snapshot", "save",         "file",    "study"};
 
 /// "a", "b" from a type name such as "TEXT:{a,b}".
 std::vector<std::string> choices_in(const std::string& type) {

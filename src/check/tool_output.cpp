@@ -57,12 +57,12 @@ constexpr std::array kReaders = {
     Reader{is_hailortcli, read_hailortcli},
 };
 
-[[noreturn]] void fail(std::string_view name, std::string message, std::string mend) {
+[[noreturn]] void fail(std::string_view name, std::string message, std::string hint) {
     Finding finding;
     finding.kind = FindingKind::malformed_file;
     finding.file = name;
     finding.message = std::move(message);
-    finding.mend = std::move(mend);
+    finding.hint = std::move(hint);
     throw InputError(finding);
 }
 

@@ -12,9 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-// A decoder with more layers or wider ones is a mistake of the file, and costs time and memory to build.
-constexpr std::int64_t kMostLayers = 2000;
-
 DataType type_of(const std::string& name) {
     return name == "float16" ? DataType::float16 : name == "float32" ? DataType::float32 : DataType::bfloat16;
 }
@@ -57,7 +54,7 @@ void note_unknown_type(const std::string& type, const std::string& file, std::ve
         fmt::format("\"{}\" is not known; read by its fields as a decoder with a norm before each half, "
                     "a gated MLP and no biases",
                     type);
-    finding.mend = "hold the parameters against the published count";
+    finding.hint = "hold the parameters against the published count";
     findings.push_back(std::move(finding));
 }
 

@@ -14,9 +14,6 @@ namespace {
 
 using nlohmann::json;
 
-// No size of a decoder comes near; it keeps products of a few of them exact.
-constexpr double kLargestCount = 1e12;
-
 /// Python's json module writes what JSON has no word for.
 std::string without_infinities(std::string_view text) {
     std::string out;
@@ -225,7 +222,7 @@ void Fields::refuse(const std::string& key, const std::string& why) const {
     finding.file = file_;
     finding.where = prefix_ + key;
     finding.message = why;
-    finding.mend = "take the file as published with the model";
+    finding.hint = "take the file as published with the model";
     throw InputError(finding);
 }
 
@@ -325,7 +322,7 @@ void Fields::report_unread(std::vector<Finding>& findings) const {
         finding.where = prefix_ + key;
         finding.message =
             fmt::format("{} is not known and may change sizes; the model is counted without it", shown);
-        finding.mend = "hold the parameters against the published count";
+        finding.hint = "hold the parameters against the published count";
         findings.push_back(std::move(finding));
     }
 }

@@ -14,6 +14,11 @@
 
 namespace archsim::checkpoint {
 
+/// No size of a decoder comes near; it keeps products of a few of them exact.
+inline constexpr double kLargestCount = 1e12;
+/// A decoder with more layers is a mistake of the file, and costs time and memory to build.
+inline constexpr std::int64_t kMostLayers = 2000;
+
 /// Parses a configuration as Python writes it: Infinity and NaN stand for null. Throws InputError naming
 /// `file`.
 nlohmann::json parse_python_json(std::string_view text, const std::string& file);

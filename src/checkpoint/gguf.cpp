@@ -1,4 +1,5 @@
 #include "checkpoint/gguf.hpp"
+#include "checkpoint/fields.hpp"
 
 #include "checkpoint/gguf_header.hpp"
 
@@ -83,7 +84,6 @@ class GgufReader {
         d_.tied = tensor("output.weight") == nullptr;
         set_bits("token_embd.weight", "model.embed_tokens");
         set_bits("output.weight", "lm_head");
-        constexpr std::int64_t kMostLayers = 2000;
         if (d_.facts.layers > kMostLayers)
             refuse("states more layers than any decoder has");
         for (std::int64_t i = 0; i < d_.facts.layers; ++i)
@@ -97,7 +97,7 @@ class GgufReader {
         Finding finding;
         finding.file = file_;
         finding.message = why;
-        finding.mend = "convert the model again";
+        finding.hint = "convert the model again";
         throw InputError(finding);
     }
     double key(const std::string& name, double fallback) const {
@@ -111,7 +111,6 @@ class GgufReader {
         return it->second[std::min(static_cast<std::size_t>(layer), it->second.size() - 1)];
     }
     std::int64_t whole(double value) const {
-        constexpr double kLargestCount = 1e12; // as of a config.json
         if (!(value >= 0 && value <= kLargestCount))
             refuse(fmt::format("states {} where a count belongs", value));
         return static_cast<std::int64_t>(value);

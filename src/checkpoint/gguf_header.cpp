@@ -53,7 +53,7 @@ class HeaderReader {
         Finding finding;
         finding.file = file_;
         finding.message = why;
-        finding.mend = "download the file again";
+        finding.hint = "download the file again";
         throw InputError(finding);
     }
 

@@ -52,8 +52,8 @@ Scheme compressed(Fields& q) {
         return {};
     if (w.text({"type"}, "int") != "float")
         return integer_groups(bits, group, !w.flag({"symmetric"}, true));
-    constexpr std::int64_t kByte = 8;
-    if (bits == kByte) {
+    constexpr std::int64_t kFp8Bits = 8;
+    if (bits == kFp8Bits) {
         const auto block = w.counts({"block_structure"});
         return {static_cast<double>(bits), "fp8"};
     }
@@ -101,7 +101,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
         finding.where = config.place("quantization_config");
         finding.message =
             fmt::format("the method \"{}\" is not known; weights are counted as unquantised", method);
-        finding.mend = "state the bits with --weights";
+        finding.hint = "state the bits with --weights";
         decoder.findings.push_back(std::move(finding));
         return;
     }

@@ -26,7 +26,7 @@ constexpr double kAgreement = 0.005;
     Finding finding;
     finding.file = file.string();
     finding.message = why;
-    finding.mend = "download the file again";
+    finding.hint = "download the file again";
     throw InputError(finding);
 }
 
@@ -171,7 +171,7 @@ void apply_headers(const StoredTensors& tensors, const std::string& folder, Deco
     finding.message =
         fmt::format("the configuration gives {:.4g} B parameters, the safetensors headers {:.4g} B",
                     counted / 1e9, stated / 1e9);
-    finding.mend = "check that all files of the checkpoint are there, and what in it is not a decoder";
+    finding.hint = "check that all files of the checkpoint are there, and what in it is not a decoder";
     d.findings.push_back(std::move(finding));
 }
 

@@ -53,7 +53,7 @@ void read_vision(Fields& config, Decoder& decoder) {
         finding.message =
             "the architecture takes more than text and the file states no tower for it; only the "
             "language model is counted";
-        finding.mend = "take the whole config.json of the model";
+        finding.hint = "take the whole config.json of the model";
         decoder.findings.push_back(std::move(finding));
         return;
     }

@@ -72,14 +72,14 @@ Verdict judge(const Result& result, const Constraint& constraint, const CostOpti
     verdict.constraint = constraint;
     const auto measure = measure_of(result, *constraint.metric, cost);
     if (!measure) {
-        verdict.margin = -std::numeric_limits<double>::infinity();
+        verdict.headroom = -std::numeric_limits<double>::infinity();
         return verdict;
     }
     verdict.value = measure->value;
     const bool least = constraint.metric->better == Better::higher;
     const double value = measure->value, limit = constraint.limit;
-    verdict.margin = least ? (value - limit) / limit : (limit - value) / limit;
-    verdict.met = verdict.margin >= 0;
+    verdict.headroom = least ? (value - limit) / limit : (limit - value) / limit;
+    verdict.met = verdict.headroom >= 0;
     verdict.certain = limit < measure->interval.low || limit > measure->interval.high;
     const double at_most = probability_at_most(limit, value, measure->interval);
     verdict.probability = least ? 1 - at_most : at_most;
@@ -138,10 +138,11 @@ std::optional<Decision::Nearest> nearest_of(const Decision& decision) {
     double smallest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
         const auto& list = decision.verdicts[i];
-        const auto worst = std::min_element(
-            list.begin(), list.end(), [](const Verdict& a, const Verdict& b) { return a.margin < b.margin; });
-        if (worst != list.end() && worst->margin > smallest) {
-            smallest = worst->margin;
+        const auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
+            return a.headroom < b.headroom;
+        });
+        if (worst != list.end() && worst->headroom > smallest) {
+            smallest = worst->headroom;
             nearest = {i, static_cast<std::size_t>(worst - list.begin())};
         }
     }

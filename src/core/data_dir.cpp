@@ -41,7 +41,7 @@ fs::path data_dir() {
             return chosen;
         throw InputError(Finding{.kind = FindingKind::unreadable_file,
                                  .message = std::string("no hardware_db/ folder was found in ") + chosen,
-                                 .mend = "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/"});
+                                 .hint = "let ARCHSIM_DATA_DIR name a folder with hardware_db/ and models/"});
     }
     std::vector<fs::path> places;
     std::error_code unknown;

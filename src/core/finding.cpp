@@ -73,8 +73,8 @@ std::string to_string(const Finding& finding) {
     if (!finding.where.empty())
         text += finding.where + ": ";
     text += finding.message;
-    if (!finding.mend.empty())
-        text += "; " + finding.mend;
+    if (!finding.hint.empty())
+        text += "; " + finding.hint;
     return text;
 }
 

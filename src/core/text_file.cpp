@@ -18,12 +18,12 @@ constexpr std::size_t kBlock = 16384; ///< most files of the database fit into o
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 [[noreturn]] void unreadable(const std::filesystem::path& file, FindingKind kind, std::string message,
-                             std::string mend) {
+                             std::string hint) {
     Finding finding;
     finding.kind = kind;
     finding.file = file.string();
     finding.message = std::move(message);
-    finding.mend = std::move(mend);
+    finding.hint = std::move(hint);
     throw InputError(finding);
 }
 

@@ -37,12 +37,11 @@ void scale_fixed(Mapping& fixed, double factor) {
 /// More bytes from and to the outside than caches, inputs and outputs need, and weights where the chip has no
 /// room for them. Where fewer bytes move than there are weights, the weights stay on the chip and what moves
 /// is something else.
-bool spills(const std::vector<Mapping>& mappings, const std::vector<std::uint32_t>& which,
-            const NetworkWork& work, const Machine& machine) {
+bool spills(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine) {
     double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
-    for (std::size_t i = 0; i < which.size(); ++i) {
+    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
         const double repeat = work.subgraphs[i].repeat;
-        const EventCounts& events = mappings[which[i]].events;
+        const EventCounts& events = schedule.of(i).events;
         moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
         weights += repeat * work.subgraphs[i].weight_bytes;
         ends += repeat * work.subgraphs[i].kv_bytes;
@@ -197,14 +196,12 @@ void drop_unused(BatchSchedule& schedule) {
     schedule.mappings = std::move(used);
 }
 
-/// Makes `pieces` run `factor` times before the cut, where there is at least one subgraph, and as `whole`
-/// behind it.
-void join(BatchSchedule& pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut,
-          double factor) {
-    for (std::size_t i = 0; i < pieces.which.size(); ++i)
-        pieces.pieces[i] = i < cut ? pieces.pieces[i] * factor : 1;
+/// Pieces up to the cut, where there is at least one subgraph, and the whole batch behind it.
+BatchSchedule join(BatchSchedule pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut) {
+    for (std::size_t i = cut; i < pieces.which.size(); ++i)
+        pieces.pieces[i] = 1;
     if (cut == pieces.which.size())
-        return;
+        return pieces;
     const Mapping last = joiner.last_before(cut), first = joiner.first_behind(cut);
     std::vector<Mapping>& mappings = pieces.mappings;
     const auto behind = static_cast<std::uint32_t>(mappings.size());
@@ -217,6 +214,7 @@ void join(BatchSchedule& pieces, const BatchSchedule& whole, const Joiner& joine
     mappings.push_back(first);
     pieces.network = whole.network;
     drop_unused(pieces);
+    return pieces;
 }
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
@@ -253,9 +251,9 @@ void spread(BatchSchedule& schedule, const Partition& smaller, const Partition& 
 BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
-    // What is alike for the library's mappers need not be so for another.
-    const bool share = !machine.mapper && work.alike.size() == count;
-    const auto is_first = [&](std::uint32_t i) { return !share || work.alike[i] == i; };
+    // A class of the library's mappers need not be one for another.
+    const bool share = !machine.mapper && work.representatives.size() == count;
+    const auto is_first = [&](std::uint32_t i) { return !share || work.representatives[i] == i; };
     std::size_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i)
         distinct += is_first(i);
@@ -265,7 +263,7 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     whole.mappings.reserve(distinct);
     for (std::uint32_t i = 0; i < count; ++i) {
         if (!is_first(i)) {
-            whole.which[i] = whole.which[work.alike[i]];
+            whole.which[i] = whole.which[work.representatives[i]];
             continue;
         }
         whole.which[i] = static_cast<std::uint32_t>(whole.mappings.size());
@@ -277,24 +275,33 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     return whole;
 }
 
-/// The larger batch, run in parts as `pieces` says or whole behind a cut; nothing where whole is best
-/// throughout.
-std::optional<BatchSchedule> schedule_larger(const BatchLevel& larger, BatchSchedule pieces,
-                                             const Machine& machine, double clock_ratio) {
-    const NetworkWork& smaller = *larger.smaller->work;
-    const double factor = larger.work->batch / smaller.batch;
-    for (Mapping& mapping : pieces.mappings)
+/// What is kept of cuts at changing prices, per batch.
+constexpr std::size_t kCutsKept = 8;
+
+Scheduled with_events(BatchSchedule schedule, const NetworkWork& work) {
+    Scheduled made{std::move(schedule), {}};
+    made.events = total_events(made.schedule, work);
+    return made;
+}
+
+/// The schedule of the smaller batch, as often as the larger batch has it.
+BatchInPieces& in_pieces(BatchLevel& larger, const Scheduled& smaller) {
+    for (const auto& known : larger.in_pieces)
+        if (known->of == &smaller)
+            return *known;
+    const double factor = larger.work->batch / larger.smaller->work->batch;
+    BatchInPieces& made = *larger.in_pieces.emplace_back(std::make_unique<BatchInPieces>());
+    made.of = &smaller;
+    made.pieces = smaller.schedule;
+    for (Mapping& mapping : made.pieces.mappings)
         scale(mapping, factor);
-    scale_fixed(pieces.network.fixed, factor);
-    const bool alike = pieces.which.size() == larger.whole.which.size();
-    if (!alike)
-        spread(pieces, *smaller.partition, *larger.work->partition);
-    const Joiner joiner(machine, clock_ratio, *larger.work, pieces, larger.whole);
-    const std::size_t cut = joiner.cut(alike);
-    if (cut == 0)
-        return std::nullopt;
-    join(pieces, larger.whole, joiner, cut, factor);
-    return pieces;
+    scale_fixed(made.pieces.network.fixed, factor);
+    made.alike = made.pieces.which.size() == larger.whole.schedule.which.size();
+    if (!made.alike)
+        spread(made.pieces, *larger.smaller->work->partition, *larger.work->partition);
+    for (double& pieces : made.pieces.pieces)
+        pieces *= factor;
+    return made;
 }
 
 } // namespace
@@ -305,6 +312,21 @@ BatchCounts& BatchCounts::alone() {
     return *alone_;
 }
 
+void BatchCounts::machine_changed() {
+    std::size_t cuts = 0;
+    for (const auto& level : levels_) {
+        level->at_full_clock = nullptr;
+        for (const auto& pieces : level->in_pieces)
+            cuts += pieces->by_cut.size();
+    }
+    // The pieces of one batch are made of the cuts of another: all of them go.
+    if (cuts > kCutsKept)
+        for (const auto& level : levels_)
+            level->in_pieces.clear();
+    if (alone_)
+        alone_->machine_changed();
+}
+
 BatchLevel* BatchCounts::find(const NetworkWork& work) const {
     for (const auto& level : levels_)
         if (level->work == &work)
@@ -312,23 +334,22 @@ BatchLevel* BatchCounts::find(const NetworkWork& work) const {
     return nullptr;
 }
 
-const BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine,
-                                  const EstimateOptions& options) {
-    if (const BatchLevel* known = find(work))
+BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
+    if (BatchLevel* known = find(work))
         return *known;
     const auto add = [&](std::shared_ptr<const NetworkWork> owner, const NetworkWork& counted) {
         levels_.push_back(std::make_unique<BatchLevel>());
         BatchLevel& level = *levels_.back();
         level.owner = std::move(owner);
         level.work = &counted;
-        level.whole = map_whole(counted, machine);
+        level.whole = with_events(map_whole(counted, machine), counted);
         return &level;
     };
     std::vector<BatchLevel*> made{add(nullptr, work)}; // largest batch first
-    const bool may_cut =
-        options.smaller_batch && managed_memory_bytes(machine) > 0 && !made.front()->whole.network.pipelined;
+    const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
+                         !made.front()->whole.schedule.network.pipelined;
     while (may_cut && made.back()->work->batch > 1 &&
-           spills(made.back()->whole.mappings, made.back()->whole.which, *made.back()->work, machine)) {
+           spills(made.back()->whole.schedule, *made.back()->work, machine)) {
         auto smaller = options.smaller_batch(made.size() - 1);
         if (!smaller || !contains(*made.back()->work->partition, *smaller->partition))
             break;
@@ -340,18 +361,30 @@ const BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machin
         made.back()->smaller = next;
         made.push_back(next);
     }
-    for (auto level = made.rbegin(); level != made.rend(); ++level)
-        if ((*level)->smaller)
-            (*level)->joined = schedule_larger(**level, (*level)->smaller->at_full_clock(), machine, 1.0);
     return *made.front();
 }
 
-BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio) {
+const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
     if (!level.smaller)
         return level.whole;
-    auto joined =
-        schedule_larger(level, schedule_at(*level.smaller, machine, clock_ratio), machine, clock_ratio);
-    return joined ? std::move(*joined) : level.whole;
+    if (clock_ratio == 1 && level.at_full_clock)
+        return *level.at_full_clock;
+    BatchInPieces& known = in_pieces(level, schedule_at(*level.smaller, machine, clock_ratio));
+    const BatchSchedule& whole = level.whole.schedule;
+    const Joiner joiner(machine, clock_ratio, *level.work, known.pieces, whole);
+    const std::size_t cut = joiner.cut(known.alike);
+    const Scheduled* chosen = cut == 0 ? &level.whole : nullptr;
+    for (const auto& [at, made] : known.by_cut)
+        if (at == cut)
+            chosen = made.get();
+    if (!chosen) {
+        auto joined =
+            std::make_unique<Scheduled>(with_events(join(known.pieces, whole, joiner, cut), *level.work));
+        chosen = known.by_cut.emplace_back(cut, std::move(joined)).second.get();
+    }
+    if (clock_ratio == 1)
+        level.at_full_clock = chosen;
+    return *chosen;
 }
 
 } // namespace archsim

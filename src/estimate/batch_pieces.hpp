@@ -10,21 +10,36 @@
 
 #include "estimate/schedule.hpp"
 
+#include <cstddef>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
 namespace archsim {
+
+/// How a batch runs, with the events of all of it.
+struct Scheduled {
+    BatchSchedule schedule;
+    EventCounts events;
+};
+
+/// The schedule of a smaller batch as often as the larger batch has it, and what came of that: prices decide
+/// where the cut is, and nothing else, so that each cut is made once.
+struct BatchInPieces {
+    const Scheduled* of = nullptr;
+    BatchSchedule pieces;
+    bool alike = true; ///< subgraph by subgraph as the whole batch
+    std::vector<std::pair<std::size_t, std::unique_ptr<Scheduled>>> by_cut;
+};
 
 /// A network at one batch on one machine.
 struct BatchLevel {
     std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
     const NetworkWork* work = nullptr;
-    BatchSchedule whole;                 ///< undivided, without repetition
-    const BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
-    std::optional<BatchSchedule> joined; ///< at the full clock, where parts are better
-    /// How it runs at the full clock.
-    const BatchSchedule& at_full_clock() const { return joined ? *joined : whole; }
+    Scheduled whole;               ///< undivided, without repetition
+    BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
+    std::vector<std::unique_ptr<BatchInPieces>> in_pieces;
+    const Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet
 };
 
 /// Counts and schedules that estimates on one machine share, of works that still exist: a larger batch finds
@@ -33,9 +48,12 @@ class BatchCounts {
   public:
     /// Maps the network at the batch of `work`, and at smaller batches for as long as one of them moves more
     /// bytes than its weights, inputs and outputs. What was mapped before is found again.
-    const BatchLevel& of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
+    BatchLevel& of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
     /// Those of the same machine when one batch has it for itself; made on first use.
     BatchCounts& alone();
+    /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
+    /// mapped stays, and where batches are cut is decided anew.
+    void machine_changed();
 
   private:
     BatchLevel* find(const NetworkWork& work) const;
@@ -47,8 +65,8 @@ class BatchCounts {
 /// The fastest schedule at this clock that spends no more energy per item than the next smaller batch does,
 /// so that neither throughput falls nor energy per inference rises when a batch doubles. The fixed time of an
 /// inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of buffer: two pieces
-/// of 4 images up to the layer that halves them, from there on all 8.
-BatchSchedule schedule_at(const BatchLevel& level, const Machine& machine, double clock_ratio);
+/// of 4 images up to the layer that halves them, from there on all 8. Lives as long as the counts.
+const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio);
 
 /// estimate() with what earlier estimates on the same machine left in `counted`.
 Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,

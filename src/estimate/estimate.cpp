@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <utility>
 
 namespace archsim {
@@ -228,18 +227,17 @@ void price_power(const Machine& machine, const OperatingPoint& point, Estimate& 
 }
 
 /// Name of a resource that a mapping needs and the machine lacks, or empty.
-std::string missing_resource(const std::vector<Mapping>& mappings, const NetworkMapping& network,
-                             const Machine& machine) {
+std::string missing_resource(const BatchSchedule& schedule, const Machine& machine) {
     const auto find = [&](const Mapping& m) -> std::string {
         for (const Demand& d : m.all())
             if (!(machine.rate(d.resource) > 0) || !std::isfinite(d.amount) || !(d.efficiency > 0))
                 return fmt::format("the device's {} is unknown", name_of(d.resource));
         return {};
     };
-    for (const Mapping& m : mappings)
+    for (const Mapping& m : schedule.mappings)
         if (auto missing = find(m); !missing.empty())
             return missing;
-    return find(network.fixed);
+    return find(schedule.network.fixed);
 }
 
 /// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their
@@ -261,9 +259,8 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     Estimate e;
     if (!admit(work, machine, options, e))
         return e;
-    const BatchLevel& level = counted.of(work, machine, options);
-    if (auto missing = missing_resource(level.whole.mappings, level.whole.network, machine);
-        !missing.empty()) {
+    BatchLevel& level = counted.of(work, machine, options);
+    if (auto missing = missing_resource(level.whole.schedule, machine); !missing.empty()) {
         e.status = Status::unsupported;
         e.reason = missing;
         return e;
@@ -274,16 +271,14 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
                                machine.power_limit_w, machine.static_power_w);
         return e;
     }
-    const BatchSchedule* chosen = &level.at_full_clock();
-    e.events = total_events(*chosen, work);
-    OperatingPoint point = settle_clock(*chosen, e.events, work, machine);
-    std::optional<BatchSchedule> at_limit;
+    const Scheduled* chosen = &schedule_at(level, machine, 1);
+    OperatingPoint point = settle_clock(chosen->schedule, chosen->events, work, machine);
     if (level.smaller && point.clock_ratio < 1) { // what is best may be another schedule there
-        chosen = &at_limit.emplace(schedule_at(level, machine, point.clock_ratio));
-        e.events = total_events(*chosen, work);
-        point = settle_clock(*chosen, e.events, work, machine);
+        chosen = &schedule_at(level, machine, point.clock_ratio);
+        point = settle_clock(chosen->schedule, chosen->events, work, machine);
     }
-    const BatchSchedule& schedule = *chosen;
+    e.events = chosen->events;
+    const BatchSchedule& schedule = chosen->schedule;
     add_workspace(schedule.mappings, e);
     if (!fits(machine, e))
         return e;

@@ -1,6 +1,7 @@
 #include "estimate/power_limit.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -24,28 +25,40 @@ class Solver {
 
     OperatingPoint at(double clock_ratio) {
         price(clock_ratio);
-        double body = 0, overhead = 0, weights = 0, dram = 0, slowest = 0;
+        Sums sums;
         for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
             const double repeat = work_.subgraphs[i].repeat;
             const LaneTimes& t = times_[schedule_.which[i]];
-            const double fixed_part = t.lanes[static_cast<std::size_t>(Lane::overhead)];
-            body += (t.total - fixed_part) * repeat;
-            overhead += fixed_part * repeat;
-            weights += t.weight_stream * repeat;
-            dram += t.dram_bytes * repeat;
-            slowest = std::max(slowest, t.total * repeat);
+            const double fixed_part = t.lanes[kOverhead];
+            sums.body += (t.total - fixed_part) * repeat;
+            sums.overhead += fixed_part * repeat;
+            sums.weights += t.weight_stream * repeat;
+            sums.dram += t.dram_bytes * repeat;
+            sums.slowest = std::max(sums.slowest, t.total * repeat);
         }
-        const LaneTimes fixed = price_time(network_.fixed, machine_, clock_ratio, false);
-        OperatingPoint point;
-        point.clock_ratio = clock_ratio;
-        point.latency_s = fixed.total + std::max(body, weights) + overhead;
-        point.interval_s = point.latency_s;
-        if (network_.pipelined)
-            point.interval_s = std::max(slowest, weights);
-        if (machine_.scenario == Scenario::throughput && network_.instances > 1)
-            point.interval_s = combine(point.interval_s / network_.instances, shared_dram(dram), 0,
-                                       network_.shared_exponent);
-        return point;
+        return point(clock_ratio, sums);
+    }
+
+    /// The same but for rounding, in a fraction of the time: for the search.
+    OperatingPoint near(double clock_ratio) {
+        if (split_.empty())
+            split();
+        Sums sums;
+        sums.weights = streamed_.weights;
+        sums.dram = streamed_.dram;
+        for (const SplitTimes& t : split_) {
+            const auto lane = [&](Lane l) {
+                const auto i = static_cast<std::size_t>(l);
+                return t.fixed[i] + t.of_clock[i] / clock_ratio;
+            };
+            const double body = combine(lane(Lane::compute), lane(Lane::on_chip), lane(Lane::memory),
+                                        machine_.combine_exponent);
+            const double overhead = lane(Lane::overhead);
+            sums.body += body * t.executions;
+            sums.overhead += overhead * t.executions;
+            sums.slowest = std::max(sums.slowest, (body + overhead) * t.most_repeats);
+        }
+        return point(clock_ratio, sums);
     }
 
     /// Joules per batch without static power.
@@ -60,6 +73,53 @@ class Solver {
     }
 
   private:
+    static constexpr auto kOverhead = static_cast<std::size_t>(Lane::overhead);
+    struct Sums {
+        double body = 0, overhead = 0, weights = 0, dram = 0, slowest = 0;
+    };
+    /// Times of one mapping per lane: what the clock stretches, at the full clock, and the rest.
+    struct SplitTimes {
+        std::array<double, kLaneCount> fixed{}, of_clock{};
+        double executions = 0, most_repeats = 0; ///< of all subgraphs that count alike; of one
+    };
+
+    OperatingPoint point(double clock_ratio, const Sums& sums) const {
+        const LaneTimes fixed = price_time(network_.fixed, machine_, clock_ratio, false);
+        OperatingPoint point;
+        point.clock_ratio = clock_ratio;
+        point.latency_s = fixed.total + std::max(sums.body, sums.weights) + sums.overhead;
+        point.interval_s = point.latency_s;
+        if (network_.pipelined)
+            point.interval_s = std::max(sums.slowest, sums.weights);
+        if (machine_.scenario == Scenario::throughput && network_.instances > 1)
+            point.interval_s = combine(point.interval_s / network_.instances, shared_dram(sums.dram), 0,
+                                       network_.shared_exponent);
+        return point;
+    }
+
+    void split() {
+        split_.resize(schedule_.mappings.size());
+        for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
+            SplitTimes& t = split_[schedule_.which[i]];
+            t.executions += work_.subgraphs[i].repeat;
+            t.most_repeats = std::max(t.most_repeats, work_.subgraphs[i].repeat);
+        }
+        for (std::size_t k = 0; k < split_.size(); ++k)
+            for (const Demand& demand : schedule_.mappings[k].all()) {
+                SplitTimes& t = split_[k];
+                const double time = demand.amount / (machine_.rate(demand.resource) * demand.efficiency);
+                const bool weights = demand.resource == Resource::weight_bytes;
+                if (weights || demand.resource == Resource::dram_bytes)
+                    streamed_.dram += demand.amount * t.executions;
+                if (weights && prefetch_)
+                    streamed_.weights += time * t.executions;
+                else
+                    (scales_with_clock(demand.resource) ? t.of_clock
+                                                        : t.fixed)[static_cast<std::size_t>(demand.lane)] +=
+                        time;
+            }
+    }
+
     void price(double clock_ratio) {
         if (clock_ratio == priced_)
             return;
@@ -79,8 +139,10 @@ class Solver {
     const NetworkWork& work_;
     const Machine& machine_;
     const bool prefetch_;
-    std::vector<LaneTimes> times_; ///< per mapping
-    double priced_ = 0;            ///< the clock of these times; 0: none yet
+    std::vector<LaneTimes> times_;  ///< per mapping
+    double priced_ = 0;             ///< the clock of these times; 0: none yet
+    std::vector<SplitTimes> split_; ///< per mapping; empty: not needed yet
+    Sums streamed_;                 ///< what no clock changes
 };
 
 /// A clock with the power it takes, as a share of what the limit leaves for work.
@@ -131,9 +193,10 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget * p.interval_s; };
     if (fits(full))
         return full;
-    OperatingPoint low = solver.at(kLowestClockRatio);
-    low.limited = true;
+    OperatingPoint low = solver.near(kLowestClockRatio);
     if (!fits(low)) {
+        low = solver.at(kLowestClockRatio);
+        low.limited = true;
         const double stretched = joules(low) / budget;
         low.latency_s *= stretched / low.interval_s;
         low.interval_s = stretched;
@@ -141,14 +204,14 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     }
     const auto load = [&](const OperatingPoint& p) { return joules(p) / (budget * p.interval_s); };
     auto [within, beyond] = find_crossing({kLowestClockRatio, load(low)}, {1.0, load(full)},
-                                          [&](double clock) { return load(solver.at(clock)); });
+                                          [&](double clock) { return load(solver.near(clock)); });
     // The clock itself comes from bisection, so that it does not depend on where the secants fell; only what
     // the crossing leaves open is tried.
     double high = 1.0;
     for (int i = 0; i < kBisections; ++i) {
         const double middle = (low.clock_ratio + high) / 2;
         if (middle > within && middle < beyond)
-            (fits(solver.at(middle)) ? within : beyond) = middle;
+            (fits(solver.near(middle)) ? within : beyond) = middle;
         (middle <= within ? low.clock_ratio : high) = middle;
     }
     low = solver.at(low.clock_ratio);
@@ -167,19 +230,19 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
     };
     constexpr double kGolden = 0.6180339887498949;
     double low = std::min(kLowestClockRatio, fastest.clock_ratio), high = fastest.clock_ratio;
-    OperatingPoint left = solver.at(high - kGolden * (high - low)),
-                   right = solver.at(low + kGolden * (high - low));
+    OperatingPoint left = solver.near(high - kGolden * (high - low)),
+                   right = solver.near(low + kGolden * (high - low));
     for (int i = 0; i < kBisections; ++i)
         if (joules(left) < joules(right)) {
             high = right.clock_ratio;
             right = left;
-            left = solver.at(high - kGolden * (high - low));
+            left = solver.near(high - kGolden * (high - low));
         } else {
             low = left.clock_ratio;
             left = right;
-            right = solver.at(low + kGolden * (high - low));
+            right = solver.near(low + kGolden * (high - low));
         }
-    return joules(right) < joules(fastest) ? right : fastest;
+    return joules(right) < joules(fastest) ? solver.at(right.clock_ratio) : fastest;
 }
 
 } // namespace

@@ -121,13 +121,13 @@ double event_price(const EnergyTable& table, Event event, double voltage) {
 
 std::vector<Finding> unpriced_events(const EventCounts& events, const Machine& machine) {
     std::vector<Finding> findings;
-    const auto add = [&](std::string message, std::string mend) {
+    const auto add = [&](std::string message, std::string hint) {
         Finding finding;
         finding.kind = FindingKind::missing_field;
         finding.severity = Severity::warning;
         finding.file = machine.device->file;
         finding.message = std::move(message);
-        finding.mend = std::move(mend);
+        finding.hint = std::move(hint);
         findings.push_back(std::move(finding));
     };
     if (!machine.energy) {

@@ -10,7 +10,7 @@ namespace archsim {
 
 /// Mappings of the whole batch: those of a piece carry the counts of all its executions.
 struct BatchSchedule {
-    std::vector<Mapping> mappings;    ///< subgraphs that count alike share one
+    std::vector<Mapping> mappings;    ///< an equivalence class shares one
     std::vector<std::uint32_t> which; ///< per subgraph, into `mappings`
     std::vector<double> pieces;       ///< executions per subgraph
     NetworkMapping network;

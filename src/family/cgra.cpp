@@ -5,6 +5,7 @@
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -76,7 +77,7 @@ Placement place(const Contraction& c, const Fabric& f, double units, double pump
     return p;
 }
 
-class CgraMapper final : public Mapper {
+class CgraMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "coarse-grained reconfigurable array"; }
 

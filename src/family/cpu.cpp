@@ -3,6 +3,7 @@
 
 #include "family/cpu_view.hpp"
 #include "family/table.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,7 @@ namespace archsim {
 
 namespace {
 
-class CpuMapper final : public Mapper {
+class CpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "cpu"; }
 

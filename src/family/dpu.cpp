@@ -6,6 +6,7 @@
 #include "family/dpu_cycles.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,9 +55,12 @@ struct Cycles {
     double layers = 0;   ///< instructions that pay the fixed cost per layer
 };
 
-class DpuMapper final : public Mapper {
+class DpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "DPU loop nest"; }
+
+    /// Cycles of the programmable logic are counted in those of the engines' clock.
+    bool counts_depend_on(Lever lever, const Machine&) const override { return lever == Lever::peak; }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
              Mapping& out) const override {

@@ -5,6 +5,7 @@
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -44,7 +45,7 @@ struct Core {
     bool packs_rows = false;
 };
 
-class DspMapper final : public Mapper {
+class DspMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "tensor and vector DSP"; }
 

@@ -26,6 +26,13 @@ constexpr double kStepBytes = 64;
 // A part of a split reduction keeps at least this many steps; below, the prologue outweighs the loop.
 constexpr double kLeastSteps = 4;
 
+/// Beyond all rounding.
+constexpr double kClearly = 1 + 1e-9;
+
+double fourth(double x) {
+    return x * x * x * x;
+}
+
 /// A tile, how many of them there are, and in how many parts each reduction runs.
 struct Candidate {
     Tile tile{};
@@ -65,6 +72,9 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         const double multiply = cycles * inverse_efficiency, load = l2_bytes * inverse_l2;
         if (std::max(multiply, load) + extra >= least)
             return; // overlapping only adds
+        if (engine.combine_exponent == 4 &&
+            fourth(multiply) + fourth(load) > kClearly * fourth(least - extra))
+            return; // the same without roots
         const double time = combine(multiply, load, 0, engine.combine_exponent) + extra;
         if (time < least) {
             least = time;

@@ -2,6 +2,7 @@
 
 #include "family/gpu_view.hpp"
 #include "family/table.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <array>
 
@@ -16,7 +17,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
 };
 
-class GpuMapper final : public Mapper {
+class GpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "gpu"; }
 
@@ -38,6 +39,12 @@ class GpuMapper final : public Mapper {
         default:
             return gpu::map_simple(view, work, out);
         }
+    }
+
+    /// Tiles are chosen by arithmetic against L2; multiprocessors that fetch little do not draw the
+    /// bandwidth.
+    bool counts_depend_on(Lever lever, const Machine& machine) const override {
+        return lever != Lever::bandwidth || machine.param(Parameter::unit_load_bytes_per_clock, 0) > 0;
     }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {

@@ -5,6 +5,7 @@
 #include "family/kpu_schedule.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -47,7 +48,7 @@ void add_operator(const OperatorUse& use, const kpu::Fabric& fabric, FabricWork&
     }
 }
 
-class KpuMapper final : public Mapper {
+class KpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "domain flow"; }
 

@@ -5,6 +5,7 @@
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +72,7 @@ struct Array {
     bool fits = false;        ///< all weights stay on chip
 };
 
-class NpuMapper final : public Mapper {
+class NpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "spatial array"; }
 

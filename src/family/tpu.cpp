@@ -5,6 +5,7 @@
 #include "family/systolic_tiles.hpp"
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -104,7 +105,7 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
     charge(chip.weights_from, work.weight_bytes * missing * std::ceil(chip.busy));
 }
 
-class SystolicMapper final : public Mapper {
+class SystolicMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "systolic array"; }
 

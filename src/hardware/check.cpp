@@ -101,13 +101,13 @@ class Checker {
 
   private:
     static Finding finding(FindingKind kind, std::string file, std::string where, std::string message,
-                           std::string mend) {
+                           std::string hint) {
         Finding result;
         result.kind = kind;
         result.file = std::move(file);
         result.where = std::move(where);
         result.message = std::move(message);
-        result.mend = std::move(mend);
+        result.hint = std::move(hint);
         return result;
     }
 

@@ -63,7 +63,7 @@ std::vector<Finding> claims_beyond_measured(std::span<const std::shared_ptr<cons
         finding.message =
             fmt::format("{:g} of the peak is assumed, more than any measured accelerator reaches ({:g})",
                         claim.share->value, best);
-        finding.mend = "assume no more than that, or cite a measurement";
+        finding.hint = "assume no more than that, or cite a measurement";
         findings.push_back(std::move(finding));
     }
     return findings;

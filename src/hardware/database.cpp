@@ -30,7 +30,7 @@ constexpr unsigned kMaxReaders = 4;
     Finding finding;
     finding.kind = FindingKind::unknown_name;
     finding.message = fmt::format("no {} is called \"{}\"", what, name);
-    finding.mend = nearest.empty() ? fmt::format("list_hardware_mappers shows every {}", what)
+    finding.hint = nearest.empty() ? fmt::format("list_hardware_mappers shows every {}", what)
                                    : fmt::format("is {} meant?", either_of(nearest));
     throw InputError(finding);
 }
@@ -193,7 +193,7 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             finding.kind = FindingKind::unreadable_file;
             finding.file = std::string(name);
             finding.message = "there is no such device file";
-            finding.mend = "check the path";
+            finding.hint = "check the path";
             throw InputError(finding);
         }
         unknown_name("device", name, device_ids());
@@ -217,7 +217,7 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             Finding finding;
             finding.kind = FindingKind::unknown_name;
             finding.message = fmt::format("{} has no power mode \"{}\"", device.id, mode);
-            finding.mend = known.empty() ? fmt::format("it has none: write {}", device.id)
+            finding.hint = known.empty() ? fmt::format("it has none: write {}", device.id)
                                          : fmt::format("use {}", either_of(known));
             throw InputError(finding);
         }
@@ -255,7 +255,7 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
         finding.kind = FindingKind::unsupported;
         finding.message =
             fmt::format("{} does not run on {}", (own != nullptr ? own : others.front())->id, device.id);
-        finding.mend = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
+        finding.hint = device.runtimes.empty() ? fmt::format("name a stack for {}", title_of(device.family))
                                                : fmt::format("use {}", either_of(device.runtimes));
         throw InputError(finding);
     }
@@ -268,7 +268,7 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
     finding.file = device.file;
     finding.where = "/default_runtime";
     finding.message = fmt::format("{} names no software stack", device.id);
-    finding.mend = R"(add "runtimes" and "default_runtime", or choose one with --runtime)";
+    finding.hint = R"(add "runtimes" and "default_runtime", or choose one with --runtime)";
     throw InputError(finding);
 }
 

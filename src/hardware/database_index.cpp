@@ -81,7 +81,7 @@ class HeadReader : public nlohmann::json_sax<nlohmann::json> {
     finding.kind = FindingKind::unreadable_file;
     finding.file = path.string();
     finding.message = "the hardware database cannot be read";
-    finding.mend = "name a folder with device files, or one device file";
+    finding.hint = "name a folder with device files, or one device file";
     throw InputError(finding);
 }
 

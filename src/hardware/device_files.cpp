@@ -16,13 +16,13 @@ using nlohmann::json;
 
 namespace {
 
-Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::string message, std::string mend) {
+Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::string message, std::string hint) {
     Finding finding;
     finding.kind = kind;
     finding.file = entry.file;
     finding.where = "/extends";
     finding.message = std::move(message);
-    finding.mend = std::move(mend);
+    finding.hint = std::move(hint);
     return finding;
 }
 

@@ -226,9 +226,9 @@ void read_rest(ObjectReader& document, Device& device) {
 
 /// Names inside the document that must agree.
 void check_names(ObjectReader& document, const Device& device) {
-    const auto unknown = [&](std::string_view key, const std::string& name, std::string mend) {
+    const auto unknown = [&](std::string_view key, const std::string& name, std::string hint) {
         document.context().report(FindingKind::unknown_name, Severity::error, document.place_of(key),
-                                  fmt::format("\"{}\" is not in the device's list", name), std::move(mend));
+                                  fmt::format("\"{}\" is not in the device's list", name), std::move(hint));
     };
     if (device.engines.empty())
         document.missing("engines", "a device needs at least one engine with its clock and rates");

@@ -32,9 +32,9 @@ PhysicalDimension dimension_of(Event event) {
 }
 
 void report_unknown(ReadContext& context, const JsonPlace& place, std::string_view name,
-                    std::string_view what, std::string mend) {
+                    std::string_view what, std::string hint) {
     context.report(FindingKind::unknown_name, Severity::error, place,
-                   fmt::format("\"{}\" is not {}", name, what), std::move(mend));
+                   fmt::format("\"{}\" is not {}", name, what), std::move(hint));
 }
 
 Scaling read_scaling_class(ObjectReader& entry) {

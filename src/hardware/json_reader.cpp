@@ -53,7 +53,7 @@ std::string JsonPlace::pointer() const {
 }
 
 void ReadContext::report(FindingKind kind, Severity severity, const JsonPlace& place, std::string message,
-                         std::string mend) {
+                         std::string hint) {
     Finding finding;
     finding.kind = kind;
     finding.severity = severity;
@@ -62,7 +62,7 @@ void ReadContext::report(FindingKind kind, Severity severity, const JsonPlace& p
     finding.where = place.pointer();
     if (finding.where.empty())
         finding.where = "/";
-    finding.mend = std::move(mend);
+    finding.hint = std::move(hint);
     findings.push_back(std::move(finding));
 }
 
@@ -88,9 +88,9 @@ const json* ObjectReader::member(std::string_view key, Need need) {
     return nullptr;
 }
 
-void ObjectReader::missing(std::string_view key, std::string mend) {
+void ObjectReader::missing(std::string_view key, std::string hint) {
     context_.report(FindingKind::missing_field, Severity::error, place_,
-                    fmt::format("the field \"{}\" is missing", key), std::move(mend));
+                    fmt::format("the field \"{}\" is missing", key), std::move(hint));
 }
 
 void ObjectReader::wrong_type(const JsonPlace& place, std::string_view expected) {

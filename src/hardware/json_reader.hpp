@@ -39,7 +39,7 @@ struct ReadContext {
     std::vector<Finding> findings;
 
     void report(FindingKind kind, Severity severity, const JsonPlace& place, std::string message,
-                std::string mend);
+                std::string hint);
 };
 
 enum class Need { optional, required };
@@ -120,7 +120,7 @@ class ObjectReader {
     const JsonPlace& place() const { return place_; }
     ReadContext& context() { return context_; }
     const std::shared_ptr<const Source>& source() const { return source_; }
-    void missing(std::string_view key, std::string mend);
+    void missing(std::string_view key, std::string hint);
 
   private:
     void wrong_type(const JsonPlace& place, std::string_view expected);

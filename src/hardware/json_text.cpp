@@ -207,12 +207,12 @@ std::optional<json> parse_plain_json(std::string_view text) {
 
 std::optional<json> parse_json_text(const std::string& text, const std::string& file,
                                     std::vector<Finding>& findings) {
-    const auto fail = [&](std::string message, std::string mend) {
+    const auto fail = [&](std::string message, std::string hint) {
         Finding finding;
         finding.kind = FindingKind::malformed_file;
         finding.file = file;
         finding.message = std::move(message);
-        finding.mend = std::move(mend);
+        finding.hint = std::move(hint);
         findings.push_back(std::move(finding));
         return std::nullopt;
     };

@@ -37,7 +37,7 @@ class Lints {
                            [&](const Finding& f) { return same_place(f.where, where); });
     }
 
-    void add(FindingKind kind, std::string where, std::string message, std::string mend) {
+    void add(FindingKind kind, std::string where, std::string message, std::string hint) {
         if (doubtful(where))
             return;
         Finding finding;
@@ -45,7 +45,7 @@ class Lints {
         finding.file = device_.file;
         finding.where = std::move(where);
         finding.message = std::move(message);
-        finding.mend = std::move(mend);
+        finding.hint = std::move(hint);
         findings_.push_back(std::move(finding));
     }
 

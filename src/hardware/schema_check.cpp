@@ -82,7 +82,7 @@ SchemaCheck::SchemaCheck(const std::string& schema_file, std::vector<Finding>& f
         finding.kind = FindingKind::malformed_file;
         finding.file = schema_file;
         finding.message = fmt::format("this is not a usable JSON Schema ({})", error.what());
-        finding.mend = "restore the file that came with the database";
+        finding.hint = "restore the file that came with the database";
         findings.push_back(std::move(finding));
     }
 }
@@ -110,7 +110,7 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
             finding.file = file;
             finding.where = pointer_of(place);
             finding.message = fmt::format("the schema does not know the field \"{}\"", key);
-            finding.mend = "remove it, or see the schema for the known fields";
+            finding.hint = "remove it, or see the schema for the known fields";
             findings.push_back(std::move(finding));
         }
         if (!unknown_keys(error.description).empty())
@@ -124,7 +124,7 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
         if (description.ends_with('.'))
             description.remove_suffix(1);
         finding.message = fmt::format("the schema is violated: {}", description);
-        finding.mend = "see the description of this field in the schema";
+        finding.hint = "see the description of this field in the schema";
         findings.push_back(std::move(finding));
     }
     if (findings.empty()) {
@@ -132,7 +132,7 @@ std::vector<Finding> SchemaCheck::validate(const nlohmann::json& document, const
         finding.file = file;
         finding.where = "/";
         finding.message = "the schema is violated";
-        finding.mend = "see schema.json";
+        finding.hint = "see schema.json";
         findings.push_back(std::move(finding));
     }
     return findings;

@@ -29,7 +29,7 @@ class Writer {
         document_ = ordered_json::parse(text, nullptr, false);
         if (!document_.is_object())
             throw InputError(
-                fmt::format("{}: is not a JSON object; mend it before parameters are written", file));
+                fmt::format("{}: is not a JSON object; fix it before parameters are written", file));
     }
 
     void name_source(const std::string& cite, const std::string& date) {

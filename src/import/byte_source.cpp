@@ -1,6 +1,7 @@
 #include "import/byte_source.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/gzip.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -21,9 +22,9 @@ constexpr std::size_t kWindow = 16u << 10;
 /// Read after a jump over weights: the head of the next tensor.
 constexpr std::size_t kJumpWindow = 512;
 
-[[noreturn]] void fail(const std::string& file, const std::string& message, const std::string& mend) {
+[[noreturn]] void fail(const std::string& file, const std::string& message, const std::string& hint) {
     throw InputError(
-        Finding{.kind = FindingKind::unreadable_file, .message = message, .file = file, .mend = mend});
+        Finding{.kind = FindingKind::unreadable_file, .message = message, .file = file, .hint = hint});
 }
 
 std::string reason() {
@@ -32,7 +33,9 @@ std::string reason() {
 
 } // namespace
 
-ByteSource::ByteSource(const std::filesystem::path& file) : name_(file.string()) {
+ByteSource::ByteSource(const std::filesystem::path& path) {
+    const std::filesystem::path file = stored_file(path);
+    name_ = file.string();
     struct stat status {};
     if (::stat(file.c_str(), &status) != 0)
         fail(name_, "cannot be opened" + reason(), "check the path");
@@ -48,10 +51,12 @@ ByteSource::ByteSource(const std::filesystem::path& file) : name_(file.string())
         fail(name_, "cannot be opened" + reason(), "check its permissions");
     descriptor_ = descriptor;
     size_ = static_cast<std::uint64_t>(status.st_size);
-    if (size_ <= kSmallFile) {
+    if (size_ <= kSmallFile || is_gzip(view(0, 2))) {
         fill_window(0, static_cast<std::size_t>(size_));
-        memory_ = window_;
         ::close(std::exchange(descriptor_, -1));
+        if (is_gzip(window_))
+            unpack_window();
+        memory_ = window_;
         return;
     }
     // Most of a file with weights is jumped over: reading ahead would fetch what is never looked at.
@@ -61,6 +66,15 @@ ByteSource::ByteSource(const std::filesystem::path& file) : name_(file.string())
 ByteSource::~ByteSource() {
     if (descriptor_ >= 0)
         ::close(descriptor_);
+}
+
+void ByteSource::unpack_window() {
+    window_.resize(window_size_); // a window has a least size
+    auto unpacked = gunzip(window_);
+    if (!unpacked)
+        fail(name_, "is a damaged or truncated gzip file", "copy or download it again");
+    window_ = std::move(*unpacked);
+    size_ = window_.size();
 }
 
 void ByteSource::fill_window(std::uint64_t position, std::size_t count) {

@@ -1,7 +1,7 @@
 #pragma once
 // The bytes of a model, in memory or in a file. A small file is read at once. A larger one is read through a
 // small window, so that jumping over weights costs neither time nor memory; mapping it would let the kernel
-// map whole megabytes around each jump.
+// map whole megabytes around each jump. A gzip file is unpacked into memory.
 
 #include <cstdint>
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace archsim::import {
 class ByteSource {
   public:
     explicit ByteSource(std::span<const std::uint8_t> memory) : memory_(memory), size_(memory.size()) {}
-    /// Throws InputError when the file cannot be read.
+    /// FILE, or FILE.gz where only that exists. Throws InputError when it cannot be read.
     explicit ByteSource(const std::filesystem::path& file);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;
@@ -36,6 +36,7 @@ class ByteSource {
     }
 
   private:
+    void unpack_window();
     void fill_window(std::uint64_t position, std::size_t count);
 
     std::span<const std::uint8_t> memory_;

@@ -61,9 +61,9 @@ bool stays_below(const fs::path& location) {
 } // namespace
 
 void ExternalData::report(SideFile& file, FindingKind kind, Severity severity, const std::string& tensor,
-                          const std::string& message, const std::string& mend) {
+                          const std::string& message, const std::string& hint) {
     if (!std::exchange(file.reported, true))
-        findings_.add(kind, severity, tensor, message, mend);
+        findings_.add(kind, severity, tensor, message, hint);
 }
 
 ExternalData::SideFile& ExternalData::side_file(const std::string& location, const std::string& tensor) {

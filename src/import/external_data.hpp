@@ -34,7 +34,7 @@ class ExternalData {
 
     SideFile& side_file(const std::string& location, const std::string& tensor);
     void report(SideFile& file, FindingKind kind, Severity severity, const std::string& tensor,
-                const std::string& message, const std::string& mend);
+                const std::string& message, const std::string& hint);
 
     std::optional<std::filesystem::path> folder_;
     Findings& findings_;

@@ -16,12 +16,12 @@ void Findings::add(Finding finding) {
 }
 
 void Findings::add(FindingKind kind, Severity severity, std::string where, std::string message,
-                   std::string mend) {
+                   std::string hint) {
     add(Finding{.kind = kind,
                 .severity = severity,
                 .message = std::move(message),
                 .where = std::move(where),
-                .mend = std::move(mend)});
+                .hint = std::move(hint)});
 }
 
 std::vector<Finding> Findings::take() {
@@ -30,7 +30,7 @@ std::vector<Finding> Findings::take() {
                                   .severity = worst_unlisted_,
                                   .message = fmt::format("{} more findings are not listed", unlisted_),
                                   .file = file_,
-                                  .mend = "mend the listed ones first"});
+                                  .hint = "fix the listed ones first"});
     unlisted_ = 0;
     return std::move(listed_);
 }

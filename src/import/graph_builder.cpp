@@ -185,7 +185,7 @@ void GraphBuilder::read_node(const NodeMessage& proto, int index, Node& node, Fr
                 .severity = Severity::error,
                 .message = fmt::format("its input '{}' is no input, initializer or output of a node", name),
                 .where = node.name,
-                .mend = "export the model again",
+                .hint = "export the model again",
                 .op_type = node.op_type,
                 .domain = node.domain});
             const TensorId missing = draft.add_tensor(name, TensorRole::intermediate, frame.prefix);
@@ -314,7 +314,7 @@ void GraphBuilder::finish(GraphDraft& draft) {
                     .message = fmt::format("{} nodes wait for each other in a cycle, this one among them",
                                            order.cyclic.size()),
                     .where = node.name,
-                    .mend = "export the model again",
+                    .hint = "export the model again",
                     .op_type = node.op_type,
                     .domain = node.domain});
         order.nodes.insert(order.nodes.end(), order.cyclic.begin(), order.cyclic.end());

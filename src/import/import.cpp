@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
     throw InputError(Finding{.kind = FindingKind::malformed_file,
                              .message = message,
                              .file = name,
-                             .mend = "give a complete binary .onnx file"});
+                             .hint = "give a complete binary .onnx file"});
 }
 
 Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder) {

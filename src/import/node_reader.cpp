@@ -131,7 +131,7 @@ bool GraphBuilder::may_inline(const Node& call, const Function& function, const 
                               .severity = Severity::error,
                               .message = std::move(message),
                               .where = call.name,
-                              .mend = "export the model again",
+                              .hint = "export the model again",
                               .op_type = call.op_type,
                               .domain = call.domain});
         return false;

@@ -6,7 +6,7 @@
 
 namespace archsim {
 
-/// Which subgraphs count alike, and plans of the memory. Safe to use from several threads.
+/// Equivalence classes of subgraphs, and plans of the memory. Safe to use from several threads.
 struct FormatInvariants;
 
 /// `derived` as in make_network_work.

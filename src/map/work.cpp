@@ -1,9 +1,9 @@
 #include "archsim/map/work.hpp"
 
 #include "archsim/ops/traffic.hpp"
-#include "map/alike.hpp"
+#include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
-#include "map/head_weights.hpp"
+#include "map/lm_head_weights.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -16,7 +16,7 @@ namespace archsim {
 namespace {
 
 /// How a run stores a tensor.
-enum class Storage : std::uint8_t { activation, matrix_weight, head_weight };
+enum class Storage : std::uint8_t { activation, matrix_weight, lm_head_weight };
 
 /// Storage of `tensor` in bits per element when this run stores floats as `config` says.
 double stored_bits(const ShapedTensor& tensor, const PrecisionConfig& config, Storage storage,
@@ -29,7 +29,7 @@ double stored_bits(const ShapedTensor& tensor, const PrecisionConfig& config, St
         return bits_of(config.kv_cache);
     if (native)
         return bits_of(*native);
-    if (storage == Storage::head_weight && config.head_bits > 0)
+    if (storage == Storage::lm_head_weight && config.head_bits > 0)
         return config.head_bits;
     if (storage != Storage::activation)
         return bits_of(config.weights) + config.weight_bits_overhead;
@@ -57,7 +57,7 @@ class WorkBuilder {
         : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
           operators_(derived ? derived->operators : graph.operators), needed_(graph.tensors.size()) {
         if (precision.head_bits > 0)
-            heads_ = find_head_weights(graph);
+            lm_heads_ = find_lm_head_weights(graph);
     }
 
     /// Bytes that the tensor takes on this chip.
@@ -107,7 +107,7 @@ class WorkBuilder {
         // A head that is kept wide is also multiplied wide.
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
-            std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return is_head(in); }) &&
+            std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return is_lm_head(in); }) &&
             uses_matrix_weights(op.work.kind))
             return precision_.activations;
         // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
@@ -123,12 +123,12 @@ class WorkBuilder {
                            [](const Contraction& c) { return c.weights_constant; });
     }
 
-    bool is_head(TensorId id) const { return !heads_.empty() && id != kNoTensor && heads_[id] != 0; }
+    bool is_lm_head(TensorId id) const { return !lm_heads_.empty() && id != kNoTensor && lm_heads_[id] != 0; }
 
     Storage storage(TensorId id, bool matrix_weight) const {
         if (!matrix_weight)
             return Storage::activation;
-        return is_head(id) ? Storage::head_weight : Storage::matrix_weight;
+        return is_lm_head(id) ? Storage::lm_head_weight : Storage::matrix_weight;
     }
 
     void add_operator(const Subgraph& s, const SubgraphMember& member, SubgraphWork& work) {
@@ -222,8 +222,8 @@ class WorkBuilder {
     const std::span<const std::string> unsupported_;
     const DerivedCounts* derived_;
     const std::vector<Operator>& operators_;
-    std::vector<std::uint8_t> heads_; ///< see find_head_weights; empty: none are kept wider
-    std::vector<double> needed_;      ///< bytes per tensor; 0 between calls
+    std::vector<std::uint8_t> lm_heads_; ///< see find_lm_head_weights; empty: none are kept wider
+    std::vector<double> needed_;         ///< bytes per tensor; 0 between calls
 };
 
 std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& partition) {
@@ -327,7 +327,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
             network.output_bytes += builder.stored_bytes(out, false);
     network.memory = common.plan_for(partition, buffer_sizes(builder, partition));
     network.derived = std::move(derived);
-    network.alike = find_alike(common.classes, network.memory.timeline);
+    network.representatives = find_representatives(common.classes, network.memory.timeline);
     return network;
 }
 

@@ -47,7 +47,7 @@ class InputBinder {
         finding.where = graph.name;
         finding.message = "the file fixes the batch at " + std::to_string(*fixed) +
                           "; inputs and reshapes are taken at " + std::to_string(*state.bindings.batch_size);
-        finding.mend = "export the model with a symbolic batch to be sure";
+        finding.hint = "export the model with a symbolic batch to be sure";
         state_.report(std::move(finding));
     }
 
@@ -73,7 +73,7 @@ class InputBinder {
         if (!out.known)
             return;
         if (auto problem = shape_problem(out.shape)) {
-            report(problem->kind, tensor, problem->message, problem->mend);
+            report(problem->kind, tensor, problem->message, problem->hint);
             out.known = false;
         }
     }
@@ -104,12 +104,12 @@ class InputBinder {
         out.known = out.known && !shape_problem(out.shape);
     }
 
-    void report(FindingKind kind, const Tensor& tensor, std::string message, std::string mend) {
+    void report(FindingKind kind, const Tensor& tensor, std::string message, std::string hint) {
         Finding finding;
         finding.kind = kind;
         finding.message = std::move(message);
         finding.where = tensor.name;
-        finding.mend = std::move(mend);
+        finding.hint = std::move(hint);
         state_.report(std::move(finding));
     }
 
@@ -249,7 +249,7 @@ void check_opset(const Graph& graph, BindState& state) {
         finding.message = "opset " + std::to_string(version) +
                           " is newer than the operator table; operators are read as in opset " +
                           std::to_string(kNewestOpset);
-        finding.mend = "compare the shapes with those that the exporter shows";
+        finding.hint = "compare the shapes with those that the exporter shows";
         state.report(std::move(finding));
     }
 }
@@ -278,7 +278,7 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
         finding.message =
             std::to_string(engine.skipped()) +
             " operators have no shapes because an earlier operator or input could not be resolved";
-        finding.mend = "mend the findings before this one";
+        finding.hint = "fix the findings before this one";
         state.report(std::move(finding));
     }
     check_outputs(graph, state);

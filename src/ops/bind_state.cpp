@@ -46,19 +46,19 @@ std::optional<std::int64_t> BindState::computed_symbol(const std::string& name) 
 }
 
 void BindState::report(Finding finding) {
-    std::string key = finding.where + '\n' + std::string(name_of(finding.kind)) + '\n' + finding.mend;
+    std::string key = finding.where + '\n' + std::string(name_of(finding.kind)) + '\n' + finding.hint;
     if (reported.insert(std::move(key)).second)
         graph.findings.push_back(std::move(finding));
 }
 
 void BindState::report(const Node& node, FindingKind kind, Severity severity, std::string message,
-                       std::string mend) {
+                       std::string hint) {
     Finding finding;
     finding.kind = kind;
     finding.severity = severity;
     finding.message = std::move(message);
     finding.where = (scope ? scope->prefix : std::string()) + node.name;
-    finding.mend = std::move(mend);
+    finding.hint = std::move(hint);
     finding.op_type = node.op_type;
     finding.domain = node.domain.empty() ? "ai.onnx" : node.domain;
     finding.opset = node.opset;
@@ -94,7 +94,7 @@ bool attach_given_value(BindState& state, TensorId id) {
         finding.kind = FindingKind::shape_conflict;
         finding.where = tensor.name;
         finding.message = "the number of values given does not fit the shape of this tensor";
-        finding.mend = "give one value per element with --input";
+        finding.hint = "give one value per element with --input";
         state.report(std::move(finding));
         return false;
     }

@@ -58,7 +58,7 @@ struct BindState {
     std::optional<std::int64_t> given_dim(const std::string& name);
     /// Adds a finding once per place and kind.
     void report(Finding finding);
-    void report(const Node& node, FindingKind kind, Severity severity, std::string message, std::string mend);
+    void report(const Node& node, FindingKind kind, Severity severity, std::string message, std::string hint);
 };
 
 /// Attaches the value that the user gave for this tensor, if there is one that fits its shape.

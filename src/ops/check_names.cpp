@@ -18,11 +18,11 @@ void report_unused(BindState& state, const std::string& name, std::string messag
     finding.where = name;
     finding.message = std::move(message);
     for (std::size_t i = 0; i < std::min(choices.size(), kListedNames); ++i)
-        finding.mend += (i == 0 ? "it has: " : ", ") + choices[i];
+        finding.hint += (i == 0 ? "it has: " : ", ") + choices[i];
     if (choices.size() > kListedNames)
-        finding.mend += "...";
+        finding.hint += "...";
     if (choices.empty())
-        finding.mend = "it has none";
+        finding.hint = "it has none";
     state.report(std::move(finding));
 }
 

@@ -122,7 +122,7 @@ bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& no
     } catch (const NodeProblem& problem) {
         engine.state().scope = &scope;
         engine.declare_outputs(scope, node);
-        engine.state().report(node, problem.kind, Severity::error, problem.message, problem.mend);
+        engine.state().report(node, problem.kind, Severity::error, problem.message, problem.hint);
     }
     return true;
 }

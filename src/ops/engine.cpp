@@ -92,7 +92,7 @@ void BindEngine::resolve(const BindScope& scope, const Node& node, const Operato
         const bool run_time_value = problem.kind == FindingKind::unresolved_dimension && declared;
         context.note(run_time_value ? FindingKind::data_dependent_shape : problem.kind,
                      run_time_value ? Severity::note : Severity::error,
-                     problem.message + (run_time_value ? "; the declared shape is used" : ""), problem.mend);
+                     problem.message + (run_time_value ? "; the declared shape is used" : ""), problem.hint);
         if (!run_time_value)
             return;
         for (std::size_t i = 0; i < op.outputs.size(); ++i)
@@ -101,7 +101,7 @@ void BindEngine::resolve(const BindScope& scope, const Node& node, const Operato
             if (row.work)
                 row.work(context);
         } catch (const NodeProblem& work_problem) {
-            context.note(work_problem.kind, Severity::error, work_problem.message, work_problem.mend);
+            context.note(work_problem.kind, Severity::error, work_problem.message, work_problem.hint);
         }
     }
 }

@@ -11,6 +11,12 @@ namespace archsim {
 /// Operators that no standard has and configurations of language models need.
 inline constexpr std::string_view kArchsimDomain = "archsim";
 
+/// The same row in ONNX Runtime's own domain.
+constexpr OperatorRow of_microsoft(OperatorRow row) {
+    row.domain = kMicrosoftDomain;
+    return row;
+}
+
 std::span<const OperatorRow> unary_rows();
 std::span<const OperatorRow> binary_rows();
 std::span<const OperatorRow> generator_rows();

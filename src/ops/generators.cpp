@@ -147,11 +147,6 @@ constexpr OperatorRow random(std::string_view name, int since, NodeFunction infe
     return row;
 }
 
-constexpr OperatorRow contrib(OperatorRow row) {
-    row.domain = kMicrosoftDomain;
-    return row;
-}
-
 constexpr OperatorRow kGeneratorsRows[] = {
     {"Constant",
      kOnnxDomain,
@@ -166,7 +161,8 @@ constexpr OperatorRow kGeneratorsRows[] = {
     generator("ConstantOfShape", 9, infer_constant_of_shape, OpKind::data_movement, {},
               "a tensor of one value"),
     generator("Range", 11, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ..."),
-    contrib(generator("Range", 1, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ...")),
+    of_microsoft(
+        generator("Range", 1, infer_range, OpKind::elementwise, {2, 0}, "start, start + delta, ...")),
     generator("EyeLike", 9, infer_eye_like, OpKind::data_movement, {}, "ones on a diagonal"),
     // A counter-based generator (Philox, Salmon et al. SC 2011) takes 10 rounds of about 2 operations per
     // number.

@@ -285,19 +285,15 @@ constexpr OperatorRow sorting(std::string_view name, int since, NodeFunction inf
             {1, 0}, doc};
 }
 
-constexpr OperatorRow contrib(OperatorRow row) {
-    row.domain = kMicrosoftDomain;
-    return row;
-}
-
 constexpr OperatorRow kIndexingRows[] = {
     picking("Gather", 1, infer_gather, work_gather, fold_gather, "rows by index; reads only those rows"),
     picking("GatherElements", 11, infer_gather_elements, work_gather, nullptr,
             "elements by index along an axis"),
     picking("GatherND", 11, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples"),
-    contrib(picking("GatherND", 1, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples")),
-    contrib(sorting("Unique", 1, infer_unique, work_sort,
-                    "distinct elements by sorting; upper bound: all of them")),
+    of_microsoft(
+        picking("GatherND", 1, infer_gather_nd, work_gather, fold_gather_nd, "slices by index tuples")),
+    of_microsoft(sorting("Unique", 1, infer_unique, work_sort,
+                         "distinct elements by sorting; upper bound: all of them")),
     picking("Scatter", 9, infer_same, work_scatter, nullptr,
             "places elements by index (older ScatterElements)"),
     picking("ScatterElements", 11, infer_same, work_scatter, nullptr,

@@ -49,7 +49,7 @@ void require_known(BindEngine& engine, const std::vector<TensorId>& ids) {
         if (id != kNoTensor && !engine.graph().tensors[id].known) {
             engine.note_skipped();
             throw NodeProblem{FindingKind::unresolved_dimension, "an input of the loop has no shape",
-                              "mend the findings before this one"};
+                              "fix the findings before this one"};
         }
 }
 
@@ -98,12 +98,12 @@ class LoopRunner {
         }
     }
 
-    void report(Severity severity, std::string message, std::string mend) {
+    void report(Severity severity, std::string message, std::string hint) {
         engine_.state().scope = &scope_;
         engine_.state().report(node_,
                                severity == Severity::error ? FindingKind::unresolved_dimension
                                                            : FindingKind::data_dependent_shape,
-                               severity, std::move(message), std::move(mend));
+                               severity, std::move(message), std::move(hint));
     }
 
     /// What the condition computed in the body says about the trip count.

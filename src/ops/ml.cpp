@@ -61,7 +61,7 @@ void infer_label_encoder(NodeContext& c) {
     c.set_output(0, type, c.shape(0));
 }
 
-void infer_one_hot(NodeContext& c) {
+void infer_one_hot_encoder(NodeContext& c) {
     Shape out = c.shape(0);
     out.push_back(std::max(length_of(c.integers("cats_int64s")), length_of(c.texts("cats_strings"))));
     c.set_output(0, DataType::float32, std::move(out));
@@ -201,7 +201,7 @@ constexpr OperatorRow kMlRows[] = {
     feature("Imputer", infer_same, {2, 0}, "replaces missing values"),
     feature("LabelEncoder", infer_label_encoder, {1, 0}, "looks values up in a table"),
     feature("Normalizer", infer_float, {2, 1}, "scales rows to norm 1"),
-    feature("OneHotEncoder", infer_one_hot, {1, 0}, "one-hot rows by category"),
+    feature("OneHotEncoder", infer_one_hot_encoder, {1, 0}, "one-hot rows by category"),
     feature("Scaler", infer_float, {2, 0}, "subtracts an offset and scales"),
     map_row("CastMap", infer_cast_map, "a map as a tensor"),
     map_row("DictVectorizer", infer_dict_vectorizer, "a map as a vector by vocabulary"),

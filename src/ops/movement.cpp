@@ -403,11 +403,6 @@ constexpr OperatorRow moving(std::string_view name, int since, NodeFunction infe
             {},   doc};
 }
 
-constexpr OperatorRow contrib(OperatorRow row) {
-    row.domain = kMicrosoftDomain;
-    return row;
-}
-
 constexpr OperatorRow kMovementRows[] = {
     moving("Transpose", 1, infer_transpose, work_transpose, fold_transpose,
            "permutes axes; free when only axes of size 1 move"),
@@ -420,8 +415,9 @@ constexpr OperatorRow kMovementRows[] = {
     moving("CenterCropPad", 18, infer_center_crop_pad, work_copy, nullptr, "crops or pads around the centre"),
     moving("DepthToSpace", 1, infer_depth_to_space, work_movement, nullptr, "channels to pixels"),
     moving("SpaceToDepth", 1, infer_space_to_depth, work_movement, nullptr, "pixels to channels"),
-    contrib(moving("Pad", 1, infer_pad, work_copy, nullptr, "adds a border; negative pads crop")),
-    contrib(moving("Trilu", 1, infer_same, work_movement, nullptr, "upper or lower triangle, the rest zero")),
+    of_microsoft(moving("Pad", 1, infer_pad, work_copy, nullptr, "adds a border; negative pads crop")),
+    of_microsoft(
+        moving("Trilu", 1, infer_same, work_movement, nullptr, "upper or lower triangle, the rest zero")),
     moving("Trilu", 14, infer_same, work_movement, nullptr, "upper or lower triangle, the rest zero"),
     moving("ReverseSequence", 10, infer_same, work_movement, nullptr, "reverses sequences of given lengths"),
 };

@@ -200,8 +200,8 @@ std::optional<std::pair<std::int64_t, std::int64_t>> NodeContext::rebatch() cons
     return state_.rebatch;
 }
 
-void NodeContext::note(FindingKind kind, Severity severity, std::string message, std::string mend) const {
-    state_.report(node_, kind, severity, std::move(message), std::move(mend));
+void NodeContext::note(FindingKind kind, Severity severity, std::string message, std::string hint) const {
+    state_.report(node_, kind, severity, std::move(message), std::move(hint));
 }
 
 const SequenceElements* NodeContext::sequence(std::size_t i) const {

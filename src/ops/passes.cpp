@@ -55,7 +55,7 @@ void check_outputs(const Graph& graph, BindState& state) {
             finding.message = "the file declares " + std::to_string(d.value) + " for axis " +
                               std::to_string(axis) + " of this output, its operators give " +
                               std::to_string(found.shape[axis]) + "; the latter is used";
-            finding.mend = "export the model again, or bind the sizes it was exported with";
+            finding.hint = "export the model again, or bind the sizes it was exported with";
             state.report(std::move(finding));
         }
     }

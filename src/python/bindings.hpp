@@ -13,3 +13,5 @@ archsim::Conditions conditions(const std::string& precision, const std::string& 
 
 /// Adds the class DesignSpace.
 void bind_design_space(pybind11::module_& m);
+/// Adds the answers of the other tools, and what saves results.
+void bind_answers(pybind11::module_& m);

@@ -184,6 +184,15 @@ PYBIND11_MODULE(_archsim, m) {
                                        keys.push_back(metric->key);
                                    return keys;
                                })
+        .def_property_readonly(
+            "fields",
+            [](const MetricTable& table) {
+                std::map<std::string, std::pair<std::string, bool>> fields;
+                for (const Metric* metric : table.rows())
+                    fields[metric->key] = {metric->field, metric->better == Better::higher};
+                return fields;
+            },
+            "By key: the attribute of a Result that holds the value, and whether higher is better.")
         .def(
             "with_metric",
             [](const MetricTable& table, const std::string& key, const std::string& title,
@@ -332,4 +341,5 @@ PYBIND11_MODULE(_archsim, m) {
             "Every metric over hardware x batches as NumPy arrays; NaN where a device cannot run the model.");
 
     bind_design_space(m);
+    bind_answers(m);
 }

@@ -56,7 +56,7 @@ std::string to_string(const Parallelism& p) {
          {std::pair("tp", p.tensor), std::pair("pp", p.pipeline), std::pair("dp", p.data)})
         if (value > 1)
             text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
-    return text.empty() ? "1 chip" : text;
+    return text.empty() ? "1 device" : text;
 }
 
 bool ServiceLevel::met_by(const ServingSummary& s) const {

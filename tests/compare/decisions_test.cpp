@@ -39,22 +39,22 @@ TEST_CASE("limits are read with their units", "[decisions]") {
         CHECK_THROWS_AS(parse_constraint(metric::latency, text, "--max-latency"), UsageError);
 }
 
-TEST_CASE("verdicts carry their margin, and say when the limit lies in the interval", "[decisions]") {
+TEST_CASE("verdicts carry their headroom, and say when the limit lies in the interval", "[decisions]") {
     const std::vector<Result> results = {made(1, 0.010, 100), made(2, 0.019, 105)};
     DecisionRequest request;
     request.constraints = {{&metric::latency, 0.020}, {&metric::throughput, 80}};
     const Decision d = decide(results, request);
     CHECK(d.verdicts[0][0].met);
     CHECK(d.verdicts[0][0].certain);
-    CHECK(d.verdicts[0][0].margin == Approx(0.5));
-    CHECK(d.verdicts[0][1].margin == Approx(0.25));
+    CHECK(d.verdicts[0][0].headroom == Approx(0.5));
+    CHECK(d.verdicts[0][1].headroom == Approx(0.25));
     CHECK(d.verdicts[1][0].met);
     CHECK_FALSE(d.verdicts[1][0].certain); // 17.1 to 20.9 ms
     // Phi(1.6449 ln(20 / 19) / ln 1.1) = Phi(0.885)
     CHECK(d.verdicts[1][0].probability == Approx(0.812).epsilon(0.002));
     CHECK(d.verdicts[0][0].probability > 0.999);
     CHECK_FALSE(d.verdicts[1][1].met); // 52.6 of 80 per second
-    CHECK(d.verdicts[1][1].margin == Approx(1 / 0.019 / 80 - 1));
+    CHECK(d.verdicts[1][1].headroom == Approx(1 / 0.019 / 80 - 1));
     CHECK(d.qualifies == std::vector<bool>{true, false});
     REQUIRE(d.recommended);
     CHECK(d.recommended->best == 0);
@@ -71,7 +71,7 @@ TEST_CASE("none qualifies: the nearest is the one with the smallest shortfall", 
     CHECK_FALSE(d.recommended);
     REQUIRE(d.nearest);
     CHECK(d.nearest->result == 1);
-    CHECK(d.verdicts[1][0].margin == Approx(-0.1));
+    CHECK(d.verdicts[1][0].headroom == Approx(-0.1));
     CHECK_FALSE(d.verdicts[2][0].value);
 }
 

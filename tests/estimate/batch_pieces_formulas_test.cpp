@@ -47,7 +47,7 @@ struct TwoImages {
         options.smaller_batch = [this](std::size_t level) -> std::shared_ptr<const NetworkWork> {
             return level == 0 ? std::shared_ptr<const NetworkWork>(one, &one->work) : nullptr;
         };
-        return schedule_at(BatchCounts().of(both.work, machine, options), machine, clock_ratio);
+        return schedule_at(BatchCounts().of(both.work, machine, options), machine, clock_ratio).schedule;
     }
 };
 

@@ -187,7 +187,7 @@ TEST_CASE("an event without a price is a finding, not a silent zero", "[energy]"
     const auto findings = unpriced_events(events, machine);
     REQUIRE(findings.size() == 1);
     CHECK(findings[0].message.find("domain_token") != std::string::npos);
-    CHECK_FALSE(findings[0].mend.empty());
+    CHECK_FALSE(findings[0].hint.empty());
 }
 
 TEST_CASE("wall power adds the host's share and the supply's loss", "[energy]") {

@@ -1,4 +1,5 @@
-// Subgraphs that count alike are mapped and priced once: the result must be that of mapping each of them.
+// An equivalence class of subgraphs is mapped and priced once: the result must be that of mapping each of
+// them.
 
 #include "laws/laws.hpp"
 #include "run/session/graph_run.hpp"
@@ -52,7 +53,7 @@ void check_same(const Estimate& a, const Estimate& b, double rounding = 0) {
 
 } // namespace
 
-TEST_CASE("every mapper counts alike what is called alike", "[laws][estimate]") {
+TEST_CASE("every mapper counts the members of an equivalence class alike", "[laws][estimate]") {
     std::size_t shared = 0, all = 0;
     for (const char* model : {"resnet50", "bert-base", "googlenet", "mobilenet_v2", "swin_t", "gpt2"})
         for (const std::string& hardware : laws::hardware())
@@ -63,16 +64,16 @@ TEST_CASE("every mapper counts alike what is called alike", "[laws][estimate]") 
                 const Machine& machine = *result.machine;
                 const Mapper& mapper = mapper_for(machine.device->family);
                 const NetworkWork& work = *result.work;
-                REQUIRE(work.alike.size() == work.subgraphs.size());
+                REQUIRE(work.representatives.size() == work.subgraphs.size());
                 std::vector<Mapping> own(work.subgraphs.size());
                 for (std::size_t i = 0; i < own.size(); ++i) {
                     mapper.map(work.subgraphs[i], work, machine, own[i]);
-                    REQUIRE(work.alike[i] <= i);
+                    REQUIRE(work.representatives[i] <= i);
                     ++all;
-                    shared += work.alike[i] < i;
+                    shared += work.representatives[i] < i;
                     INFO(model << " on " << hardware << ": " << work.subgraphs[i].name << " and "
-                               << work.subgraphs[work.alike[i]].name);
-                    if (!same(own[i], own[work.alike[i]]))
+                               << work.subgraphs[work.representatives[i]].name);
+                    if (!same(own[i], own[work.representatives[i]]))
                         FAIL("counted differently");
                 }
             }
@@ -87,7 +88,7 @@ TEST_CASE("sharing counts changes an estimate by no more than rounding", "[laws]
                 continue;
             INFO(model << " on " << hardware);
             NetworkWork each = *result.work;
-            each.alike.clear();
+            each.representatives.clear();
             check_same(result.estimate, estimate(each, *result.machine, {}), 1e-12);
         }
 }

@@ -32,7 +32,7 @@ const Finding* at(const std::vector<Finding>& findings, const std::string& where
 
 /// The single finding expected for a device, with what it must say.
 void require_one(const json& device, FindingKind kind, const std::string& where, const std::string& says,
-                 const std::string& mend) {
+                 const std::string& hint) {
     const auto findings = check(device);
     for (const Finding& finding : findings)
         UNSCOPED_INFO(to_string(finding));
@@ -41,7 +41,7 @@ void require_one(const json& device, FindingKind kind, const std::string& where,
     CHECK(findings[0].where == where);
     CHECK_THAT(findings[0].file, Catch::EndsWith("Acme-1.json"));
     CHECK_THAT(findings[0].message, Catch::Contains(says));
-    CHECK_THAT(findings[0].mend, Catch::Contains(mend));
+    CHECK_THAT(findings[0].hint, Catch::Contains(hint));
 }
 
 } // namespace
@@ -52,7 +52,7 @@ TEST_CASE("a sound device has no findings", "[hardware][check]") {
     CHECK(check(small_device("Acme-1")).empty());
 }
 
-TEST_CASE("each mistake is one finding with pointer, value, unit and mend", "[hardware][check]") {
+TEST_CASE("each mistake is one finding with pointer, value, unit and hint", "[hardware][check]") {
     json device = small_device("Acme-1");
 
     SECTION("wrong unit") {
@@ -330,7 +330,7 @@ TEST_CASE("an unknown key that reader and schema both see is one finding", "[har
         UNSCOPED_INFO(to_string(finding));
     CHECK(findings.size() == 2);
     REQUIRE(at(findings, "/powr") != nullptr);
-    CHECK_THAT(at(findings, "/powr")->mend, Catch::Contains("\"power\" meant"));
+    CHECK_THAT(at(findings, "/powr")->hint, Catch::Contains("\"power\" meant"));
     REQUIRE(at(findings, "/comment") != nullptr);
     CHECK(at(findings, "/comment")->kind == FindingKind::unknown_key);
 }

@@ -81,7 +81,7 @@ TEST_CASE("a stack's mistakes are findings", "[hardware]") {
     const auto runtime = database.runtime("wrong");
     REQUIRE(runtime->findings.size() == 1);
     CHECK(runtime->findings[0].where == "/parameters/kernel_overhed");
-    CHECK_THAT(runtime->findings[0].mend, Catch::Contains("kernel_overhead"));
+    CHECK_THAT(runtime->findings[0].hint, Catch::Contains("kernel_overhead"));
     CHECK_THROWS_WITH(database.runtime("worse"), Catch::Contains("/parameters/matrix_efficiency/value"));
 }
 

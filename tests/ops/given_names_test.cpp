@@ -39,7 +39,7 @@ TEST_CASE("a value that only a run would know can be given by the name of the te
     REQUIRE_FALSE(unaided.complete());
     const Finding* problem = finding_at(unaided, "Reshape_2", FindingKind::unresolved_dimension);
     REQUIRE(problem);
-    CHECK_THAT(problem->mend, Contains("--input target="));
+    CHECK_THAT(problem->hint, Contains("--input target="));
 
     Bindings bindings;
     bindings.input_values["target"] = {3, 16};
@@ -89,7 +89,7 @@ TEST_CASE("names that the model does not have are told, with those it has", "[op
     const ShapedGraph s = bound(g, bindings);
     const Finding* typo = finding_at(s, "sequnce", FindingKind::unknown_name);
     REQUIRE(typo);
-    CHECK_THAT(typo->mend, Contains("batch, sequence"));
+    CHECK_THAT(typo->hint, Contains("batch, sequence"));
     CHECK(finding_at(s, "nothing", FindingKind::unknown_name));
     CHECK(finding_at(s, "y", FindingKind::unknown_name)); // an output, not an input
     CHECK_FALSE(finding_at(s, "batch", FindingKind::unknown_name));

@@ -103,7 +103,7 @@ TEST_CASE("everything wrong is reported at once", "[ops]") {
     bool dimension = false, unknown = false;
     for (const Finding& f : s.findings) {
         dimension = dimension || (f.kind == FindingKind::unresolved_dimension &&
-                                  f.mend.find("--dim n=") != std::string::npos);
+                                  f.hint.find("--dim n=") != std::string::npos);
         unknown = unknown || (f.kind == FindingKind::unknown_operator && f.where == "Frobnicate_1" &&
                               f.op_type == "Frobnicate" && f.domain == "my.domain" && f.opset == 1);
     }

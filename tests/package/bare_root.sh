@@ -1,43 +1,22 @@
 #!/usr/bin/env bash
-# The Debian package where it is used: in a root that has a compiler, CMake, pkg-config and Python, and nothing that the
-# library was built with. Programs are linked in every way that README names, and run.
-#   bare_root.sh BUILD_DIR CACHE_DIR      needs root (chroot) and debootstrap; the root is kept in CACHE_DIR
+# The Debian package where it is used: in a bare root. Programs are linked in every way that README names, and run.
+#   bare_root.sh PACKAGE CACHE_DIR
 set -euo pipefail
 export LC_ALL=C
-build=$1
+package=$1
 cache=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 project=$(cd "$here/../.." && pwd)
-root=$cache/bare_root
-needs=(g++ make cmake pkg-config python3 python3-numpy)
-
-fail() {
-    echo "bare_root.sh: $*" >&2
-    exit 1
-}
-# Without /proc and with an empty environment, as little as a program can have.
-in_root() { chroot "$root" /usr/bin/env -i PATH=/usr/bin:/bin:/usr/sbin:/sbin HOME=/ LC_ALL=C "$@"; }
-
-if [ ! -f "$root/ready" ] || [ "$(cat "$root/ready")" != "${needs[*]}" ]; then
-    rm -rf "$root"
-    mkdir -p "$cache"
-    debootstrap --variant=minbase bookworm "$root" >"$cache/bare_root.log" 2>&1 || fail "see $cache/bare_root.log"
-    in_root DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${needs[@]}" \
-        >>"$cache/bare_root.log" 2>&1 || fail "see $cache/bare_root.log"
-    rm -f "$root"/var/cache/apt/archives/*.deb
-    echo "${needs[*]}" >"$root/ready"
-fi
+# shellcheck source=tests/package/root.sh
+source "$here/root.sh"
 
 # Without dpkg-dev there is no package rather than one that names no dependencies.
-if said=$(cmake -D CPACK_GENERATOR=DEB -D CPACK_TEMPORARY_DIRECTORY="$build/none" -D ARCHSIM_SHLIBDEPS=/no/such/program \
+if said=$(cmake -D CPACK_GENERATOR=DEB -D CPACK_TEMPORARY_DIRECTORY=/no/such/folder -D ARCHSIM_SHLIBDEPS=/no/such/program \
     -P "$project/cmake/debian_depends.cmake" 2>&1); then
     fail "a package is made without dpkg-shlibdeps"
 fi
 [[ $said == *"apt-get install dpkg-dev"* ]] || fail "no hint at dpkg-dev: $said"
 
-rm -rf "$build/debian"
-(cd "$build" && cpack -G DEB -B "$build/debian" >"$build/debian.log" 2>&1) || fail "cpack: $(tail -5 "$build/debian.log")"
-package=$(echo "$build"/debian/*.deb)
 depends=$(dpkg-deb --field "$package" Depends)
 for library in libc6 libstdc++6; do
     [[ $depends == *"$library "* ]] || fail "the package does not depend on $library: $depends"
@@ -53,15 +32,9 @@ cp "$package" "$root/package.deb"
 cp "$here"/*.cpp "$here/CMakeLists.txt" "$project"/docs/examples/estimate.* "$root/consumer"
 in_root dpkg --install /package.deb >/dev/null || fail "the package lacks a dependency in a root with ${needs[*]}"
 
-expect() { # what a command prints
-    local wanted=$1
-    shift
-    said=$(in_root "$@" 2>&1) || fail "$*: $said"
-    [[ $said == *"$wanted"* ]] || fail "$* printed: $said"
-}
-expect "Hardware Comparison" compare_models resnet50 --deployment edge
+first_answer "the Debian package" in_root compare_models resnet50 --deployment edge
 loaded=$(in_root ldd /usr/bin/compare_models | sed -E 's/^\s*(\S+).*/\1/; s/.*\///; s/\.so.*//' | sort | tr '\n' ' ')
-[ "$loaded" = "ld-linux-x86-64 libc libgcc_s libm libstdc++ linux-vdso " ] || fail "a tool loads $loaded"
+[ "$loaded" = "ld-linux-x86-64 libarchsim libc libgcc_s libm libstdc++ linux-vdso " ] || fail "a tool loads $loaded"
 
 in_root cmake -S /consumer -B /consumer/build >/dev/null || fail "find_package"
 in_root cmake --build /consumer/build >/dev/null || fail "building with find_package"
@@ -79,11 +52,11 @@ if [ -d "$root/usr/lib/python3/dist-packages/archsim" ]; then
     expect H100 python3 /consumer/batch_sweep.py
 fi
 
-# No data folder at all: the devices are in the library, and a model is a file.
-cp "$root/usr/share/archsim/models/onnx/resnet18.onnx" "$root/consumer"
+# No data folder at all: the devices are in the library, and a model is a file, packed as it is installed.
+cp "$root/usr/share/archsim/models/onnx/resnet18.onnx.gz" "$root/consumer"
 mv "$root/usr/share/archsim" "$root/consumer/data"
 for program in static_consumer shared_consumer; do
-    expect estimated "/consumer/build/$program" /consumer/resnet18.onnx
+    expect estimated "/consumer/build/$program" /consumer/resnet18.onnx.gz
     ! said=$(in_root "/consumer/build/$program" 2>&1) || fail "$program found a catalogue"
     [[ $said == *"no catalogue of models in /usr/local/share/archsim/models, /usr/share/archsim/models"* ]] ||
         fail "$program without a catalogue: $said"

@@ -74,7 +74,7 @@ TEST_CASE("columns: missing, twice, misspelt", "[run]") {
     header.insert(header.size() - 1, ",wieght");
     const auto table = parse_measurements(header, "f");
     REQUIRE(table.findings.size() == 1);
-    CHECK_THAT(table.findings[0].mend, Catch::Contains("weight"));
+    CHECK_THAT(table.findings[0].hint, Catch::Contains("weight"));
 }
 
 TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]") {

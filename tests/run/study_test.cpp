@@ -33,7 +33,7 @@ std::vector<Finding> findings_of(const json& study) {
 
 /// The only mistake of a study, with what must be said about it.
 void require_one(const json& study, const std::string& where, const std::string& says,
-                 const std::string& mend) {
+                 const std::string& hint) {
     const auto findings = findings_of(study);
     for (const Finding& finding : findings)
         UNSCOPED_INFO(to_string(finding));
@@ -41,7 +41,7 @@ void require_one(const json& study, const std::string& where, const std::string&
     CHECK_THAT(findings[0].file, Catch::EndsWith("study.json"));
     CHECK(findings[0].where == where);
     CHECK_THAT(findings[0].message, Catch::Contains(says));
-    CHECK_THAT(findings[0].mend, Catch::Contains(mend));
+    CHECK_THAT(findings[0].hint, Catch::Contains(hint));
 }
 
 } // namespace
@@ -79,7 +79,7 @@ TEST_CASE("the schema and the reader know the same fields", "[study]") {
     CHECK((*schema)["properties"].size() == 14);
 }
 
-TEST_CASE("each mistake of a study is one finding with its pointer and mend", "[study]") {
+TEST_CASE("each mistake of a study is one finding with its pointer and hint", "[study]") {
     json study = small_study();
     SECTION("unknown field") {
         study["modles"] = study["models"];

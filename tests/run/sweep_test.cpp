@@ -2,6 +2,7 @@
 #include "archsim/run/sweep.hpp"
 
 #include "archsim/hardware/device_changes.hpp"
+#include "map/counts_of_structure.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/sweep/ordered_work.hpp"
 
@@ -165,6 +166,57 @@ TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
         CHECK(*row.value(metric::memory) == own.estimate.memory.peak_bytes);
     }
     CHECK(compared > 150);
+}
+
+TEST_CASE("machines that a mapper counts alike are counted once and give every estimate its own numbers",
+          "[sweep][laws]") {
+    // Every lever and the clock, on a device of each family; the middle factors come back after the others.
+    for (const char* const device :
+         {"H100", "Xeon-8490H", "TPU-v4", "KPU-T64", "QRB5165", "DPU-ZCU102", "CGRA-Plasticine", "Hailo-8"})
+        for (std::size_t l = 0; l < kLeverCount; ++l) {
+            const std::string lever(info_of(static_cast<Lever>(l)).name);
+            SweepRequest q;
+            q.models = {"resnet18"};
+            q.hardware = {device};
+            q.precisions = {"int8"};
+            q.batches = {8};
+            q.axes = {parse_sweep_axis("clock=1x,0.8x"), parse_sweep_axis(lever + "=1x,0.3x,3x,1x")};
+            for (const Scenario scenario : {Scenario::latency, Scenario::throughput}) {
+                q.conditions.scenario = scenario;
+                const Sweep sweep(session(), q);
+                for (const SweepRow& row : all_rows(sweep, 1)) {
+                    CAPTURE(device, lever, row.factors, scenario == Scenario::latency);
+                    Conditions conditions = q.conditions;
+                    conditions.precision = *PrecisionConfig::parse("int8");
+                    conditions.keep_subgraphs = false;
+                    conditions.structure[Structure::clock] = row.factors[0];
+                    conditions.changes[static_cast<Lever>(l)] = row.factors[1];
+                    const Result alone = session().estimate({.model = session().load("resnet18"), .batch = 8},
+                                                            device, conditions);
+                    REQUIRE(row.status == alone.estimate.status);
+                    REQUIRE(row.power_limited == alone.estimate.power_limited);
+                    for (const Metric* metric : MetricTable::standard().rows())
+                        REQUIRE(row.value(*metric) == value_of(alone, *metric));
+                }
+            }
+        }
+}
+
+TEST_CASE("a mapper that does not say what it counts by is asked at every point", "[sweep][mapper]") {
+    // Counts by the bandwidth, as no mapper of the library does here.
+    struct ByBandwidth final : Mapper {
+        std::string_view name() const override { return "by bandwidth"; }
+        void map(const SubgraphWork&, const NetworkWork&, const Machine& machine,
+                 Mapping& out) const override {
+            out.add(Resource::overhead_cycles, Lane::overhead, machine.rate(Resource::dram_bytes));
+        }
+    };
+    Machine machine = *session().machine("TPU-v4", {});
+    CHECK_FALSE(counts_depend_on(Lever::bandwidth, machine));
+    CHECK(counts_depend_on(Lever::fixed_cost, machine));
+    machine.mapper = std::make_shared<ByBandwidth>();
+    for (std::size_t l = 0; l < kLeverCount; ++l)
+        CHECK(counts_depend_on(static_cast<Lever>(l), machine));
 }
 
 TEST_CASE("shards cover the space once", "[sweep]") {

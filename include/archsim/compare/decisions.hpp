@@ -34,7 +34,7 @@ struct Verdict {
     /// normal in logarithms on either side of the value. Worked: value 10 ms, interval to 14 ms, limit 11 ms:
     /// Phi(1.645 ln 1.1 / ln 1.4) = Phi(0.466) = 0.68.
     double probability = 0;
-    double margin =
+    double headroom =
         0; ///< room relative to the limit: 0.25 = a quarter below it; negative = short by that much
 };
 

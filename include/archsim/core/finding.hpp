@@ -1,5 +1,5 @@
 #pragma once
-// Typed findings and errors. A finding is something the user should know or mend; several are collected and
+// Typed findings and errors. A finding is something the user should know or fix; several are collected and
 // reported together. An Error is thrown when no result is possible; its class says what is off.
 //
 // Exceptions rather than a Result type: failures here are rare, carry a list of findings, and cross several
@@ -39,20 +39,20 @@ enum class FindingKind {
 ARCHSIM_API std::string_view name_of(FindingKind kind);
 ARCHSIM_API std::string_view name_of(Severity severity);
 
-/// Something the user should know or mend, with its place.
+/// Something the user should know or fix, with its place.
 struct Finding {
     FindingKind kind = FindingKind::malformed_file;
     Severity severity = Severity::error;
     std::string message; ///< one sentence: what is wrong
     std::string file;    ///< file it was found in, when there is one
     std::string where;   ///< node name or JSON pointer
-    std::string mend;    ///< what the user can do about it
+    std::string hint;    ///< what the user can do about it
     std::string op_type; ///< for operators
     std::string domain;
     int opset = 0;
 };
 
-/// "file: where: message; mend" in one line.
+/// "file: where: message; hint" in one line.
 ARCHSIM_API std::string to_string(const Finding& finding);
 
 /// Base of everything this library throws on purpose.

@@ -84,8 +84,9 @@ class ARCHSIM_API Mapper {
     virtual ~Mapper();
     /// Name of the counting model: "weight-stationary".
     virtual std::string_view name() const = 0;
-    /// Counts for one subgraph. `out` arrives empty. The library's mappers count alike what
-    /// NetworkWork::alike calls alike, and are asked once for it; others are asked for every subgraph.
+    /// Counts for one subgraph. `out` arrives empty. The library's mappers count the
+    /// members of an equivalence class (NetworkWork::representatives) alike, and are asked once for each
+    /// class; others are asked for every subgraph.
     virtual void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
                      Mapping& out) const = 0;
     /// Counts once per inference. The default adds Parameter::inference_overhead, and in end-to-end scope

@@ -67,9 +67,9 @@ struct NetworkWork {
     const Partition* partition = nullptr;
     PrecisionConfig precision;
     std::vector<SubgraphWork> subgraphs;
-    /// For each subgraph the first one that counts alike in everything but name and place; empty where that
-    /// was not looked for. Those are mapped and priced once.
-    std::vector<std::uint32_t> alike;
+    /// For each subgraph the first one of its equivalence class: the same in everything but name and place;
+    /// empty where that was not looked for. A class is mapped and priced once.
+    std::vector<std::uint32_t> representatives;
     double batch = 1;
     double weight_bytes = 0;                  ///< every weight once
     double largest_activation_bytes = 0;      ///< largest input + output of one subgraph

@@ -20,7 +20,7 @@ struct BindState;
 struct NodeProblem {
     FindingKind kind = FindingKind::malformed_node;
     std::string message; ///< one sentence without the node's name
-    std::string mend;
+    std::string hint;
 };
 
 /// A sequence whose length is known: what is known of each element.
@@ -122,7 +122,7 @@ class ARCHSIM_API NodeContext {
     /// The batch that the file fixes and the one that the user wants instead, where they differ.
     std::optional<std::pair<std::int64_t, std::int64_t>> rebatch() const;
     /// Adds a finding about this node.
-    void note(FindingKind kind, Severity severity, std::string message, std::string mend) const;
+    void note(FindingKind kind, Severity severity, std::string message, std::string hint) const;
 
     /// Elements of a sequence input or null when its length is unknown.
     const SequenceElements* sequence(std::size_t i) const;

@@ -11,7 +11,7 @@
 
 namespace archsim {
 
-/// A verdict with its margin per result and limit, the Pareto front, and the recommendation, or what is
+/// A verdict with its headroom per result and limit, the Pareto front, and the recommendation, or what is
 /// nearest when nothing qualifies. `labels` name the results.
 ARCHSIM_API std::vector<Block> decision_blocks(const Decision& decision, std::span<const Result> results,
                                                const std::vector<std::string>& labels);

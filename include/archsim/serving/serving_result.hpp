@@ -24,7 +24,7 @@ struct Parallelism {
 };
 /// Parses "tp=4,pp=2,dp=1"; throws UsageError naming what is wrong.
 ARCHSIM_API Parallelism parse_parallelism(std::string_view text);
-/// "tp=4,pp=2"; "1 chip" when nothing is shared.
+/// "tp=4,pp=2"; "1 device" when nothing is shared.
 ARCHSIM_API std::string to_string(const Parallelism& parallelism);
 
 /// Limits on the ninety-ninth percentile, in seconds; 0: none.

@@ -61,6 +61,8 @@ class MetricTable:
     def __init__(self) -> None: ...
     @property
     def keys(self) -> list[str]: ...
+    @property
+    def fields(self) -> dict[str, tuple[str, bool]]: ...
     def with_metric(
         self,
         key: str,
@@ -153,6 +155,43 @@ class Session:
         scope: Scope = "kernel",
         devices: int = 1,
     ) -> Comparison: ...
+    def study(self, file: str | PathLike[str]) -> Study: ...
+    def architectures(
+        self,
+        model: str,
+        architectures: Sequence[str] = (),
+        *,
+        explain: Sequence[str] = (),
+        metric: str = "energy",
+        level: Literal["summary", "detailed", "subgraph"] = "summary",
+        batch: int = 1,
+        dims: Mapping[str, int] = {},
+        precision: str = "fp32",
+        baseline: str = "",
+    ) -> ArchitectureComparison: ...
+    def model_classes(
+        self, architectures: Sequence[str] = (), *, precision: str = "fp32", baseline: str = ""
+    ) -> ModelClassComparison: ...
+    def batches(
+        self,
+        model: str,
+        hardware: str | Sequence[str],
+        batches: Sequence[int] = ...,
+        *,
+        precision: str = "fp32",
+        stack: str = "",
+    ) -> BatchAnalysis: ...
+    def serve(
+        self,
+        model: str,
+        hardware: str | Sequence[str],
+        *,
+        rate_per_s: float,
+        prompt_tokens: int = 512,
+        output_tokens: int = 128,
+        requests: int = 500,
+        precision: str = "fp16",
+    ) -> Serving: ...
     def sweep(
         self,
         model: Model | str,
@@ -164,6 +203,84 @@ class Session:
         scenario: Scenario = "latency",
         metrics: MetricTable | None = None,
     ) -> dict[str, numpy.ndarray]: ...
+
+class _Answer:
+    def to_text(self, width: int = 100) -> str: ...
+    def to_markdown(self) -> str: ...
+    def to_csv(self) -> str: ...
+    def to_html(self) -> str: ...
+    def to_json(self) -> str: ...
+    def to_dict(self) -> dict[str, Any]: ...
+    def save(self, path: str | PathLike[str]) -> Path: ...
+
+class Study(_Answer):
+    @property
+    def results(self) -> list[Result]: ...
+    @staticmethod
+    def of_results(results: Sequence[Result], title: str) -> Study: ...
+    def to_dataframe(self) -> Any: ...
+
+class ArchitectureComparison(_Answer):
+    @property
+    def results(self) -> list[Result]: ...
+    @property
+    def labels(self) -> list[str]: ...
+    def to_dataframe(self) -> Any: ...
+
+class BatchAnalysis(_Answer):
+    @property
+    def results(self) -> list[Result]: ...
+    def to_dataframe(self) -> Any: ...
+
+class ModelClassComparison(_Answer):
+    def to_dataframe(self) -> Any: ...
+
+class Serving(_Answer): ...
+
+class HistoryChanges(_Answer):
+    @property
+    def worse(self) -> int: ...
+
+class HistoryRows(_Answer):
+    def to_dataframe(self) -> Any: ...
+
+def save_results(file: str | PathLike[str], results: Sequence[Result], title: str = ...) -> int: ...
+def compare_history(
+    file: str | PathLike[str],
+    before: str = "previous",
+    after: str = "last",
+    *,
+    metric: str = "latency",
+    threshold: float = 0.0,
+) -> HistoryChanges: ...
+def history_rows(file: str | PathLike[str]) -> HistoryRows: ...
+
+BACKENDS: dict[str, tuple[str, str]]
+
+class ComparisonRunner:
+    session: Session
+    results: list[tuple[str, Result]]
+    def __init__(
+        self,
+        model: Model | str | Sequence[Model | str],
+        backends: Sequence[str | Mapping[str, str]] = ...,
+        batch_sizes: Sequence[int] = (1,),
+        *,
+        precision: str = "fp32",
+        dims: Mapping[str, int] | None = None,
+        prompt_tokens: int | None = None,
+        generate_tokens: int | None = None,
+        scenario: Scenario = "latency",
+        scope: Scope = "kernel",
+        session: Session | None = None,
+    ) -> None: ...
+    def run(self, progress: Callable[[int, int], object] | None = None) -> ComparisonRunner: ...
+    def study(self, title: str = "Comparison") -> Study: ...
+    def to_dataframe(self) -> Any: ...
+    def best(self, metric: str = "latency", *, batch: int | None = None, model: str | None = None) -> str | None: ...
+    def speedups(self, baseline: str | None = None) -> dict[tuple[str, int], dict[str, float | None]]: ...
+    def generate_report(self, path: str | PathLike[str] = "comparison_report.html", title: str = "Comparison") -> Path: ...
+    def save(self, file: str | PathLike[str], title: str = "ComparisonRunner") -> int: ...
 
 class SweepRows:
     def __len__(self) -> int: ...

@@ -8,6 +8,7 @@
 
 #include "archsim/report/energy_report.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/operation_shares.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/subgraph_table.hpp"
 
@@ -58,9 +59,12 @@ Facts performance(const Result& r) {
     facts.items.push_back({"Latency", with_interval(metric::latency, r)});
     facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
     facts.items.push_back({"Power", format_power(e.power_w)});
-    facts.items.push_back(
-        {"Utilization", fmt::format("{} ({} to {} over subgraphs)", format_percent(e.utilization),
-                                    format_percent(e.utilization_min), format_percent(e.utilization_max))});
+    facts.items.push_back({"Utilization", format_percent(e.utilization)});
+    for (NamedValue& item : utilization_facts(r))
+        if (item.name != "Average")
+            facts.items.push_back(std::move(item));
+    for (NamedValue& item : time_shares(r))
+        facts.items.push_back(std::move(item));
     return facts;
 }
 

@@ -153,7 +153,7 @@ Table comparison_table(const ArchitectureComparison& c) {
             add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
     add_estimated(c, columns, {"Precision", "", "executed_precision", Align::left, 2},
                   [&](std::size_t i) { return Cell{precision_label(c.results[i])}; });
-    add_estimated(c, columns, {"Runtime", "", "runtime", Align::left, 4},
+    add_estimated(c, columns, {"Stack", "", "runtime", Align::left, 4},
                   [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
     std::vector<std::size_t> rows(c.results.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});

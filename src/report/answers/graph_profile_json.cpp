@@ -1,5 +1,6 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/graph_profile.hpp"
+#include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 
 #include <cmath>
@@ -78,13 +79,6 @@ Json module_json(const ModuleProfile& module) {
     return row;
 }
 
-Json finding_json(const Finding& finding) {
-    return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
-            {"message", finding.message},    {"where", finding.where},
-            {"mend", finding.mend},          {"op_type", finding.op_type},
-            {"domain", finding.domain},      {"opset", finding.opset}};
-}
-
 } // namespace
 
 std::string to_json(const GraphProfile& profile, const GraphProfileView& view) {
@@ -132,9 +126,7 @@ std::string to_json(const GraphProfile& profile, const GraphProfileView& view) {
     append(document, "tensors", std::move(tensors));
     append(document, "tensor_types", std::move(types));
     append(document, "data_dependent_tensors", std::move(bounds));
-    Json& findings = document["findings"] = Json::array();
-    for (const Finding& finding : graph.findings)
-        findings.push_back(finding_json(finding));
+    document["findings"] = findings_json(graph.findings);
     return document_text(document);
 }
 

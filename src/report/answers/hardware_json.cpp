@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/hardware_list.hpp"
+#include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 
 #include <nlohmann/json.hpp>
@@ -16,19 +17,6 @@ constexpr const char* kSchema = "archsim.list_hardware_mappers/1";
 
 Json value_json(const Fact& fact) {
     return fact.known() ? Json(fact.value) : Json(nullptr);
-}
-
-Json finding_json(const Finding& finding) {
-    return {{"kind", name_of(finding.kind)}, {"severity", name_of(finding.severity)},
-            {"file", finding.file},          {"pointer", finding.where},
-            {"message", finding.message},    {"mend", finding.mend}};
-}
-
-Json findings_json(const std::vector<Finding>& findings) {
-    Json list = Json::array();
-    for (const Finding& finding : findings)
-        list.push_back(finding_json(finding));
-    return list;
 }
 
 Json counts_json(const SourceCounts& sources) {

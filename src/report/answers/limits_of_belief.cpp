@@ -21,7 +21,7 @@ std::string_view words_of(const BeliefRow& row) {
         return "projected";
     switch (row.evidence) {
     case Evidence::device:
-        return "fitted on this chip";
+        return "fitted on this device";
     case Evidence::stack:
         return "stack fitted on its kin";
     case Evidence::none:

@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/finding_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/json_document.hpp"
 
@@ -154,11 +155,6 @@ std::string to_json(const ModelList& list, const ModelListView&) {
     for (const ListedModel& model : list.models) {
         const bool complete = model.status == ImportStatus::ok;
         const auto sum = [&](double value) { return complete ? Json(value) : Json(nullptr); };
-        Json findings = Json::array();
-        for (const Finding& finding : model.findings)
-            findings.push_back({{"severity", name_of(finding.severity)},
-                                {"kind", name_of(finding.kind)},
-                                {"text", to_string(finding)}});
         const auto text = [](const std::string& value) {
             return value.empty() ? Json(nullptr) : Json(value);
         };
@@ -180,7 +176,7 @@ std::string to_json(const ModelList& list, const ModelListView&) {
              {"weight_bytes", sum(model.weight_bytes)},
              {"dims", model.dims},
              {"missing_operators", model.missing_operators},
-             {"findings", findings}});
+             {"findings", findings_json(model.findings)}});
     }
     return document_text(document);
 }

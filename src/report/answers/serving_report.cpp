@@ -41,7 +41,7 @@ Table serving_table(std::span<const ServingResult> results) {
                      {"Prompt", "J/M tok", "joules_per_million_prompt_tokens", Align::right, 3},
                      {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right},
                      {"Prompt", "USD/M tok", "usd_per_million_prompt_tokens", Align::right, 3},
-                     {"Runtime", "", "runtime", Align::left, 3}};
+                     {"Stack", "", "runtime", Align::left, 3}};
     for (const ServingResult& r : results) {
         std::vector<Cell> row{{r.hardware}, {to_string(r.parallelism)}};
         if (!r.ok) {
@@ -85,7 +85,7 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
     out.push_back(
         fmt::format("cache: {} per token, room for {} sequences of the mean length, {} of the given-out "
                     "blocks empty on average",
-                    format_bytes(r.cache_bytes_per_token), format_number(r.longest_batch),
+                    format_bytes(r.cache_bytes_per_token), format_count(r.longest_batch),
                     format_percent(r.outcome.cache_wasted)));
     out.insert(out.end(), r.notes.begin(), r.notes.end());
     return out;

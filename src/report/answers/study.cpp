@@ -56,7 +56,7 @@ Table winners(const Study& study) {
              return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "")}
                                         : Cell{"none", {}, Tone::bad};
          }},
-        {{"Runtime", "", "runtime"},
+        {{"Stack", "", "runtime"},
          [](const FirstPlace& row) { return Cell{row.best != nullptr ? runtime_label(*row.best) : "-"}; }}};
     for (const Metric* m : study.request.metrics->rows()) {
         if (!m->recommend)

@@ -1,11 +1,10 @@
 #include "archsim/report/sweep_report.hpp"
 
 #include "report/blocks/csv_text.hpp"
+#include "report/blocks/short_number.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
-#include <charconv>
 #include <iterator>
 
 namespace archsim {
@@ -23,15 +22,6 @@ std::string quoted_json(std::string_view text) {
             result += c;
     }
     return result + "\"";
-}
-
-/// With 9 significant digits: beyond the meaning of any estimate, in half the bytes of all 17. The standard
-/// library writes them several times faster than {fmt} 9 does.
-void append_number(double value, std::string& text) {
-    std::array<char, 32> digits; // sign, point, exponent and 9 digits fit
-    const auto end =
-        std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::general, 9);
-    text.append(digits.data(), end.ptr);
 }
 
 /// What a line holds after the axes: every number of the metrics, from the measures of a row.
@@ -62,14 +52,14 @@ void append_csv(const SweepRow& r, const std::vector<RowNumber>& numbers, std::s
                    csv_field(r.hardware), csv_field(r.runtime), r.precision, r.executed, r.batch);
     for (const double factor : r.factors) {
         text += ',';
-        append_number(factor, text);
+        append_short_number(factor, text);
     }
     text += ',';
     text += name_of(r.status);
     for (const RowNumber& number : numbers) {
         text += ',';
         if (const Measure* measure = measure_at(r, number))
-            append_number(number.field.of(*measure), text);
+            append_short_number(number.field.of(*measure), text);
     }
     const bool ok = r.status == Status::ok;
     text += !ok ? "," : r.power_limited ? ",1" : ",0";
@@ -88,13 +78,13 @@ void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const st
                    r.precision, r.executed, r.batch);
     for (std::size_t i = 0; i < r.factors.size(); ++i) {
         fmt::format_to(out, R"(,"{}":)", axes[i].name);
-        append_number(r.factors[i], text);
+        append_short_number(r.factors[i], text);
     }
     fmt::format_to(out, R"(,"status":"{}")", name_of(r.status));
     for (const RowNumber& number : numbers) {
         fmt::format_to(out, R"(,"{}":)", number.field.key());
         if (const Measure* measure = measure_at(r, number))
-            append_number(number.field.of(*measure), text);
+            append_short_number(number.field.of(*measure), text);
         else
             text += "null";
     }

@@ -1,5 +1,6 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/validation_report.hpp"
+#include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 
 #include <nlohmann/json.hpp>
@@ -86,14 +87,7 @@ std::string to_json(const ValidationAnswer& answer, const ValidationView&) {
                            {"trusted_weight", kTrustedWeight},
                            {"trusted", summary_json(validation.trusted)},
                            {"all", summary_json(validation.every)}};
-    Json& list = document["findings"] = Json::array();
-    for (const Finding& finding : answer.findings)
-        list.push_back({{"kind", name_of(finding.kind)},
-                        {"severity", name_of(finding.severity)},
-                        {"file", finding.file},
-                        {"where", finding.where},
-                        {"message", finding.message},
-                        {"mend", finding.mend}});
+    document["findings"] = findings_json(answer.findings);
     return document_text(document);
 }
 

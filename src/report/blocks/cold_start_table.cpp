@@ -42,7 +42,7 @@ Table cold_start_table(std::span<const Result> results) {
     Table table;
     table.title = "Cold Start (First Inference, Nothing Cached)";
     table.columns = {{"Hardware", "", "hardware"},
-                     {"Runtime", "", "runtime"},
+                     {"Stack", "", "runtime"},
                      {"Build", "s", "build_s", Align::right},
                      {"Weights", "ms", "weight_upload_s", Align::right},
                      {"First", "s", "first_inference_s", Align::right},

@@ -27,8 +27,9 @@ std::string limit_text(const Constraint& constraint) {
 /// "12.5 % over", "3.20x the limit", "20.0 % short".
 std::string shortfall(const Verdict& v) {
     if (at_least(v.constraint))
-        return format_percent(-v.margin) + " short";
-    return v.margin < -1 ? format_ratio(1 - v.margin) + " the limit" : format_percent(-v.margin) + " over";
+        return format_percent(-v.headroom) + " short";
+    return v.headroom < -1 ? format_ratio(1 - v.headroom) + " the limit"
+                           : format_percent(-v.headroom) + " over";
 }
 
 Cell verdict_cell(const Verdict& v) {
@@ -37,12 +38,12 @@ Cell verdict_cell(const Verdict& v) {
     if (!v.certain)
         return {fmt::format("{}, {}", v.met ? "may be met" : "may be missed",
                             format_percent(v.met ? v.probability : 1 - v.probability)),
-                v.margin, v.met ? Tone::good : Tone::bad};
-    const std::string text = v.met ? at_least(v.constraint) && v.margin > 1
-                                         ? "yes, " + format_ratio(1 + v.margin) + " the limit"
-                                         : "yes, " + format_percent(v.margin) + " headroom"
+                v.headroom, v.met ? Tone::good : Tone::bad};
+    const std::string text = v.met ? at_least(v.constraint) && v.headroom > 1
+                                         ? "yes, " + format_ratio(1 + v.headroom) + " the limit"
+                                         : "yes, " + format_percent(v.headroom) + " headroom"
                                    : "no, " + shortfall(v);
-    return {text, v.margin, v.met ? Tone::good : Tone::bad};
+    return {text, v.headroom, v.met ? Tone::good : Tone::bad};
 }
 
 std::vector<std::string> names(const std::vector<std::size_t>& list, const std::vector<std::string>& labels) {
@@ -86,7 +87,7 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
     table.title = "Decision";
     table.columns = {{"Device", "", "device"}};
     for (const Constraint& c : d.request.constraints)
-        table.columns.push_back({c.metric->title, limit_text(c), c.metric->key + "_margin"});
+        table.columns.push_back({c.metric->title, limit_text(c), c.metric->key + "_headroom"});
     if (!d.request.constraints.empty())
         table.columns.push_back({"Qualifies", "", "qualifies"});
     if (!d.request.pareto.empty())
@@ -139,7 +140,7 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
                             {"met", v.met},
                             {"certain", v.certain},
                             {"probability", v.value ? Json(v.probability) : Json(nullptr)},
-                            {"margin", std::isfinite(v.margin) ? Json(v.margin) : Json(nullptr)}});
+                            {"headroom", std::isfinite(v.headroom) ? Json(v.headroom) : Json(nullptr)}});
         verdicts.push_back({{"device", labels[i]},
                             {"qualifies", static_cast<bool>(d.qualifies[i])},
                             {"pareto", static_cast<bool>(d.on_front[i])},
@@ -151,11 +152,11 @@ nlohmann::ordered_json decision_json(const Decision& d, const std::vector<std::s
             {"verdicts", verdicts},
             {"recommended", d.recommended ? Json(labels[d.recommended->best]) : Json(nullptr)},
             {"tied", d.recommended ? Json(names(d.recommended->tied, labels)) : Json::array()},
-            {"nearest", d.nearest
-                            ? Json{{"device", labels[d.nearest->result]},
-                                   {"metric", d.request.constraints[d.nearest->constraint].metric->key},
-                                   {"margin", d.verdicts[d.nearest->result][d.nearest->constraint].margin}}
-                            : Json(nullptr)}};
+            {"nearest",
+             d.nearest ? Json{{"device", labels[d.nearest->result]},
+                              {"metric", d.request.constraints[d.nearest->constraint].metric->key},
+                              {"headroom", d.verdicts[d.nearest->result][d.nearest->constraint].headroom}}
+                       : Json(nullptr)}};
 }
 
 } // namespace archsim

@@ -83,7 +83,7 @@ GenerationColumns generation_columns(bool serving) {
     if (serving)
         add_number(columns, {"Serving", "tokens/s", "serving_tokens_per_s"}, 1,
                    [](G g) { return g.serving.tokens_per_s; });
-    columns.push_back({{"Runtime", "", "runtime", Align::left, 2},
+    columns.push_back({{"Stack", "", "runtime", Align::left, 2},
                        [](const Result* r) { return Cell{r->runtime ? r->runtime->id : "-"}; }});
     return columns;
 }

@@ -92,7 +92,7 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
     add_estimated(columns, {"Precision", "", "executed_precision", Align::left, 1},
                   [](const RankingRow& row) { return Cell{precision_label(*row.result)}; });
     add_ranking_metrics(columns, results, by, view, false);
-    columns.push_back({{"Runtime", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
+    columns.push_back({{"Stack", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
                        [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});
     return columns;
 }

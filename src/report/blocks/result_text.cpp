@@ -2,6 +2,7 @@
 
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/operation_shares.hpp"
 #include "report/blocks/precision_text.hpp"
 #include "report/blocks/row_marks.hpp"
 
@@ -92,11 +93,18 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
                                                       ? fmt::format("{}", *counts.begin())
                                                       : fmt::format("{} to {}, as the software stack fuses",
                                                                     *counts.begin(), *counts.rbegin())});
-    const double total = std::max(1.0, model.operators);
+    const auto partitioned = std::find_if(results.begin(), results.end(),
+                                          [](const Result& r) { return r.partition || !r.parts.empty(); });
+    if (partitioned != results.end())
+        for (NamedValue& item : subgraph_shares(*partitioned))
+            facts.items.push_back(std::move(item));
+    if (counts.size() > 1)
+        facts.items.push_back({"Shares as fused for", hardware_label(*partitioned), 1});
+    std::string operators;
     for (const auto& [kind, count] : operator_mix(model))
-        facts.items.push_back(
-            {kind, fmt::format("{:.0f} % ({} operator{})", 100 * count / total, count, count == 1 ? "" : "s"),
-             1});
+        operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ", count, kind);
+    if (!operators.empty())
+        facts.items.push_back({"Operators", operators});
     return facts;
 }
 
@@ -119,7 +127,7 @@ Facts device_facts(const Result& result) {
     if (result.machine && result.machine->power_limit_w > 0)
         facts.items.push_back({result.power_mode.empty() ? "TDP" : "Power limit",
                                each + format_power(result.machine->power_limit_w)});
-    facts.items.push_back({"Runtime", result.runtime ? result.runtime->id : "-"});
+    facts.items.push_back({"Stack", result.runtime ? result.runtime->id : "-"});
     return facts;
 }
 
@@ -140,11 +148,14 @@ Facts performance_facts(const Result& result, const MetricView& view) {
     if (e.pieces > 1)
         facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
     facts.items.push_back({"Utilization", ""});
-    facts.items.push_back({"Average", format_percent(e.utilization), 1});
-    facts.items.push_back({"Min", format_percent(e.utilization_min), 1});
-    facts.items.push_back({"Max", format_percent(e.utilization_max), 1});
+    for (NamedValue& item : utilization_facts(result))
+        facts.items.push_back(std::move(item));
+    if (auto times = time_shares(result); !times.empty()) {
+        facts.items.push_back({"Time by operation", ""});
+        facts.items.insert(facts.items.end(), times.begin(), times.end());
+    }
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
-    facts.items.push_back({"Bottleneck distribution", ""});
+    facts.items.push_back({"Bottleneck Distribution", ""});
     facts.items.push_back(
         {"Compute-bound", fmt::format("{:.0f} % of subgraphs", 100 * e.compute_bound / total), 1});
     facts.items.push_back(

@@ -13,7 +13,7 @@ constexpr std::array kMarks = {
     RowMark{"(rank)", MarkedCell::none, true,
             [](const Result& r) {
                 return r.estimate.projected
-                           ? std::string("projected: neither this chip nor its kind under this stack was "
+                           ? std::string("projected: neither this device nor its kind under this stack was "
                                          "measured; it counts for nobody's rank")
                            : std::string();
             },

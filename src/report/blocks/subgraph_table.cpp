@@ -12,7 +12,7 @@ std::string allocation_text(const Allocation& a, std::string_view unit) {
     if (a.units_total > 0)
         add(fmt::format("{:.0f} of {:.0f} {}", a.units_used, a.units_total, unit));
     if (a.waves > 0)
-        add(fmt::format("{} waves", format_number(a.waves)));
+        add(fmt::format("{} waves", format_count(a.waves)));
     if (a.tile_m > 0)
         add(fmt::format("tile {}x{}", a.tile_m, a.tile_n));
     if (*a.scheme)

@@ -1,9 +1,10 @@
-// A study file -> StudyRequest, with every mistake as a finding.
+// A study file, JSON or YAML -> StudyRequest, with every mistake as a finding.
 
 #include "archsim/run/study.hpp"
 
 #include "hardware/json_reader.hpp"
 #include "hardware/text.hpp"
+#include "run/compare/yaml_text.hpp"
 
 #include <fmt/format.h>
 
@@ -72,11 +73,11 @@ class StudyReader {
   private:
     /// What a name stands for, or why it cannot be used and what to write instead.
     struct Checked {
-        std::string name, problem, mend;
+        std::string name, problem, hint;
     };
 
-    void report(FindingKind kind, const JsonPlace& place, std::string message, std::string mend) {
-        context_.report(kind, Severity::error, place, std::move(message), std::move(mend));
+    void report(FindingKind kind, const JsonPlace& place, std::string message, std::string hint) {
+        context_.report(kind, Severity::error, place, std::move(message), std::move(hint));
     }
 
     static void replace(std::vector<std::string>& standard, std::vector<std::string> given) {
@@ -106,7 +107,7 @@ class StudyReader {
             }
             Checked checked = check((*list)[i].get_ref<const std::string&>());
             if (!checked.problem.empty())
-                report(FindingKind::unknown_name, item, std::move(checked.problem), std::move(checked.mend));
+                report(FindingKind::unknown_name, item, std::move(checked.problem), std::move(checked.hint));
             else if (std::find(result.begin(), result.end(), checked.name) != result.end())
                 report(FindingKind::duplicate, item, fmt::format("\"{}\" stands here twice", checked.name),
                        "remove one of them");
@@ -151,7 +152,7 @@ class StudyReader {
                 return {{},
                         found[0].file.empty() ? found[0].message
                                               : fmt::format("{}: {}", found[0].file, found[0].message),
-                        found[0].mend};
+                        found[0].hint};
         }
         return {path, {}, {}};
     }
@@ -165,7 +166,7 @@ class StudyReader {
             const bool worded = problem.findings().size() == 1;
             return {{},
                     worded ? problem.findings()[0].message : problem.what(),
-                    worded ? problem.findings()[0].mend : std::string("mend that file first")};
+                    worded ? problem.findings()[0].hint : std::string("fix that file first")};
         }
     }
 
@@ -260,12 +261,22 @@ class StudyReader {
 
 StudyRequest read_study(const Session& session, const fs::path& file) {
     std::vector<Finding> findings;
-    const auto document = parse_json_file(file.string(), findings);
-    if (!document)
-        unusable(std::move(findings));
-    StudyReader reader(session, file);
-    StudyRequest study = reader.read(*document);
-    findings = reader.take_findings();
+    const auto read = [&](const nlohmann::json& document) {
+        StudyReader reader(session, file);
+        StudyRequest study = reader.read(document);
+        findings = reader.take_findings();
+        return study;
+    };
+    StudyRequest study;
+    if (is_yaml_file(file.string())) {
+        if (const auto document = parse_yaml_file(file.string(), findings)) {
+            study = read(document->value);
+            for (Finding& finding : findings)
+                finding.where = fmt::format("{} ({})", document->place_of(finding.where), finding.where);
+        }
+    } else if (const auto document = parse_json_file(file.string(), findings)) {
+        study = read(*document);
+    }
     if (!findings.empty())
         unusable(std::move(findings));
     return study;

@@ -24,7 +24,7 @@ namespace {
     finding.file = file.string();
     finding.where = fmt::format("line {}", line);
     finding.message = std::move(message);
-    finding.mend = "give what validate_estimates --format csv wrote";
+    finding.hint = "give what validate_estimates --format csv wrote";
     throw InputError(finding);
 }
 

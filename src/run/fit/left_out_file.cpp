@@ -33,7 +33,7 @@ std::string field(double value) {
     finding.file = file.string();
     finding.where = fmt::format("line {}", line);
     finding.message = std::move(message);
-    finding.mend = "write it again with scripts/validate";
+    finding.hint = "write it again with scripts/validate";
     throw InputError(finding);
 }
 

@@ -49,24 +49,24 @@ class TableReader {
     }
 
   private:
-    [[noreturn]] void fail(std::string message, std::string mend) const {
+    [[noreturn]] void fail(std::string message, std::string hint) const {
         Finding finding;
         finding.kind = FindingKind::malformed_file;
         finding.file = name_;
         finding.message = std::move(message);
-        finding.mend = std::move(mend);
+        finding.hint = std::move(hint);
         throw InputError(finding);
     }
 
     void report(FindingKind kind, Severity severity, std::string where, std::string message,
-                std::string mend) {
+                std::string hint) {
         Finding finding;
         finding.kind = kind;
         finding.severity = severity;
         finding.file = name_;
         finding.where = std::move(where);
         finding.message = std::move(message);
-        finding.mend = std::move(mend);
+        finding.hint = std::move(hint);
         table_.findings.push_back(std::move(finding));
     }
 
@@ -97,10 +97,10 @@ class TableReader {
         return found == columns_.end() ? std::string() : record.fields[found->second];
     }
 
-    void bad(const CsvRecord& record, std::string_view column, std::string message, std::string mend) {
+    void bad(const CsvRecord& record, std::string_view column, std::string message, std::string hint) {
         usable_ = false;
         report(FindingKind::malformed_file, Severity::error, fmt::format("line {}, {}", record.line, column),
-               std::move(message), std::move(mend));
+               std::move(message), std::move(hint));
     }
 
     double positive(const CsvRecord& record, const std::string& column, double otherwise) {

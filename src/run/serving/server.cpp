@@ -156,8 +156,8 @@ bool Server::fits(const EnginePrices& prices, const Parallelism& way, const Leng
     if (result_.longest_batch >= 1)
         return true;
     result_.reason =
-        fmt::format("weights and activations take {} of each chip's {}; no room for the {} of one "
-                    "sequence's cache; share the model over more chips",
+        fmt::format("weights and activations take {} of each device's {}; no room for the {} of one "
+                    "sequence's cache; share the model over more devices",
                     in_gigabytes(fixed), in_gigabytes(m.memory_capacity_bytes), in_gigabytes(one));
     return false;
 }

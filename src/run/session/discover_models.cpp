@@ -1,5 +1,7 @@
 #include "archsim/run/discover_models.hpp"
 
+#include "core/gzip.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -74,7 +76,8 @@ double size_of(const std::filesystem::path& file) {
 
 /// Of a checkpoint the configuration stands for all its files.
 bool describes_model(const std::filesystem::path& file) {
-    return file.extension() == ".onnx" || file.extension() == ".gguf" || file.filename() == "config.json";
+    return file.extension() == ".onnx" || file.native().ends_with(".onnx.gz") ||
+           file.extension() == ".gguf" || file.filename() == "config.json";
 }
 
 void check_known(const std::string& wanted, const char* flag, const std::vector<CatalogueEntry>& entries,
@@ -120,8 +123,9 @@ ModelList discover_catalogue(const Session& session, const DiscoverOptions& opti
         model.source = entry.source;
         model.aliases = entry.aliases;
         if (!entry.file.empty()) {
-            model.file = entry.file.string();
-            model.file_bytes = size_of(entry.file);
+            const auto stored = stored_file(entry.file);
+            model.file = stored.string();
+            model.file_bytes = size_of(stored);
         }
         for (const ModelPart& part : entry.parts)
             model.parts.push_back(part.model);

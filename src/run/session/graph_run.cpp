@@ -53,9 +53,10 @@ Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>
     return result;
 }
 
-Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
-                    std::shared_ptr<const Machine> made, const Conditions& conditions, BatchCounts* counted) {
-    Result result = asked(model->facts(), device, conditions);
+PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                        std::shared_ptr<const Machine> made, const Conditions& conditions) {
+    PreparedRun run;
+    Result& result = run.result = asked(model->facts(), device, conditions);
     result.machine = std::move(made);
     const Machine& machine = *result.machine;
     result.device = machine.device;
@@ -66,28 +67,51 @@ Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_
             resolve_precision(*machine.device, *machine.runtime, conditions.formats());
         if (!executed.supported) {
             refuse(result.estimate, executed.note);
-            return result;
+            return run;
         }
-        const FusionPolicy& fusion = conditions.fusion ? *conditions.fusion : machine.runtime->fusion;
-        const auto work_of = [&](const BoundModel& bound) {
-            return bound.work(fusion, executed.config, machine.runtime->unsupported_operators, machine.chips);
+        const auto runtime = machine.runtime;
+        const auto work_of = [runtime, fusion = conditions.fusion ? *conditions.fusion : runtime->fusion,
+                              config = executed.config, chips = machine.chips](const BoundModel& bound) {
+            return bound.work(fusion, config, runtime->unsupported_operators, chips);
         };
-        result.partition = model->partition(fusion);
+        result.partition = model->partition(conditions.fusion ? *conditions.fusion : runtime->fusion);
         result.work = work_of(*model);
-        EstimateOptions how{conditions.allow_unknown, conditions.keep_subgraphs, {}};
-        how.smaller_batch = [&](std::size_t level) -> std::shared_ptr<const NetworkWork> {
+        result.estimate.precision_note = executed.note;
+        run.how.allow_unknown = conditions.allow_unknown;
+        run.how.keep_subgraphs = conditions.keep_subgraphs;
+        run.how.smaller_batch = [model, work_of](std::size_t level) -> std::shared_ptr<const NetworkWork> {
             auto smaller = model->smaller();
             for (; smaller && level > 0; --level)
                 smaller = smaller->smaller();
             return smaller ? work_of(*smaller) : nullptr;
         };
-        result.estimate =
-            counted ? estimate(*result.work, machine, how, *counted) : estimate(*result.work, machine, how);
-        result.estimate.precision_note = executed.note;
+        run.runs = true;
     } catch (const Error& problem) {
         refuse(result.estimate, problem.what());
     }
-    return result;
+    return run;
+}
+
+void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted) {
+    Estimate& e = run.result.estimate;
+    std::string note = std::move(e.precision_note);
+    try {
+        e = estimate(*run.result.work, machine, run.how, counted);
+    } catch (const Error& problem) {
+        e = {};
+        refuse(e, problem.what());
+    }
+    e.precision_note = std::move(note);
+}
+
+Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                    std::shared_ptr<const Machine> machine, const Conditions& conditions,
+                    BatchCounts* counted) {
+    PreparedRun run = prepare_run(model, device, std::move(machine), conditions);
+    BatchCounts own;
+    if (run.runs)
+        estimate_run(run, *run.result.machine, counted ? *counted : own);
+    return std::move(run.result);
 }
 
 } // namespace archsim

@@ -18,6 +18,18 @@ Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, c
 Result run_graph(const Session& session, const std::shared_ptr<const BoundModel>& model,
                  std::string_view device, const Conditions& conditions = {});
 
+/// A graph on a machine, up to the estimate.
+struct PreparedRun {
+    Result result; ///< with its status where it cannot run
+    EstimateOptions how;
+    bool runs = false;
+};
+/// `machine` may have other rates, prices and limits when it is estimated.
+PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::string_view device,
+                        std::shared_ptr<const Machine> machine, const Conditions& conditions);
+/// Puts the estimate on `machine` into a run that was prepared for it. Never throws for a device.
+void estimate_run(PreparedRun& run, const Machine& machine, BatchCounts& counted);
+
 /// The same on a machine made before (and changed since): what searches call many times. `counted` is what
 /// earlier estimates on that machine left, or null.
 Result run_graph_on(const std::shared_ptr<const BoundModel>& model, std::string_view device,

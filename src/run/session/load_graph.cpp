@@ -19,7 +19,7 @@ std::string name_of_file(const std::filesystem::path& path) {
         return absolute.parent_path().filename().string();
     return std::filesystem::is_directory(path, ignored)
                ? (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string()
-               : path.stem().string();
+               : (path.extension() == ".gz" ? path.stem() : path).stem().string();
 }
 
 LanguageModel language_model(const CheckpointFacts& facts) {
@@ -73,7 +73,7 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
         fmt::format("a language model with a cache: sizes that are not given are one prompt of {} tokens and "
                     "an empty cache",
                     kPromptTokens);
-    finding.mend = "give --prompt-tokens and --generate-tokens, or --dim for each symbol";
+    finding.hint = "give --prompt-tokens and --generate-tokens, or --dim for each symbol";
     graph.findings.push_back(std::move(finding));
 }
 

@@ -16,8 +16,8 @@ namespace archsim {
 namespace {
 
 bool looks_like_path(std::string_view name) {
-    return name.find('/') != std::string_view::npos || name.ends_with(".onnx") || name.ends_with(".gguf") ||
-           name.ends_with(".json");
+    return name.find('/') != std::string_view::npos || name.ends_with(".onnx") ||
+           name.ends_with(".onnx.gz") || name.ends_with(".gguf") || name.ends_with(".json");
 }
 
 /// The catalogue knows which initialisers training does not learn; the file does not say.

@@ -1,6 +1,6 @@
 #include "run/sweep/sweep_worker.hpp"
 
-#include "run/session/graph_run.hpp"
+#include "map/counts_of_structure.hpp"
 
 #include <limits>
 #include <utility>
@@ -10,6 +10,23 @@ namespace archsim {
 namespace {
 
 constexpr auto kNone = std::numeric_limits<std::size_t>::max();
+/// Machines whose counts are kept: some hundred kilobytes each.
+constexpr std::size_t kPlaces = 256;
+
+/// Changes of parameters, which a machine keeps; the rest is put on its rates, prices and limits anew.
+bool changes_parameters(Lever lever) {
+    return lever == Lever::fixed_cost || lever == Lever::host_time;
+}
+
+/// The machine as stated, but for its parameters.
+void restate(const Machine& stated, Machine& machine) {
+    machine.rates = stated.rates;
+    machine.energy = stated.energy;
+    machine.power_limit_w = stated.power_limit_w;
+    machine.power_budget_w = stated.power_budget_w;
+    machine.static_power_w = stated.static_power_w;
+    machine.memory_capacity_bytes = stated.memory_capacity_bytes;
+}
 
 void fill(const Result& result, const MetricView& view, SweepRow& row) {
     const Estimate& e = result.estimate;
@@ -29,43 +46,98 @@ void fill(const Result& result, const MetricView& view, SweepRow& row) {
 } // namespace
 
 SweepWorker::SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions)
-    : shared_(shared), request_(shared.request()), precisions_(precisions), model_(kNone) {
-    key_.hardware = kNone;
+    : shared_(shared), request_(shared.request()), precisions_(precisions) {
+    before_.model = before_.hardware = kNone;
+    targets_.reserve(request_.axes.size());
+    for (const SweepAxis& axis : request_.axes) {
+        Target& target = targets_.emplace_back();
+        target.lever = parse_lever(axis.name);
+        if (!target.lever)
+            target.structure = *parse_structure(axis.name);
+    }
 }
 
-MachineChanges SweepWorker::enter(const SweepPoint& point) {
-    MachineKey key{.hardware = point.hardware, .structure = {}};
-    MachineChanges changes;
-    for (std::size_t i = 0; i < point.factors.size(); ++i)
-        if (const auto lever = parse_lever(request_.axes[i].name))
-            changes[*lever] = point.factors[i];
-        else
-            key.structure[*parse_structure(request_.axes[i].name)] = point.factors[i];
-    if (key == key_ && point.model == model_)
-        return changes;
-    if (point.model != model_) {
-        model_ = point.model;
+SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
+    const bool other_device = point.hardware != before_.hardware;
+    const bool elsewhere = point.model != before_.model || other_device;
+    // Axes run fastest, so that a format and batch do not come back. Without axes they share a machine.
+    const bool other_run = point.precision != before_.precision || point.batch != before_.batch;
+    if (point.model != before_.model)
         bound_.assign(request_.batches.size(), nullptr);
+    if (elsewhere || (other_run && !targets_.empty())) {
+        places_.clear();
+        place_ = nullptr;
+        rows_.assign(targets_.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
     }
-    if (key != key_) {
-        key_ = key;
-        machine_ = shared_.machine(key, reason_);
-        if (request_.axes.empty())
-            find_alike_formats();
+    if (other_device)
+        find_targets(point);
+    before_ = point;
+
+    PlaceKey key;
+    key.counted.fill(1);
+    MachineChanges changes;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+        const Target& target = targets_[i];
+        if (!target.lever) {
+            key.structure[target.structure] = point.factors[i];
+            continue;
+        }
+        if (target.counts)
+            key.counted[static_cast<std::size_t>(*target.lever)] = point.factors[i];
+        if (!changes_parameters(*target.lever))
+            changes[*target.lever] = point.factors[i];
     }
-    counted_ = BatchCounts();
-    rows_.assign(request_.axes.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
-    return changes;
+    if (!place_ || key != *key_)
+        place_ = &make(point, key);
+    if (place_->machine && changes != place_->changes) {
+        restate(*place_->stated, *place_->machine);
+        apply(changes, *place_->machine);
+        place_->changes = changes;
+        place_->counts.machine_changed();
+    }
+    return *place_;
 }
 
-void SweepWorker::find_alike_formats() {
+SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& key) {
+    if (const auto known = places_.find(key); known != places_.end()) {
+        key_ = &known->first;
+        return *known->second;
+    }
+    if (places_.size() >= kPlaces)
+        places_.clear();
+    const auto made = places_.try_emplace(key, std::make_unique<Place>()).first;
+    key_ = &made->first;
+    Place& place = *made->second;
+    place.stated = shared_.machine({point.hardware, key.structure}, place.reason);
+    place.runs.resize(precisions_.size() * request_.batches.size());
+    if (place.stated) {
+        place.machine = std::make_shared<Machine>(*place.stated);
+        MachineChanges parameters;
+        for (const Lever lever : {Lever::fixed_cost, Lever::host_time})
+            parameters[lever] = key.counted[static_cast<std::size_t>(lever)];
+        apply(parameters, *place.machine);
+    }
+    if (targets_.empty())
+        find_alike_formats(place);
+    return place;
+}
+
+/// A change of the structure does not change what the device's mapper reads.
+void SweepWorker::find_targets(const SweepPoint& point) {
+    std::string reason;
+    const auto machine = targets_.empty() ? nullptr : shared_.machine({point.hardware, {}}, reason);
+    for (Target& target : targets_)
+        target.counts = target.lever && (!machine || counts_depend_on(*target.lever, *machine));
+}
+
+void SweepWorker::find_alike_formats(const Place& place) {
     alike_.resize(precisions_.size());
     std::vector<ExecutedPrecision> executed(precisions_.size());
     for (std::size_t p = 0; p < precisions_.size(); ++p) {
         alike_[p] = p;
-        if (!machine_)
+        if (!place.stated)
             continue;
-        executed[p] = resolve_precision(*machine_->device, *machine_->runtime, precisions_[p]);
+        executed[p] = resolve_precision(*place.stated->device, *place.stated->runtime, precisions_[p]);
         for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
             if (executed[before].supported && executed[p].supported &&
                 executed[before].config == executed[p].config)
@@ -81,15 +153,15 @@ const std::shared_ptr<const BoundModel>& SweepWorker::bound(const SweepPoint& po
 }
 
 SweepRow SweepWorker::row(const SweepPoint& point) {
-    const MachineChanges changes = enter(point);
+    Place& place = enter(point);
     SweepRow row;
     row.hardware = request_.hardware[point.hardware];
     row.precision = request_.precisions[point.precision];
     row.batch = request_.batches[point.batch];
     row.factors = point.factors;
     row.point = point.number;
-    if (!request_.axes.empty())
-        return estimate(point, changes, std::move(row));
+    if (!targets_.empty())
+        return estimate(point, place, std::move(row));
     const std::size_t batches = request_.batches.size();
     if (const auto& same = rows_[alike_[point.precision] * batches + point.batch]) {
         SweepRow copy = *same;
@@ -97,27 +169,32 @@ SweepRow SweepWorker::row(const SweepPoint& point) {
         copy.point = row.point;
         return copy;
     }
-    return *(rows_[point.precision * batches + point.batch] = estimate(point, changes, std::move(row)));
+    return *(rows_[point.precision * batches + point.batch] = estimate(point, place, std::move(row)));
 }
 
-SweepRow SweepWorker::estimate(const SweepPoint& point, const MachineChanges& changes, SweepRow row) {
-    const auto& model = bound(point);
-    row.model = model->facts()->name;
-    if (!machine_) {
-        row.reason = reason_;
+PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
+    auto& run = place.runs[point.precision * request_.batches.size() + point.batch];
+    if (!run) {
+        Conditions conditions = request_.conditions;
+        conditions.precision = precisions_[point.precision];
+        conditions.keep_subgraphs = false;
+        run = std::make_unique<PreparedRun>(
+            prepare_run(bound(point), request_.hardware[point.hardware], place.machine, conditions));
+    }
+    return *run;
+}
+
+SweepRow SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow row) {
+    row.model = bound(point)->facts()->name;
+    if (!place.machine) {
+        row.reason = place.reason;
         row.status = Status::unsupported;
         return row;
     }
-    Conditions conditions = request_.conditions;
-    conditions.precision = precisions_[point.precision];
-    conditions.keep_subgraphs = false;
-    if (changes == MachineChanges{}) {
-        fill(run_graph_on(model, row.hardware, machine_, conditions, &counted_), request_.view, row);
-        return row;
-    }
-    auto changed = std::make_shared<Machine>(*machine_);
-    apply(changes, *changed);
-    fill(run_graph_on(model, row.hardware, std::move(changed), conditions), request_.view, row);
+    PreparedRun& prepared = run(point, place);
+    if (prepared.runs)
+        estimate_run(prepared, *place.machine, place.counts);
+    fill(prepared.result, request_.view, row);
     return row;
 }
 

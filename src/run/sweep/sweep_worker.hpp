@@ -1,10 +1,14 @@
 #pragma once
 // One thread's way through the points of a sweep: what neighbours share is made once.
 
+#include "archsim/map/machine_changes.hpp"
 #include "estimate/batch_pieces.hpp"
+#include "run/session/graph_run.hpp"
 #include "run/sweep/sweep_shared.hpp"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,27 +29,52 @@ class SweepWorker {
     /// `precisions` are the request's, parsed.
     SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions);
 
-    /// The estimate of a point. Fast where the point before had the same model and device: its batches share
-    /// their counts, and formats that the device executes alike share the estimate.
+    /// The estimate of a point. Fast where the machine counts as that of a point before did: only its prices
+    /// are new. Batches share their counts, and formats that the device executes alike share the estimate.
     SweepRow row(const SweepPoint& point);
 
   private:
-    /// The device of the point but for changes of its rates, which are returned.
-    MachineChanges enter(const SweepPoint& point);
-    void find_alike_formats();
-    SweepRow estimate(const SweepPoint& point, const MachineChanges& changes, SweepRow row);
+    /// A machine as far as counts depend on it: the structure of the device, and the factors on what its
+    /// mapper reads.
+    struct PlaceKey {
+        DeviceChanges structure;
+        std::array<double, kLeverCount> counted{};
+        auto operator<=>(const PlaceKey&) const = default;
+    };
+    struct Place {
+        std::shared_ptr<const Machine> stated; ///< null with a reason where it cannot be made
+        std::string reason;
+        std::shared_ptr<Machine> machine; ///< with the changes of the point
+        MachineChanges changes;           ///< those that `machine` has now
+        BatchCounts counts;
+        std::vector<std::unique_ptr<PreparedRun>> runs; ///< per format and batch
+    };
+    /// What an axis changes.
+    struct Target {
+        std::optional<Lever> lever; ///< none: the structure
+        Structure structure{};
+        bool counts = true; ///< on this device
+    };
+
+    /// The machine of the point.
+    Place& enter(const SweepPoint& point);
+    Place& make(const SweepPoint& point, const PlaceKey& key);
+    void find_targets(const SweepPoint& point);
+    void find_alike_formats(const Place& place);
+    SweepRow estimate(const SweepPoint& point, Place& place, SweepRow row);
+    PreparedRun& run(const SweepPoint& point, Place& place);
     const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);
 
     SweepShared& shared_;
     const SweepRequest& request_;
     const std::span<const PrecisionConfig> precisions_;
 
-    std::size_t model_; ///< of the point before
-    MachineKey key_;
-    std::shared_ptr<const Machine> machine_; ///< null with a reason where it cannot be made
-    std::string reason_;
+    SweepPoint before_;                                    ///< the last one
+    std::vector<Target> targets_;                          ///< per axis
     std::vector<std::shared_ptr<const BoundModel>> bound_; ///< of the model, per batch
-    BatchCounts counted_;                                  ///< of the model on the machine
+    std::map<PlaceKey, std::unique_ptr<Place>> places_;    ///< of the model on the device
+    const PlaceKey* key_ = nullptr;                        ///< that of the last point
+    Place* place_ = nullptr;
     std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
     std::vector<std::optional<SweepRow>> rows_; ///< per format and batch; where there are no axes
 };

@@ -23,8 +23,9 @@ struct SubgraphClasses {
 SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& partition,
                                    const DerivedCounts* derived);
 
-/// For each subgraph the first one that counts alike: of the same place, with as many bytes alive while it
-/// runs.
-std::vector<std::uint32_t> find_alike(const SubgraphClasses& classes, const std::vector<double>& timeline);
+/// For each subgraph the first one of its equivalence class: of the same place, with as many bytes alive
+/// while it runs.
+std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes,
+                                                const std::vector<double>& timeline);
 
 } // namespace archsim

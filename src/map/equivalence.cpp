@@ -1,6 +1,6 @@
-#include "map/alike.hpp"
+#include "map/equivalence.hpp"
 
-#include "map/head_weights.hpp"
+#include "map/lm_head_weights.hpp"
 #include "map/neighbours.hpp"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class Key {
     static void pack(const Value& value, char*& at) {
         Value same = value;
         if constexpr (std::is_floating_point_v<Value>)
-            same += 0.0; // -0 and 0 count alike
+            same += 0.0; // -0 and 0 are one count
         std::memcpy(at, &same, sizeof same);
         at += sizeof same;
     }
@@ -103,7 +103,7 @@ class Key {
     std::string bytes_;
 };
 
-/// Numbers equal keys alike: by the first that has them.
+/// Gives equal keys one number: that of the first that has them.
 class Numbering {
   public:
     std::uint32_t operator()(const Key& key, std::uint32_t next) {
@@ -120,7 +120,7 @@ class SubgraphKey {
   public:
     SubgraphKey(const ShapedGraph& graph, const DerivedCounts* derived)
         : graph_(graph), derived_(derived), operators_(derived ? derived->operators : graph.operators),
-          heads_(find_head_weights(graph)), number_(graph.tensors.size()) {}
+          lm_heads_(find_lm_head_weights(graph)), number_(graph.tensors.size()) {}
 
     void put(const Subgraph& s, Key& key) {
         for (const TensorId id : met_)
@@ -168,7 +168,7 @@ class SubgraphKey {
         // elements pack values, which storage_bits counts, change no work.
         const auto& [name, type, value_kind, role, known, data_dependent, buffer, constant, kv_cache, learned,
                      storage_bits, packing, shape] = graph_.tensors[id];
-        key.put(type, role, known, constant, kv_cache, storage_bits, heads_[id]);
+        key.put(type, role, known, constant, kv_cache, storage_bits, lm_heads_[id]);
         key.put(shape);
         if (derived_)
             key.put(derived_->tensor_share[id]);
@@ -177,7 +177,7 @@ class SubgraphKey {
     const ShapedGraph& graph_;
     const DerivedCounts* derived_;
     const std::vector<Operator>& operators_;
-    const std::vector<std::uint8_t> heads_;
+    const std::vector<std::uint8_t> lm_heads_;
     std::vector<std::uint32_t> number_; ///< per tensor from 1, in the order they are met; 0: not yet
     std::vector<TensorId> met_;
 };
@@ -217,14 +217,15 @@ SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& pa
     return classes;
 }
 
-std::vector<std::uint32_t> find_alike(const SubgraphClasses& classes, const std::vector<double>& timeline) {
+std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes,
+                                                const std::vector<double>& timeline) {
     const auto count = static_cast<std::uint32_t>(classes.by_place.size());
-    std::vector<std::uint32_t> alike(count);
+    std::vector<std::uint32_t> first(count);
     std::unordered_map<PlaceAndBytes, std::uint32_t, HashOfPlace> seen;
     seen.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i)
-        alike[i] = seen.try_emplace({classes.by_place[i], timeline[i]}, i).first->second;
-    return alike;
+        first[i] = seen.try_emplace({classes.by_place[i], timeline[i]}, i).first->second;
+    return first;
 }
 
 } // namespace archsim

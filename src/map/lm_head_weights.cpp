@@ -1,10 +1,10 @@
-#include "map/head_weights.hpp"
+#include "map/lm_head_weights.hpp"
 
 #include <algorithm>
 
 namespace archsim {
 
-std::vector<std::uint8_t> find_head_weights(const ShapedGraph& graph) {
+std::vector<std::uint8_t> find_lm_head_weights(const ShapedGraph& graph) {
     std::vector<std::uint8_t> open(graph.tensors.size()), heads(graph.tensors.size());
     for (const TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)

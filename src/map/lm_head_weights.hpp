@@ -10,6 +10,6 @@ namespace archsim {
 
 /// Per tensor 1 for weights of the products that only views and element-wise work separate from a result of
 /// the network. A cache is state, not a result.
-std::vector<std::uint8_t> find_head_weights(const ShapedGraph& graph);
+std::vector<std::uint8_t> find_lm_head_weights(const ShapedGraph& graph);
 
 } // namespace archsim

@@ -1,0 +1,28 @@
+#include "common/save_options.hpp"
+
+#include "archsim/store/results_file.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace archsim::cli {
+
+void SaveOptions::add_to(Flags& flags, int argc, char** argv) {
+    flags
+        .add_option("--save", file,
+                    "also add the results to FILE, a database that `archsim history` asks (SQLite)")
+        .in_group("Output");
+    tool_ = flags.tool();
+    std::vector<std::string> words{tool_};
+    words.insert(words.end(), argv + 1, argv + argc);
+    command_ = fmt::format("{}", fmt::join(words, " "));
+}
+
+void SaveOptions::save(std::span<const Result> results, const MetricView& view) const {
+    if (!file.empty())
+        save_results(file, {tool_, command_}, results, view);
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,24 @@
+#pragma once
+// --save: the results of a tool that compares, kept in a file of results.
+
+#include "archsim/compare/metric.hpp"
+#include "common/flags.hpp"
+
+#include <span>
+#include <string>
+
+namespace archsim::cli {
+
+struct SaveOptions {
+    std::string file;
+
+    /// The options must outlive `flags`; the command line is kept with the results.
+    void add_to(Flags& flags, int argc, char** argv);
+    /// Adds a run with these results to the file, where one was asked for.
+    void save(std::span<const Result> results, const MetricView& view = {}) const;
+
+  private:
+    std::string tool_, command_;
+};
+
+} // namespace archsim::cli

@@ -1,0 +1,45 @@
+# The tools as one program (cli/multicall/archsim.cpp), from the objects that they are linked from: what is installed, with
+# the shared library, and what runs alone wherever it is copied.
+
+set(archsim_multicall_objects "")
+set(list "")
+foreach(tool IN LISTS ARCHSIM_TOOLS)
+    set(object ${PROJECT_BINARY_DIR}/multicall/${tool}.o)
+    add_custom_command(OUTPUT ${object}
+        COMMAND ${CMAKE_OBJCOPY} --redefine-sym main=archsim_main_${tool} $<TARGET_OBJECTS:${tool}> ${object}
+        DEPENDS $<TARGET_OBJECTS:${tool}> VERBATIM)
+    list(APPEND archsim_multicall_objects ${object})
+    string(APPEND list "TOOL(${tool})\n")
+endforeach()
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/multicall/tools.def CONTENT "${list}")
+set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+
+add_library(archsim_multicall_main OBJECT ${PROJECT_SOURCE_DIR}/cli/multicall/archsim.cpp)
+target_include_directories(archsim_multicall_main PRIVATE
+    ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include)
+target_compile_features(archsim_multicall_main PRIVATE cxx_std_20)
+target_link_libraries(archsim_multicall_main PRIVATE archsim_warnings)
+
+function(archsim_multicall target folder library)
+    add_executable(${target} $<TARGET_OBJECTS:archsim_multicall_main> ${archsim_multicall_objects})
+    set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+    target_link_libraries(${target} PRIVATE archsim_cli ${library} archsim_warnings)
+    set_target_properties(${target} PROPERTIES
+        OUTPUT_NAME archsim RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/multicall/${folder})
+endfunction()
+
+# Runs with the C library alone, of the version that it was built with or a newer one. For scripts/release.
+archsim_multicall(archsim_portable portable archsim)
+target_link_options(archsim_portable PRIVATE -static-libstdc++ -static-libgcc -s)
+set_target_properties(archsim_portable PROPERTIES EXCLUDE_FROM_ALL ON)
+
+if(ARCHSIM_BUILD_SHARED)
+    archsim_multicall(archsim_multicall installed archsim_shared)
+    # The library's own copy of fmt stays inside it.
+    target_sources(archsim_multicall PRIVATE ${PROJECT_SOURCE_DIR}/src/core/fmt.cpp)
+    target_link_libraries(archsim_multicall PRIVATE archsim_fmt)
+    file(RELATIVE_PATH to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+    set_target_properties(archsim_multicall PROPERTIES INSTALL_RPATH "$ORIGIN/${to_libraries}")
+else()
+    archsim_multicall(archsim_multicall installed archsim)
+endif()

@@ -1,0 +1,19 @@
+# zlib's decompressor out of Debian's archive into ours, under the names that zlib.h gives it with Z_PREFIX: a program that
+# links the library needs no other, and may have a zlib of its own.
+find_library(ARCHSIM_ZLIB libz.a REQUIRED)
+find_path(ARCHSIM_ZLIB_HEADERS zlib.h REQUIRED)
+mark_as_advanced(ARCHSIM_ZLIB ARCHSIM_ZLIB_HEADERS)
+
+set(archsim_inflate_object ${PROJECT_BINARY_DIR}/zlib/archsim_inflate.o)
+set(members inflate.o inftrees.o inffast.o crc32.o adler32.o zutil.o)
+set(rename "")
+foreach(name IN ITEMS inflate inflateInit2_ inflateEnd)
+    list(APPEND rename --redefine-sym ${name}=z_${name} --keep-global-symbol=z_${name})
+endforeach()
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/zlib)
+add_custom_command(OUTPUT ${archsim_inflate_object}
+    COMMAND ${CMAKE_AR} x ${ARCHSIM_ZLIB} ${members}
+    COMMAND ${CMAKE_LINKER} -r -o joined.o ${members}
+    COMMAND ${CMAKE_OBJCOPY} ${rename} joined.o ${archsim_inflate_object}
+    DEPENDS ${ARCHSIM_ZLIB} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/zlib VERBATIM)
+set_source_files_properties(${archsim_inflate_object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)

@@ -1,0 +1,70 @@
+#pragma once
+// Architectures over classes of models: how many times faster than the CPU, and what each is good and bad at.
+
+#include "archsim/compare/metric.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/run/session.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// A sort of model and the one that stands for it.
+struct ModelClass {
+    std::string_view title, model; ///< model: name in the catalogue
+};
+/// Thirteen classes of the catalogue, from convolutional networks to vision-language models.
+ARCHSIM_API std::span<const ModelClass> model_classes();
+
+/// What is asked.
+struct ModelClassRequest {
+    std::vector<std::string> architectures; ///< families, FAMILY=DEVICE or devices; empty: the defaults
+    std::string baseline;                   ///< what others are faster than; empty: the first CPU among them
+    Conditions conditions = {};
+    std::int64_t batch = 1;
+    std::int64_t larger_batch = 16; ///< at which the gain of batching is seen
+};
+
+/// One class on every architecture.
+struct ModelClassRow {
+    ModelClass what;
+    std::vector<Result> results, batched; ///< one per architecture: at the batch, at the larger batch
+};
+
+/// Where one architecture stands against another on one class, with the numbers that say so.
+struct ClassClaim {
+    std::size_t row = 0;              ///< class
+    std::optional<std::size_t> other; ///< the architecture compared with; absent: itself at the larger batch
+    const Metric* metric = nullptr;
+    double ratio = 1; ///< how many times better, at least 1
+    bool better = true;
+};
+
+/// What the comparison shows of one architecture. A claim is made where the 90 % intervals do not overlap.
+struct ArchitectureProfile {
+    std::vector<ClassClaim> strengths, weaknesses; ///< largest ratio first
+    std::vector<std::size_t> best_for;             ///< classes that it is surely or by estimate fastest on
+    std::vector<std::size_t> frugal_for;           ///< likewise with the least energy per inference
+    std::vector<std::size_t> unable;               ///< classes without an estimate
+};
+
+/// Classes by architectures.
+struct ModelClassComparison {
+    ModelClassRequest request;
+    std::vector<std::string> labels; ///< of the architectures
+    std::size_t baseline = 0;
+    std::vector<ModelClassRow> rows;
+    std::vector<ArchitectureProfile> profiles; ///< one per architecture
+};
+
+/// Runs every class on every architecture; one that fails keeps its reason and takes no other with it. Throws
+/// InputError for unknown names, UsageError where no baseline is named and no CPU is among the architectures.
+ARCHSIM_API ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request);
+
+} // namespace archsim

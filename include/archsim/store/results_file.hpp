@@ -1,0 +1,70 @@
+#pragma once
+// A file of results (SQLite): runs of tools, each with what was estimated of which model on which device
+// under which conditions. It opens in anything that reads SQLite (Datasette, DuckDB, pandas); docs/history.md
+// has its tables.
+
+#include "archsim/compare/metric.hpp"
+#include "archsim/core/export.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// What was run.
+struct RunFacts {
+    std::string tool;    ///< "compare_models"
+    std::string command; ///< the line as given
+};
+
+/// Adds a run with its results to `file`, which is made where there is none, and returns the run's number.
+/// The run is there as a whole or not at all: whoever writes at the same time waits (30 s at most), and a
+/// process that ends in between leaves the file as it was. Throws InputError for a file that cannot be
+/// written or is no file of results.
+/// @code
+/// const Session session;
+/// const Result result = session.estimate({.model = session.load("resnet18")}, "A100");
+/// std::filesystem::remove("results.db");
+/// const std::int64_t run = save_results("results.db", {"my_program", "my_program resnet18"}, {&result, 1});
+/// assert(saved_runs("results.db").back().id == run);
+/// @endcode
+ARCHSIM_API std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
+                                      std::span<const Result> results, const MetricView& view = {});
+
+/// A run in a file.
+struct SavedRun {
+    std::int64_t id = 0;
+    std::string started; ///< UTC, "2026-11-22T10:00:00Z"
+    std::string tool, command, version;
+    std::int64_t results = 0;
+};
+
+/// What tells one question from another: results with the same key, in any run, answer the same one.
+struct CellKey {
+    std::string model, dims; ///< dims: its sizes as a JSON object, without the batch
+    std::string hardware, power_mode, runtime, precision, kv_cache, scenario, scope;
+    std::int64_t batch_size = 1, prompt_tokens = 0, generate_tokens = 0; ///< tokens 0: a single pass
+    double devices = 1;
+
+    /// By every member, in order.
+    auto operator<=>(const CellKey&) const = default;
+};
+
+/// One answer in a file.
+struct SavedResult {
+    std::int64_t run = 0;
+    CellKey key;
+    std::string family, executed_precision, status, reason;
+    std::map<std::string, Measure> metrics; ///< by the metric's key
+};
+
+/// Runs in the order in which they were saved. Throws InputError for what is no file of results.
+ARCHSIM_API std::vector<SavedRun> saved_runs(const std::filesystem::path& file);
+/// Every result, run by run.
+ARCHSIM_API std::vector<SavedResult> saved_results(const std::filesystem::path& file);
+
+} // namespace archsim

@@ -1,0 +1,26 @@
+#include "core/shared_object.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+
+#include <dlfcn.h>
+#include <string>
+
+namespace archsim {
+
+SharedObject::SharedObject(std::string_view file, std::string_view package, std::string_view purpose)
+    : handle_(dlopen(std::string(file).c_str(), RTLD_NOW | RTLD_LOCAL)), file_(file) {
+    if (handle_ == nullptr)
+        throw InputError(fmt::format("{} needs {}, which cannot be loaded; on Debian: apt-get install {}",
+                                     purpose, file, package));
+}
+
+void* SharedObject::find(const char* name) const {
+    void* const found = dlsym(handle_, name);
+    if (found == nullptr)
+        throw InputError(fmt::format("{} has no function {}; install a newer version of it", file_, name));
+    return found;
+}
+
+} // namespace archsim

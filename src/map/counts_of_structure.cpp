@@ -1,0 +1,29 @@
+#include "map/counts_of_structure.hpp"
+
+#include "archsim/map/mapper.hpp"
+
+namespace archsim {
+
+bool CountsOfStructure::counts_depend_on(Lever, const Machine&) const {
+    return false;
+}
+
+bool counts_depend_on(Lever lever, const Machine& machine) {
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
+    const auto* const known = dynamic_cast<const CountsOfStructure*>(&mapper);
+    if (known == nullptr)
+        return true;
+    switch (lever) {
+    case Lever::peak:
+    case Lever::bandwidth:
+    case Lever::on_chip:
+        return known->counts_depend_on(lever, machine);
+    case Lever::fixed_cost:
+    case Lever::host_time:
+        return true; // parameters, which mappers turn into demands
+    default:
+        return false; // limits and prices of events
+    }
+}
+
+} // namespace archsim

@@ -1,0 +1,229 @@
+// The answers of the tools beside compare_models for Python: each a class that draws itself in every format.
+
+#include "python/bindings.hpp"
+
+#include "archsim/report/batch_report.hpp"
+#include "archsim/report/compare_architectures_report.hpp"
+#include "archsim/report/comprehensive_report.hpp"
+#include "archsim/report/model_classes_report.hpp"
+#include "archsim/report/serving_report.hpp"
+#include "archsim/report/study_report.hpp"
+#include "archsim/run/analyze_batch.hpp"
+#include "archsim/run/comprehensive.hpp"
+#include "archsim/run/serve.hpp"
+#include "archsim/store/history.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace py = pybind11;
+using namespace archsim;
+
+namespace {
+
+/// A class of answers with to_text, to_markdown, to_csv, to_html and to_json.
+template <class Answer, class View = PlainView>
+py::class_<Answer> bind_answer(py::module_& m, const char* name, const char* meaning) {
+    const auto drawn = [](Format format) {
+        return [format](const Answer& answer) { return render(answer, format, View{}); };
+    };
+    return py::class_<Answer>(m, name, meaning)
+        .def(
+            "to_text",
+            [](const Answer& answer, int width) {
+                return render(answer, Format::text, View{}, {.width = width});
+            },
+            py::arg("width") = 100)
+        .def("to_markdown", drawn(Format::markdown))
+        .def("to_csv", drawn(Format::csv))
+        .def("to_html", drawn(Format::html))
+        .def("to_json", drawn(Format::json));
+}
+
+/// A group of a study for each model, batch and format of the results, in the order in which they come.
+Study study_of(const std::vector<Result>& results, const std::string& title) {
+    Study study;
+    StudyRequest& q = study.request;
+    q.title = title;
+    q.stacks.clear();
+    q.batch_sizes.clear();
+    q.precisions.clear();
+    const auto add = [](auto& list, const auto& value) {
+        if (std::find(list.begin(), list.end(), value) == list.end())
+            list.push_back(value);
+    };
+    for (const Result& result : results) {
+        const std::string precision(name_of(result.conditions.precision.compute));
+        const auto batch = static_cast<std::int64_t>(result.estimate.batch);
+        add(q.models, result.model->name);
+        add(q.devices, result.hardware);
+        add(q.stacks, result.runtime ? result.runtime->id : result.conditions.stack);
+        add(q.batch_sizes, batch);
+        add(q.precisions, precision);
+        auto group = std::find_if(study.groups.begin(), study.groups.end(), [&](const StudyGroup& g) {
+            return g.model == result.model->name && g.precision == precision && g.batch_size == batch;
+        });
+        if (group == study.groups.end())
+            group = study.groups.insert(group, {result.model->name, precision, batch, {}});
+        group->results.push_back(result);
+    }
+    return study;
+}
+
+std::vector<Result> results_of_study(const Study& study) {
+    std::vector<Result> results;
+    for (const StudyGroup& group : study.groups)
+        results.insert(results.end(), group.results.begin(), group.results.end());
+    return results;
+}
+
+/// Several deployments under one load.
+struct ServingAnswer {
+    std::vector<ServingResult> results;
+};
+
+Report describe(const ServingAnswer& answer, PlainView, Format format) {
+    return format == Format::csv ? tabulate_serving(answer.results) : describe_serving(answer.results, {});
+}
+std::string to_json(const ServingAnswer& answer, PlainView) {
+    return serving_json(answer.results);
+}
+
+using ServedDims = std::map<std::string, std::int64_t>;
+
+ArchitectureComparison architectures(const Session& session, const std::string& model,
+                                     const std::vector<std::string>& chosen,
+                                     const std::vector<std::string>& explain, const std::string& metric,
+                                     const std::string& level, std::int64_t batch, const ServedDims& dims,
+                                     const std::string& precision, const std::string& baseline) {
+    CompareArchitecturesRequest request;
+    request.model = model;
+    request.architectures = chosen;
+    if (!explain.empty() && explain.size() != 2)
+        throw UsageError("explain: name two architectures");
+    request.explain = explain;
+    request.metric = &MetricTable::standard().at(metric, "metric");
+    request.decision.preference = request.metric;
+    const auto parsed = parse_comparison_level(level);
+    if (!parsed)
+        throw UsageError("level: \"" + level + "\" is not one of summary, detailed, subgraph");
+    request.level = *parsed;
+    request.workload.batch = batch;
+    request.workload.sizes.dims = dims;
+    request.conditions = conditions(precision, "", "latency", "kernel", 1);
+    request.baseline = baseline;
+    const py::gil_scoped_release parallel;
+    return compare_architectures(session, std::move(request));
+}
+
+ServingAnswer serve(const Session& session, const std::string& model,
+                    const std::vector<std::string>& hardware, double rate_per_s, std::int64_t prompt_tokens,
+                    std::int64_t output_tokens, std::int64_t requests, const std::string& precision) {
+    const Conditions how = conditions(precision, "", "latency", "kernel", 1);
+    ServingRequest request;
+    request.load.rate_per_s = rate_per_s;
+    request.load.count = requests;
+    request.load.prompt_tokens = static_cast<double>(prompt_tokens);
+    request.load.output_tokens = static_cast<double>(output_tokens);
+    const py::gil_scoped_release parallel;
+    const Model loaded = session.load(model);
+    ServingAnswer answer;
+    for (const std::string& device : hardware)
+        answer.results.push_back(run_serving(session, loaded, device, how, request));
+    return answer;
+}
+
+} // namespace
+
+void bind_answers(py::module_& m) {
+    bind_answer<Study>(m, "Study", "Every combination of a study file, or of given results.")
+        .def_property_readonly("results", &results_of_study)
+        .def_static("of_results", &study_of, py::arg("results"), py::arg("title"),
+                    "Results of Session.estimate() as a study: grouped by model, batch and format, ranked.");
+    bind_answer<ArchitectureComparison, Explanations>(
+        m, "ArchitectureComparison", "One model on several architectures, and why they differ.")
+        .def_readonly("results", &ArchitectureComparison::results)
+        .def_readonly("labels", &ArchitectureComparison::labels);
+    bind_answer<BatchAnalysis>(m, "BatchAnalysis", "One model on devices over batch sizes.")
+        .def_property_readonly("results", [](const BatchAnalysis& analysis) {
+            std::vector<Result> results;
+            for (const BatchSeries& series : analysis.series)
+                for (const BatchPoint& point : series.points)
+                    results.push_back(point.result);
+            return results;
+        });
+    bind_answer<ModelClassComparison>(m, "ModelClassComparison",
+                                      "Thirteen classes of models on several architectures.");
+    bind_answer<ServingAnswer>(m, "Serving", "A language model under load.");
+    bind_answer<HistoryChanges>(m, "HistoryChanges", "What changed between two runs of a file of results.")
+        .def_property_readonly("worse", &HistoryChanges::worse);
+    bind_answer<HistoryRows>(m, "HistoryRows", "The results of a file, one per row.");
+
+    m.def(
+        "read_study",
+        [](const Session& session, const std::filesystem::path& file) {
+            const py::gil_scoped_release parallel;
+            return run_study(session, read_study(session, file));
+        },
+        py::arg("session"), py::arg("file"));
+    m.def("architectures", &architectures, py::arg("session"), py::arg("model"),
+          py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
+          py::arg("explain") = std::vector<std::string>{}, py::arg("metric") = "energy",
+          py::arg("level") = "summary", py::arg("batch") = 1, py::arg("dims") = ServedDims{},
+          py::arg("precision") = "fp32", py::arg("baseline") = "");
+    m.def(
+        "model_classes",
+        [](const Session& session, const std::vector<std::string>& chosen, const std::string& precision,
+           const std::string& baseline) {
+            ModelClassRequest request{chosen, baseline, conditions(precision, "", "latency", "kernel", 1)};
+            const py::gil_scoped_release parallel;
+            return compare_model_classes(session, std::move(request));
+        },
+        py::arg("session"), py::arg("architectures") = std::vector<std::string>{}, py::kw_only(),
+        py::arg("precision") = "fp32", py::arg("baseline") = "");
+    m.def(
+        "batches",
+        [](const Session& session, const std::string& model, const std::vector<std::string>& hardware,
+           const std::vector<std::int64_t>& sizes, const std::string& precision, const std::string& stack) {
+            BatchRequest request;
+            request.model = model;
+            request.hardware = hardware;
+            request.batches = sizes;
+            request.conditions = conditions(precision, stack, "latency", "kernel", 1);
+            const py::gil_scoped_release parallel;
+            return analyze_batches(session, request);
+        },
+        py::arg("session"), py::arg("model"), py::arg("hardware"), py::arg("batches"), py::kw_only(),
+        py::arg("precision") = "fp32", py::arg("stack") = "");
+    m.def("serve", &serve, py::arg("session"), py::arg("model"), py::arg("hardware"), py::kw_only(),
+          py::arg("rate_per_s"), py::arg("prompt_tokens") = 512, py::arg("output_tokens") = 128,
+          py::arg("requests") = 500, py::arg("precision") = "fp16");
+    m.def(
+        "save_results",
+        [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {
+            const py::gil_scoped_release parallel;
+            return save_results(file, {"python", title}, results);
+        },
+        py::arg("file"), py::arg("results"), py::arg("title") = "archsim (Python)",
+        "Adds a run to a file of results (SQLite); returns its number.");
+    m.def(
+        "compare_history",
+        [](const std::filesystem::path& file, const std::string& before, const std::string& after,
+           const std::string& metric, double threshold) {
+            return compare_history(file, before, after, MetricTable::standard().at(metric, "metric"),
+                                   threshold);
+        },
+        py::arg("file"), py::arg("before") = "previous", py::arg("after") = "last", py::kw_only(),
+        py::arg("metric") = "latency", py::arg("threshold") = 0.0,
+        "What changed between two runs of a file.");
+    m.def(
+        "history_rows", [](const std::filesystem::path& file) { return history_rows(file); }, py::arg("file"),
+        "Every result of a file.");
+}

@@ -1,0 +1,280 @@
+"""Comparisons as objects: backends by name, studies, architectures, batches, serving, files of results."""
+
+import functools
+import html
+import json
+import os
+import pathlib
+
+from . import _archsim
+from ._archsim import Comparison, Result, Session, UsageError
+
+# What a backend's name stands for where no device is chosen: a device that people have, and the stack on it. A device of
+# one's own: {"device": "L4", "stack": "tensorrt"}.
+BACKENDS = {
+    "cpu": ("Xeon-8490H", ""),
+    "openvino": ("Xeon-8490H", "openvino"),
+    "onnxruntime": ("Xeon-8490H", "onnxruntime-cpu"),
+    "cuda": ("H100", "pytorch-eager"),
+    "tensorrt": ("H100", "tensorrt"),
+    "rocm": ("MI300X", "pytorch-eager"),
+    "migraphx": ("MI300X", "rocm-migraphx"),
+    "directml": ("RTX-4090", "directml"),
+    "webgpu": ("RTX-4090", "webgpu"),
+    "webnn": ("RTX-4090", "webnn"),
+    "metal": ("Apple-M3-Max-GPU", "metal"),
+    "coreml": ("Apple-ANE-M3", "coreml"),
+    "tpu": ("TPU-v4", ""),
+    "qnn": ("Snapdragon-X-Elite-NPU", "qnn"),
+    "hailo": ("Hailo-8", ""),
+}
+
+
+@functools.lru_cache(maxsize=1)
+def default_session():
+    """The Session that functions use when none is given."""
+    return Session()
+
+
+def _document(self):
+    """The JSON document of the tools as a dictionary."""
+    return json.loads(self.to_json())
+
+
+def _save(self, path):
+    """Writes a file in the format of its extension: .html, .md, .csv, .json, .txt."""
+    path = pathlib.Path(path)
+    writers = {".html": "to_html", ".md": "to_markdown", ".csv": "to_csv", ".json": "to_json", ".txt": "to_text"}
+    if path.suffix not in writers:
+        raise UsageError(f'"{path}": use an extension of {", ".join(writers)}')
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        temporary.write_text(getattr(self, writers[path.suffix])(), encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    return path
+
+
+def _repr_html(self):
+    """The HTML report, as notebooks show it: a page of its own, so that its style stays inside of it."""
+    return (
+        f'<iframe srcdoc="{html.escape(self.to_html())}" style="width:100%;height:40em;border:0" '
+        'sandbox="allow-scripts"></iframe>'
+    )
+
+
+def _result_repr_html(self):
+    rows = [("model", self.model), ("hardware", self.hardware), ("stack", self.stack), ("batch", f"{self.batch:g}")]
+    if self.ok:
+        low, high = self.latency_interval_s
+        rows += [
+            ("latency", f"{self.latency_s * 1e3:.4g} ms ({low * 1e3:.3g} to {high * 1e3:.3g})"),
+            ("throughput", f"{self.throughput_per_s:.4g} /s"),
+            ("energy", f"{self.energy_per_inference_j * 1e3:.4g} mJ"),
+            ("power", f"{self.power_w:.3g} W"),
+        ]
+    else:
+        rows.append((self.status, self.reason))
+    cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows)
+    return f"<table>{cells}</table>"
+
+
+for _answer in (
+    _archsim.Study,
+    _archsim.ArchitectureComparison,
+    _archsim.BatchAnalysis,
+    _archsim.ModelClassComparison,
+    _archsim.Serving,
+    _archsim.HistoryChanges,
+    _archsim.HistoryRows,
+):
+    _answer.to_dict = _document
+    _answer.save = _save
+    _answer._repr_html_ = _repr_html
+Comparison._repr_html_ = _repr_html
+Result._repr_html_ = _result_repr_html
+
+
+def _frame_of_results(self):
+    """One row per result as a pandas DataFrame."""
+    import pandas
+
+    return pandas.DataFrame.from_records([json.loads(result.to_json()) for result in self.results])
+
+
+for _answer in (_archsim.Study, _archsim.ArchitectureComparison, _archsim.BatchAnalysis):
+    _answer.to_dataframe = _frame_of_results
+
+
+def _frame_of_rows(self):
+    """One row per row of the answer as a pandas DataFrame."""
+    import pandas
+
+    return pandas.DataFrame.from_records(self.to_dict()["rows"])
+
+
+_archsim.HistoryRows.to_dataframe = _frame_of_rows
+_archsim.ModelClassComparison.to_dataframe = _frame_of_rows
+
+
+def _session_study(self, file):
+    """Runs a study file, JSON or YAML (docs/studies.md)."""
+    return _archsim.read_study(self, file)
+
+
+def _session_architectures(self, model, architectures=(), **how):
+    """One model on several architectures, as compare_architectures; explain=("GPU", "TPU") says why two differ."""
+    return _archsim.architectures(self, model, list(architectures), **how)
+
+
+def _session_model_classes(self, architectures=(), **how):
+    """Times faster than the CPU over thirteen classes of models, with strengths and weaknesses."""
+    return _archsim.model_classes(self, list(architectures), **how)
+
+
+def _session_batches(self, model, hardware, batches=(1, 2, 4, 8, 16, 32, 64), **how):
+    """Throughput, latency, energy and memory against the batch, and the best batch."""
+    return _archsim.batches(self, model, [hardware] if isinstance(hardware, str) else list(hardware), list(batches), **how)
+
+
+def _session_serve(self, model, hardware, *, rate_per_s, **how):
+    """A language model under a load: percentiles of waiting, throughput, power."""
+    hardware = [hardware] if isinstance(hardware, str) else list(hardware)
+    return _archsim.serve(self, model, hardware, rate_per_s=rate_per_s, **how)
+
+
+Session.study = _session_study
+Session.architectures = _session_architectures
+Session.model_classes = _session_model_classes
+Session.batches = _session_batches
+Session.serve = _session_serve
+
+
+def _place(session, backend):
+    """A backend's name in tables, its device and its stack."""
+    if isinstance(backend, dict):
+        unknown = set(backend) - {"device", "stack", "name"}
+        if unknown or "device" not in backend:
+            raise UsageError(f"backend {backend}: give device, and stack and name where they matter")
+        device, stack = backend["device"], backend.get("stack", "")
+        return backend.get("name") or (f"{device} ({stack})" if stack else device), device, stack
+    known = BACKENDS.get(backend.lower())
+    if known is not None:
+        return backend, *known
+    if backend.split("@")[0] in session.hardware or backend.endswith(".json"):
+        return backend, backend, ""
+    raise UsageError(f'backend "{backend}": use {", ".join(BACKENDS)}, a device, or a dict with device and stack')
+
+
+class ComparisonRunner:
+    """One model, or several, on backends at batch sizes.
+
+    >>> runner = ComparisonRunner("resnet18", backends=["cpu", "cuda"], batch_sizes=[1, 4], precision="fp16")
+    >>> runner.run().best("latency", batch=1)
+    'cuda'
+
+    model: a name, a path, a loaded Model, or a list of these.
+    backends: names (BACKENDS: "cpu", "cuda", "rocm", "directml", ...), devices of the database, or
+        {"device": "L4", "stack": "tensorrt"}.
+    prompt_tokens, generate_tokens: language models answer a prompt, with prompt and steps apart.
+    """
+
+    def __init__(
+        self,
+        model,
+        backends=("cpu", "cuda"),
+        batch_sizes=(1,),
+        *,
+        precision="fp32",
+        dims=None,
+        prompt_tokens=None,
+        generate_tokens=None,
+        scenario="latency",
+        scope="kernel",
+        session=None,
+    ):
+        self.session = session if session is not None else default_session()
+        self.models = list(model) if isinstance(model, (list, tuple)) else [model]
+        self.places = [_place(self.session, backend) for backend in backends]
+        self.batch_sizes = list(batch_sizes)
+        if not (self.models and self.places and self.batch_sizes):
+            raise UsageError("give at least one model, one backend and one batch size")
+        self._how = {
+            "precision": precision,
+            "dims": dict(dims or {}),
+            "prompt_tokens": prompt_tokens,
+            "generate_tokens": generate_tokens,
+            "scenario": scenario,
+            "scope": scope,
+        }
+        self.results = []  # (backend, Result), in the order of models, batch sizes, backends
+
+    def run(self, progress=None):
+        """Estimates every combination and returns the runner; progress(done, total) is called after each."""
+        models = [self.session.load(model) if isinstance(model, (str, os.PathLike)) else model for model in self.models]
+        total = len(models) * len(self.batch_sizes) * len(self.places)
+        self.results = []
+        for model in models:
+            for batch in self.batch_sizes:
+                for name, device, stack in self.places:
+                    result = self.session.estimate(model, device, batch=batch, stack=stack, **self._how)
+                    self.results.append((name, result))
+                    if progress is not None:
+                        progress(len(self.results), total)
+        return self
+
+    def _ran(self):
+        if not self.results:
+            raise UsageError("nothing was estimated yet: call run() first")
+        return self.results
+
+    def study(self, title="Comparison"):
+        """The results as a Study: ranked for every model and batch."""
+        return _archsim.Study.of_results([result for _, result in self._ran()], title)
+
+    def to_dataframe(self):
+        """One row per combination as a pandas DataFrame, with the backend's name."""
+        import pandas
+
+        return pandas.DataFrame.from_records(
+            [{"backend": name, **json.loads(result.to_json())} for name, result in self._ran()]
+        )
+
+    def best(self, metric="latency", *, batch=None, model=None):
+        """The backend with the best value of a metric; None where nothing runs."""
+        fields = _archsim.MetricTable().fields
+        if metric not in fields:
+            raise UsageError(f'metric "{metric}": use {", ".join(fields)}')
+        field, higher = fields[metric]
+        rows = [
+            (getattr(result, field), name)
+            for name, result in self._ran()
+            if result.ok and (batch is None or result.batch == batch) and (model is None or result.model == model)
+        ]
+        rows = [row for row in rows if row[0] == row[0]]
+        return (max if higher else min)(rows)[1] if rows else None
+
+    def speedups(self, baseline=None):
+        """{(model, batch): {backend: times faster than the baseline}}; the first backend where none is named."""
+        base = baseline if baseline is not None else self.places[0][0]
+        table = {}
+        for name, result in self._ran():
+            table.setdefault((result.model, int(result.batch)), {})[name] = result.latency_s if result.ok else None
+        if base not in {name for name, _, _ in self.places}:
+            raise UsageError(f'baseline "{base}" is not among the backends')
+        return {
+            key: {name: times[base] / value if times[base] and value else None for name, value in times.items()}
+            for key, times in table.items()
+        }
+
+    def generate_report(self, path="comparison_report.html", title="Comparison"):
+        """Writes the report in the format of the extension: .html, .md, .csv, .json, .txt."""
+        return self.study(title).save(path)
+
+    def save(self, file, title="ComparisonRunner"):
+        """Adds the results to a file of results (SQLite); returns the run's number."""
+        return _archsim.save_results(file, [result for _, result in self._ran()], title)
+
+    def _repr_html_(self):
+        return self.study()._repr_html_()

@@ -1,0 +1,18 @@
+#pragma once
+// A finding as every document has it.
+//
+//   {"kind": "unknown_field", "severity": "error", "file": "chip.json", "where": "/powr",
+//    "message": "...", "hint": "\"power\" meant?", "op_type": "", "domain": "", "opset": 0}
+
+#include "archsim/core/finding.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <vector>
+
+namespace archsim {
+
+nlohmann::ordered_json finding_json(const Finding& finding);
+nlohmann::ordered_json findings_json(const std::vector<Finding>& findings);
+
+} // namespace archsim

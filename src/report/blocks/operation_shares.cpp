@@ -1,0 +1,206 @@
+#include "report/blocks/operation_shares.hpp"
+
+#include "archsim/compare/common_regions.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <fmt/format.h>
+#include <map>
+
+namespace archsim {
+
+namespace {
+
+// Best first; the words of the field's interpretation guides.
+constexpr std::array kBands = {
+    UtilizationBand{0.9, "excellent", "the hardware is well used"},
+    UtilizationBand{0.7, "good", "minor inefficiencies"},
+    UtilizationBand{0.5, "fair", "some waste"},
+    UtilizationBand{0.0, "poor", "significant waste"},
+};
+
+/// "Data movement" of "data_movement".
+std::string as_title(std::string_view kind) {
+    std::string title(kind);
+    std::replace(title.begin(), title.end(), '_', ' ');
+    if (!title.empty())
+        title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+    return title;
+}
+
+bool has_constant_weights(const ShapedGraph& graph, const Operator& op) {
+    return std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId input) {
+        return input != kNoTensor && graph.tensors[input].constant && graph.tensors[input].shape.size() > 1;
+    });
+}
+
+/// Seconds by what binds them.
+struct BoundTimes {
+    double compute_s = 0, memory_s = 0, overhead_s = 0;
+    double total() const { return compute_s + memory_s + overhead_s; }
+};
+
+BoundTimes bound_times(const Result& result) {
+    BoundTimes times;
+    for (const ResultLeaf& leaf : leaves_of(result)) {
+        const Estimate& e = leaf.result->estimate;
+        for (const SubgraphEstimate& s : e.subgraphs)
+            (s.bound == Bound::compute  ? times.compute_s
+             : s.bound == Bound::memory ? times.memory_s
+                                        : times.overhead_s) += s.latency_s * leaf.repeat;
+        times.overhead_s += std::max(0.0, e.network_s) * leaf.repeat;
+    }
+    return times;
+}
+
+struct UtilizationExtremes {
+    double low = 2, high = -1;
+    std::string low_layer, high_layer;
+};
+
+UtilizationExtremes extremes_of(const Result& result) {
+    UtilizationExtremes found;
+    for (const ResultLeaf& leaf : leaves_of(result)) {
+        const Result& r = *leaf.result;
+        for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+            if (s.utilization <= 0) // without products
+                continue;
+            const Subgraph& subgraph = r.partition->subgraphs[s.index];
+            const auto layer = [&] {
+                return fmt::format("{}, {}", subgraph.name, operation_name(*r.model->graph, subgraph));
+            };
+            if (s.utilization < found.low) {
+                found.low = s.utilization;
+                found.low_layer = layer();
+            }
+            if (s.utilization > found.high) {
+                found.high = s.utilization;
+                found.high_layer = layer();
+            }
+        }
+    }
+    return found;
+}
+
+} // namespace
+
+std::string operation_name(const ShapedGraph& graph, const Subgraph& subgraph) {
+    const Operator& anchor = graph.operators[subgraph.anchor];
+    if (subgraph.kind == OpKind::convolution) {
+        const std::size_t rank =
+            anchor.outputs.empty() ? 0 : graph.tensors[anchor.outputs.front()].shape.size();
+        return rank > 2 ? fmt::format("Conv{}D", rank - 2) : "Convolution";
+    }
+    if (subgraph.kind == OpKind::matmul)
+        return has_constant_weights(graph, anchor) ? "Linear" : "MatMul";
+    return as_title(name_of(subgraph.kind));
+}
+
+std::vector<OperationShare> operation_shares(const Result& result) {
+    std::map<std::string, OperationShare> sorts;
+    for (const ResultLeaf& leaf : leaves_of(result)) {
+        const Result& r = *leaf.result;
+        if (!r.partition || !r.model || !r.model->graph)
+            continue;
+        for (const Subgraph& subgraph : r.partition->subgraphs) {
+            OperationShare& share = sorts[operation_name(*r.model->graph, subgraph)];
+            share.subgraphs += leaf.repeat;
+        }
+        for (const SubgraphEstimate& s : r.estimate.subgraphs)
+            sorts[operation_name(*r.model->graph, r.partition->subgraphs[s.index])].latency_s +=
+                s.latency_s * leaf.repeat;
+    }
+    std::vector<OperationShare> shares;
+    for (auto& [name, share] : sorts) {
+        share.name = name;
+        shares.push_back(share);
+    }
+    std::stable_sort(shares.begin(), shares.end(), [](const OperationShare& a, const OperationShare& b) {
+        return a.subgraphs > b.subgraphs;
+    });
+    return shares;
+}
+
+std::vector<NamedValue> subgraph_shares(const Result& result) {
+    const auto shares = operation_shares(result);
+    double total = 0;
+    for (const OperationShare& share : shares)
+        total += share.subgraphs;
+    std::vector<NamedValue> items;
+    for (const OperationShare& share : shares)
+        items.push_back({share.name + " Operations",
+                         fmt::format("{:.0f} % ({:.0f} subgraph{})", 100 * share.subgraphs / total,
+                                     share.subgraphs, share.subgraphs == 1 ? "" : "s"),
+                         1});
+    return items;
+}
+
+std::vector<NamedValue> time_shares(const Result& result) {
+    if (result.generation) // the subgraphs are those of the prompt alone
+        return {};
+    auto shares = operation_shares(result);
+    std::stable_sort(shares.begin(), shares.end(), [](const OperationShare& a, const OperationShare& b) {
+        return a.latency_s > b.latency_s;
+    });
+    const double total = result.estimate.latency_s;
+    std::vector<NamedValue> items;
+    for (const OperationShare& share : shares)
+        if (share.latency_s > 0 && total > 0)
+            items.push_back(
+                {share.name + " Operations",
+                 fmt::format("{} of the time ({:.0f} subgraph{})", format_percent(share.latency_s / total),
+                             share.subgraphs, share.subgraphs == 1 ? "" : "s"),
+                 1});
+    return items;
+}
+
+const UtilizationBand& utilization_band(double utilization) {
+    for (const UtilizationBand& band : kBands)
+        if (utilization >= band.from)
+            return band;
+    return kBands.back();
+}
+
+std::string utilization_reading(const Result& result) {
+    const UtilizationBand& band = utilization_band(result.estimate.utilization);
+    std::string text = fmt::format("{}, {}", band.verdict, band.meaning);
+    const BoundTimes times = bound_times(result);
+    // Of generated text the subgraphs are those of the prompt alone.
+    if (&band == &kBands.front() || times.total() <= 0 || result.generation)
+        return text;
+    const double largest = std::max({times.compute_s, times.memory_s, times.overhead_s});
+    const char *binds = "compute",
+               *helps = "a larger batch fills more of the units; a narrower format raises the peak";
+    if (largest == times.memory_s) {
+        binds = "memory";
+        helps =
+            "a narrower format, a larger batch (weights are read once for all items) or more bandwidth helps";
+    } else if (largest == times.overhead_s) {
+        binds = "fixed costs";
+        helps = "a larger batch, or a stack that launches less, helps; else the device is too large for this "
+                "model";
+    }
+    return fmt::format("{}: {} of the time is bound by {}; {}", text, format_percent(largest / times.total()),
+                       binds, helps);
+}
+
+std::vector<NamedValue> utilization_facts(const Result& result) {
+    const Estimate& e = result.estimate;
+    const UtilizationExtremes found = extremes_of(result);
+    // Time outside of the layers with products can make the whole run lower than any of them.
+    std::string least = format_percent(e.utilization_min), most = format_percent(e.utilization_max);
+    if (!found.low_layer.empty()) {
+        least += found.low <= e.utilization_min ? fmt::format(" ({})", found.low_layer)
+                                                : fmt::format(" (the whole run; of its layers {}: {})",
+                                                              format_percent(found.low), found.low_layer);
+        most += fmt::format(" ({})", found.high_layer);
+    }
+    return {{"Average", format_percent(e.utilization), 1},
+            {"Min", least, 1},
+            {"Max", most, 1},
+            {"Reading", utilization_reading(result), 1}};
+}
+
+} // namespace archsim

@@ -1,0 +1,140 @@
+#include "archsim/run/model_classes.hpp"
+
+#include "run/compare/architecture_choice.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::array kClasses = {
+    ModelClass{"Convolutional network", "resnet50"},
+    ModelClass{"Mobile network", "mobilenet_v2"},
+    ModelClass{"Vision transformer", "vit_b_16"},
+    ModelClass{"Object detection", "yolov8n"},
+    ModelClass{"Semantic segmentation", "deeplabv3_resnet50"},
+    ModelClass{"Text encoder", "bert-base"},
+    ModelClass{"Text to text", "t5-small"},
+    ModelClass{"Text generation", "tinyllama-1.1b"},
+    ModelClass{"Speech recognition", "whisper-tiny"},
+    ModelClass{"Audio and text", "clap"},
+    ModelClass{"Image and text", "clip-vit-b32"},
+    ModelClass{"Video and text", "xclip-base-patch32"},
+    ModelClass{"Vision-language", "llava-1.5-7b"},
+};
+static_assert(kClasses.size() == 13);
+
+constexpr std::size_t kClaims = 3; ///< of each sort per architecture: what stands out
+
+std::size_t choose_cpu(const std::vector<ArchitectureChoice>& choices, const ModelClassComparison& c) {
+    if (!c.request.baseline.empty())
+        return find_architecture(choices, c.request.baseline, "--baseline");
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        const auto& device = c.rows.front().results[i].device;
+        if (device && device->family == Family("cpu"))
+            return i;
+    }
+    throw UsageError(
+        "--by-class: no CPU is among the architectures; name what to compare with: --baseline NAME");
+}
+
+/// How many times better `a` is than `b`: below 1 where it is worse. Nothing where one has no value, or the
+/// intervals overlap.
+std::optional<double> surely_better(const Result& a, const Result& b, const Metric& metric) {
+    const auto x = measure_of(a, metric), y = measure_of(b, metric);
+    if (!x || !y || x->value <= 0 || y->value <= 0 || x->interval.overlaps(y->interval))
+        return std::nullopt;
+    return metric.better == Better::lower ? y->value / x->value : x->value / y->value;
+}
+
+/// The best of the others, or the worst of them.
+std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, const Metric& metric) {
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < row.results.size(); ++i) {
+        const auto value = value_of(row.results[i], metric);
+        if (i == self || !value)
+            continue;
+        if (!found || better(metric, *value, *value_of(row.results[*found], metric)))
+            found = i;
+    }
+    return found;
+}
+
+void add_claims(const ModelClassComparison& c, std::size_t self, ArchitectureProfile& profile) {
+    for (std::size_t r = 0; r < c.rows.size(); ++r) {
+        const ModelClassRow& row = c.rows[r];
+        const Result& own = row.results[self];
+        if (!own.ok()) {
+            profile.unable.push_back(r);
+            continue;
+        }
+        for (const Metric* metric : {&metric::latency, &metric::energy}) {
+            const auto other = rival(row, self, *metric);
+            const auto value = value_of(own, *metric);
+            if (!other || !value)
+                continue;
+            if (better(*metric, *value, *value_of(row.results[*other], *metric)))
+                (metric == &metric::latency ? profile.best_for : profile.frugal_for).push_back(r);
+            if (const auto ratio = surely_better(own, row.results[*other], *metric)) {
+                if (*ratio > 1)
+                    profile.strengths.push_back({r, other, metric, *ratio, true});
+                else
+                    profile.weaknesses.push_back({r, other, metric, 1 / *ratio, false});
+            }
+        }
+        // Energy and throughput of batches are those of one device: no two calibrations stand between them.
+        const auto alone = value_of(own, metric::throughput),
+                   many = value_of(row.batched[self], metric::throughput);
+        if (alone && many && *alone > 0 && *many > 2 * *alone)
+            profile.strengths.push_back({r, std::nullopt, &metric::throughput, *many / *alone, true});
+    }
+    for (auto* claims : {&profile.strengths, &profile.weaknesses}) {
+        std::stable_sort(claims->begin(), claims->end(),
+                         [](const ClassClaim& a, const ClassClaim& b) { return a.ratio > b.ratio; });
+        // One claim per metric and sort of rival would hide how wide the strength is; three of each metric
+        // show it.
+        std::vector<ClassClaim> kept;
+        for (const Metric* metric : {&metric::latency, &metric::energy, &metric::throughput}) {
+            std::size_t count = 0;
+            for (const ClassClaim& claim : *claims)
+                if (claim.metric == metric && count++ < kClaims)
+                    kept.push_back(claim);
+        }
+        *claims = std::move(kept);
+    }
+}
+
+} // namespace
+
+std::span<const ModelClass> model_classes() {
+    return kClasses;
+}
+
+ModelClassComparison compare_model_classes(const Session& session, ModelClassRequest request) {
+    ModelClassComparison c;
+    const auto choices = choose_architectures(session, request.architectures);
+    c.request = std::move(request);
+    for (const ArchitectureChoice& choice : choices)
+        c.labels.push_back(choice.label);
+    c.request.conditions.keep_subgraphs = false;
+    for (const ModelClass& what : kClasses) {
+        ModelClassRow& row = c.rows.emplace_back();
+        row.what = what;
+        Workload workload;
+        workload.model = session.load(std::string(what.model));
+        for (const ArchitectureChoice& choice : choices) {
+            workload.batch = c.request.batch;
+            row.results.push_back(session.estimate(workload, choice.hardware, c.request.conditions));
+            workload.batch = c.request.larger_batch;
+            row.batched.push_back(session.estimate(workload, choice.hardware, c.request.conditions));
+        }
+    }
+    c.baseline = choose_cpu(choices, c);
+    for (std::size_t i = 0; i < choices.size(); ++i)
+        add_claims(c, i, c.profiles.emplace_back());
+    return c;
+}
+
+} // namespace archsim

@@ -1,0 +1,331 @@
+// Answers from a file of results as blocks and documents.
+
+#include "archsim/store/history.hpp"
+
+#include "archsim/core/version.hpp"
+#include "report/blocks/columns.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/render/json_document.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class Row>
+using HistoryColumns = std::vector<ColumnOf<Row>>;
+
+std::string saved_hardware(const CellKey& key) {
+    return key.power_mode.empty() ? key.hardware : key.hardware + '@' + key.power_mode;
+}
+
+/// What the other columns do not say: sizes, tokens, devices, and conditions that are not the usual ones.
+std::string other_conditions(const CellKey& key) {
+    std::string text;
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+    if (key.dims != "{}") {
+        const Json dims = Json::parse(key.dims, nullptr, false);
+        for (const auto& [name, size] : dims.items())
+            add(fmt::format("{} {}", name, size.dump()));
+    }
+    if (key.prompt_tokens > 0)
+        add(fmt::format("{} + {} tokens", key.prompt_tokens, key.generate_tokens));
+    if (!key.kv_cache.empty())
+        add(key.kv_cache + " cache");
+    if (key.devices != 1)
+        add(fmt::format("{:.0f} devices", key.devices));
+    if (key.scenario != "latency")
+        add(key.scenario);
+    if (key.scope != "kernel")
+        add(key.scope);
+    return text;
+}
+
+/// The columns of a question; `key_of` finds it in a row.
+template <class Row, class KeyOf>
+HistoryColumns<Row> key_columns(KeyOf key_of) {
+    const auto text = [key_of](auto of) {
+        return [=](const Row& row) { return text_cell(of(key_of(row))); };
+    };
+    return {{{"Model", "", "model"}, text([](const CellKey& k) { return k.model; })},
+            {{"Hardware", "", "hardware"}, text(saved_hardware)},
+            {{"Runtime", "", "runtime", Align::left, 1}, text([](const CellKey& k) { return k.runtime; })},
+            {{"Precision", "", "precision"}, text([](const CellKey& k) { return k.precision; })},
+            {{"Batch", "", "batch_size", Align::right},
+             [=](const Row& row) { return count_cell(true, static_cast<double>(key_of(row).batch_size)); }},
+            {{"Conditions", "", "conditions", Align::left, 2}, text(other_conditions)}};
+}
+
+HistoryColumns<SavedRun> run_columns() {
+    return {{{"Run", "", "run", Align::right},
+             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.id)); }},
+            {{"Started", "UTC", "started"}, [](const SavedRun& run) { return text_cell(run.started); }},
+            {{"Version", "", "version"}, [](const SavedRun& run) { return text_cell(run.version); }},
+            {{"Results", "", "results", Align::right},
+             [](const SavedRun& run) { return count_cell(true, static_cast<double>(run.results)); }},
+            {{"Tool", "", "tool", Align::left, 1}, [](const SavedRun& run) { return text_cell(run.tool); }},
+            {{"Command", "", "command", Align::left, 2},
+             [](const SavedRun& run) { return text_cell(run.command); }}};
+}
+
+Cell value_cell(const Metric& metric, const std::optional<Measure>& measure, const std::string& status) {
+    Cell cell = cell_of(metric, measure);
+    if (!measure)
+        cell.text = status == "ok" ? "-" : status;
+    return cell;
+}
+
+Cell change_cell(const CellChange& change) {
+    const Tone tone = change.worse ? Tone::bad : change.better ? Tone::good : Tone::plain;
+    const auto ratio = change.ratio();
+    const std::string verdict = change.worse ? "worse" : change.better ? "better" : "";
+    if (!ratio)
+        return {verdict, {}, tone};
+    return {fmt::format("{} {}", signed_percent(*ratio - 1), verdict), *ratio, tone};
+}
+
+HistoryColumns<CellChange> change_columns(const Metric& metric) {
+    auto columns =
+        key_columns<CellChange>([](const CellChange& change) -> const CellKey& { return change.key; });
+    const auto heading = [&](const char* when) {
+        return Column{fmt::format("{} {}", metric.heading, when), metric.column_unit,
+                      fmt::format("{}_{}", metric.field, when), Align::right};
+    };
+    columns.push_back({heading("before"), [&metric](const CellChange& change) {
+                           return value_cell(metric, change.before, change.status_before);
+                       }});
+    columns.push_back({heading("after"), [&metric](const CellChange& change) {
+                           return value_cell(metric, change.after, change.status_after);
+                       }});
+    columns.push_back({{"Change", "", "ratio", Align::right}, change_cell});
+    return columns;
+}
+
+std::string key_text(const CellKey& key) {
+    const std::string other = other_conditions(key);
+    return fmt::format("{} on {} ({}), {}, batch {}{}{}", key.model, saved_hardware(key), key.runtime,
+                       key.precision, key.batch_size, other.empty() ? "" : ", ", other);
+}
+
+Bullets list_of(const std::vector<CellKey>& keys) {
+    constexpr std::size_t kShown = 20;
+    Bullets bullets;
+    for (const CellKey& key : keys) {
+        if (bullets.items.size() == kShown) {
+            bullets.items.push_back(fmt::format("and {} more", keys.size() - kShown));
+            break;
+        }
+        bullets.items.push_back(key_text(key));
+    }
+    return bullets;
+}
+
+struct TrendRow {
+    const Metric* metric;
+    const Trend* trend;
+    const TrendPoint* point;
+};
+
+std::vector<TrendRow> rows_of(const HistoryTrend& answer) {
+    std::vector<TrendRow> rows;
+    for (const Trend& trend : answer.trends)
+        for (const TrendPoint& point : trend.points)
+            rows.push_back({answer.metric, &trend, &point});
+    return rows;
+}
+
+HistoryColumns<TrendRow> trend_columns(const Metric& metric) {
+    auto columns =
+        key_columns<TrendRow>([](const TrendRow& row) -> const CellKey& { return row.trend->key; });
+    columns.push_back({{"Run", "", "run", Align::right}, [](const TrendRow& row) {
+                           return count_cell(true, static_cast<double>(row.point->run.id));
+                       }});
+    columns.push_back({{"Started", "UTC", "started", Align::left, 1},
+                       [](const TrendRow& row) { return text_cell(row.point->run.started); }});
+    columns.push_back(
+        {{"Version", "", "version"}, [](const TrendRow& row) { return text_cell(row.point->run.version); }});
+    columns.push_back({column_of(metric), [](const TrendRow& row) {
+                           return value_cell(*row.metric, row.point->measure, row.point->status);
+                       }});
+    return columns;
+}
+
+Chart trend_chart(const HistoryTrend& answer) {
+    Chart chart;
+    chart.kind = ChartKind::line;
+    chart.title = fmt::format("{} by run", answer.metric->title);
+    chart.x_title = "run";
+    chart.y_title = fmt::format("{} ({})", answer.metric->title, axis_unit_of(*answer.metric));
+    for (const Trend& trend : answer.trends) {
+        ChartSeries series{key_text(trend.key), {}};
+        for (const TrendPoint& point : trend.points)
+            if (point.measure)
+                series.points.push_back({fmt::format("{}", point.run.id), static_cast<double>(point.run.id),
+                                         point.measure->value * answer.metric->scale});
+        if (series.points.size() > 1)
+            chart.series.push_back(std::move(series));
+    }
+    return chart;
+}
+
+/// A result with its run.
+struct HistoryRow {
+    const SavedRun* run;
+    const SavedResult* result;
+};
+
+std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
+    std::vector<HistoryRow> rows;
+    for (const SavedResult& result : answer.results)
+        for (const SavedRun& run : answer.runs)
+            if (run.id == result.run)
+                rows.push_back({&run, &result});
+    return rows;
+}
+
+HistoryColumns<HistoryRow> row_columns() {
+    HistoryColumns<HistoryRow> columns;
+    const auto text = [&](const char* key, auto of) {
+        columns.push_back({plain_column(key), [of](const HistoryRow& row) { return text_cell(of(row)); }});
+    };
+    const auto whole = [&](const char* key, auto of) {
+        columns.push_back({plain_column(key), [of](const HistoryRow& row) {
+                               return count_cell(true, static_cast<double>(of(row)));
+                           }});
+    };
+    whole("run", [](const HistoryRow& row) { return row.run->id; });
+    text("started", [](const HistoryRow& row) { return row.run->started; });
+    text("tool", [](const HistoryRow& row) { return row.run->tool; });
+    text("version", [](const HistoryRow& row) { return row.run->version; });
+    text("model", [](const HistoryRow& row) { return row.result->key.model; });
+    text("dims", [](const HistoryRow& row) { return row.result->key.dims; });
+    whole("batch_size", [](const HistoryRow& row) { return row.result->key.batch_size; });
+    text("hardware", [](const HistoryRow& row) { return row.result->key.hardware; });
+    text("family", [](const HistoryRow& row) { return row.result->family; });
+    text("power_mode", [](const HistoryRow& row) { return row.result->key.power_mode; });
+    text("runtime", [](const HistoryRow& row) { return row.result->key.runtime; });
+    text("precision", [](const HistoryRow& row) { return row.result->key.precision; });
+    text("executed_precision", [](const HistoryRow& row) { return row.result->executed_precision; });
+    text("kv_cache", [](const HistoryRow& row) { return row.result->key.kv_cache; });
+    text("scenario", [](const HistoryRow& row) { return row.result->key.scenario; });
+    text("scope", [](const HistoryRow& row) { return row.result->key.scope; });
+    whole("prompt_tokens", [](const HistoryRow& row) { return row.result->key.prompt_tokens; });
+    whole("generate_tokens", [](const HistoryRow& row) { return row.result->key.generate_tokens; });
+    whole("devices", [](const HistoryRow& row) { return row.result->key.devices; });
+    text("status", [](const HistoryRow& row) { return row.result->status; });
+    text("reason", [](const HistoryRow& row) { return row.result->reason; });
+    for (const MetricField& field : fields_of(MetricTable::standard()))
+        columns.push_back({plain_column(field.key()), [field](const HistoryRow& row) {
+                               const auto found = row.result->metrics.find(field.metric->key);
+                               const bool known = found != row.result->metrics.end();
+                               return number_cell(known, known ? field.of(found->second) : 0);
+                           }});
+    return columns;
+}
+
+Json document_of(const char* question, const std::string& file) {
+    return {{"schema", "archsim.history/1"}, {"version", version()}, {"question", question}, {"file", file}};
+}
+
+} // namespace
+
+Report describe(const HistoryList& list, PlainView, Format) {
+    Report report{"Runs", {}};
+    report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", list.file)});
+    report.blocks.push_back(table_of("Runs", run_columns(), list.runs));
+    return report;
+}
+
+std::string to_json(const HistoryList& list, PlainView) {
+    Json document = document_of("runs", list.file);
+    document["runs"] = array_of(run_columns(), list.runs);
+    return document_text(document);
+}
+
+Report describe(const HistoryChanges& answer, PlainView, Format format) {
+    const Metric& metric = *answer.metric;
+    Report report{"Changes", {}};
+    Table table = table_of(format == Format::csv ? "" : fmt::format("{} that changed", metric.title),
+                           change_columns(metric), answer.changes);
+    if (format != Format::csv) {
+        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
+        report.blocks.push_back(
+            Facts{{{"Before", answer.before},
+                   {"After", answer.after},
+                   {"Changed", fmt::format("{} ({} worse)", answer.changes.size(), answer.worse())},
+                   {"Others", fmt::format("{}", answer.same)}}});
+        if (answer.changes.empty()) {
+            report.blocks.push_back(Paragraph{fmt::format("No {} changed.", metric.noun), Tone::good});
+            table.columns.clear();
+        }
+    }
+    if (!table.columns.empty())
+        report.blocks.push_back(std::move(table));
+    if (format == Format::csv)
+        return report;
+    if (!answer.gone.empty()) {
+        report.blocks.push_back(Heading{3, fmt::format("Only before ({}):", answer.gone.size())});
+        report.blocks.push_back(list_of(answer.gone));
+    }
+    if (!answer.added.empty()) {
+        report.blocks.push_back(Heading{3, fmt::format("Only after ({}):", answer.added.size())});
+        report.blocks.push_back(list_of(answer.added));
+    }
+    return report;
+}
+
+std::string to_json(const HistoryChanges& answer, PlainView) {
+    Json document = document_of("changes", answer.file);
+    document["before"] = answer.before;
+    document["after"] = answer.after;
+    document["metric"] = answer.metric->key;
+    document["threshold"] = answer.threshold;
+    document["unchanged"] = answer.same;
+    document["worse"] = answer.worse();
+    document["changes"] = array_of(change_columns(*answer.metric), answer.changes);
+    const auto keys = key_columns<CellKey>([](const CellKey& key) -> const CellKey& { return key; });
+    document["only_before"] = array_of(keys, answer.gone);
+    document["only_after"] = array_of(keys, answer.added);
+    return document_text(document);
+}
+
+Report describe(const HistoryTrend& answer, PlainView, Format format) {
+    Report report{"Trend", {}};
+    const auto rows = rows_of(answer);
+    if (format != Format::csv)
+        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
+    report.blocks.push_back(
+        table_of(format == Format::csv ? "" : fmt::format("{} by run", answer.metric->title),
+                 trend_columns(*answer.metric), rows));
+    Chart chart = trend_chart(answer);
+    if (format != Format::csv && !chart.series.empty())
+        report.blocks.push_back(std::move(chart));
+    return report;
+}
+
+std::string to_json(const HistoryTrend& answer, PlainView) {
+    Json document = document_of("trend", answer.file);
+    document["metric"] = answer.metric->key;
+    document["rows"] = array_of(trend_columns(*answer.metric), rows_of(answer));
+    return document_text(document);
+}
+
+Report describe(const HistoryRows& answer, PlainView, Format format) {
+    Report report{"Rows", {}};
+    if (format != Format::csv)
+        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
+    report.blocks.push_back(table_of("", row_columns(), rows_of(answer)));
+    return report;
+}
+
+std::string to_json(const HistoryRows& answer, PlainView) {
+    Json document = document_of("rows", answer.file);
+    document["rows"] = array_of(row_columns(), rows_of(answer));
+    return document_text(document);
+}
+
+} // namespace archsim

@@ -1,0 +1,96 @@
+#include "store/schema.hpp"
+
+#include "archsim/core/finding.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::int64_t kApplication = 0x61726373; ///< "arcs": what `file` and PRAGMA application_id say
+constexpr std::int64_t kLayout = 1;
+
+// What may be absent is '' or 0, never NULL: SQLite takes two NULLs for different in UNIQUE.
+constexpr const char* kTables = R"(
+CREATE TABLE runs (
+    id INTEGER PRIMARY KEY, started TEXT NOT NULL, tool TEXT NOT NULL, command TEXT NOT NULL, version TEXT NOT NULL);
+CREATE TABLE models (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, title TEXT NOT NULL, dims TEXT NOT NULL,
+    parameters REAL NOT NULL, macs REAL NOT NULL, UNIQUE (name, dims, parameters, macs));
+CREATE TABLE devices (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, title TEXT NOT NULL, family TEXT NOT NULL, power_mode TEXT NOT NULL,
+    UNIQUE (name, title, power_mode));
+CREATE TABLE conditions (
+    id INTEGER PRIMARY KEY, runtime TEXT NOT NULL, batch_size INTEGER NOT NULL, precision TEXT NOT NULL,
+    kv_cache TEXT NOT NULL, scenario TEXT NOT NULL, scope TEXT NOT NULL, prompt_tokens INTEGER NOT NULL,
+    generate_tokens INTEGER NOT NULL, devices REAL NOT NULL,
+    UNIQUE (runtime, batch_size, precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, devices));
+CREATE TABLE results (
+    id INTEGER PRIMARY KEY,
+    run_id INTEGER NOT NULL REFERENCES runs, model_id INTEGER NOT NULL REFERENCES models,
+    device_id INTEGER NOT NULL REFERENCES devices, conditions_id INTEGER NOT NULL REFERENCES conditions,
+    executed_precision TEXT NOT NULL, status TEXT NOT NULL, reason TEXT NOT NULL);
+CREATE INDEX results_of_run ON results (run_id);
+CREATE INDEX results_of_cell ON results (model_id, device_id, conditions_id);
+CREATE TABLE metrics (
+    key TEXT PRIMARY KEY, title TEXT NOT NULL, field TEXT NOT NULL, unit TEXT NOT NULL, better TEXT NOT NULL);
+CREATE TABLE measures (
+    result_id INTEGER NOT NULL REFERENCES results, metric TEXT NOT NULL REFERENCES metrics,
+    value REAL, low REAL, high REAL, PRIMARY KEY (result_id, metric)) WITHOUT ROWID;
+)";
+
+/// One row per result with a column per metric, for spreadsheets and data frames.
+std::string rows_view(SqlFile& file) {
+    std::string columns;
+    SqlStatement metrics(file, "SELECT key, field FROM metrics ORDER BY rowid");
+    while (metrics.step()) {
+        const std::string key = metrics.text(), field = metrics.text();
+        columns += fmt::format(
+            ",\n    (SELECT value FROM measures WHERE result_id = results.id AND metric = '{}') AS \"{}\"",
+            key, field);
+    }
+    return "DROP VIEW IF EXISTS rows;\nCREATE VIEW rows AS SELECT results.id AS result_id, run_id, started, "
+           "tool, "
+           "version, models.name AS model, dims, batch_size, devices.name AS hardware, family, power_mode, "
+           "runtime, "
+           "precision, executed_precision, kv_cache, scenario, scope, prompt_tokens, generate_tokens, "
+           "conditions.devices AS devices, status, reason" +
+           columns +
+           "\nFROM results JOIN runs ON runs.id = run_id JOIN models ON models.id = model_id "
+           "JOIN devices ON devices.id = device_id JOIN conditions ON conditions.id = conditions_id;";
+}
+
+} // namespace
+
+void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
+    if (file.number("SELECT count(*) FROM sqlite_master") == 0)
+        file.run(fmt::format("PRAGMA application_id = {};\nPRAGMA user_version = {};\n{}", kApplication,
+                             kLayout, kTables));
+    const auto known = file.number("SELECT count(*) FROM metrics");
+    {
+        SqlStatement insert(file, "INSERT INTO metrics VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING");
+        for (const Metric* metric : metrics.rows())
+            insert.bind(metric->key)
+                .bind(metric->title)
+                .bind(metric->field)
+                .bind(metric->unit)
+                .bind(metric->better == Better::lower ? "lower" : "higher")
+                .finish();
+    }
+    if (file.number("SELECT count(*) FROM metrics") != known)
+        file.run(rows_view(file));
+}
+
+void expect_results_file(SqlFile& file, const std::string& name) {
+    const auto application = file.number("PRAGMA application_id"),
+               layout = file.number("PRAGMA user_version");
+    if (application != kApplication)
+        throw InputError(
+            fmt::format("{}: this is no file of results; --save of a tool that compares makes one", name));
+    if (layout > kLayout)
+        throw InputError(
+            fmt::format("{}: a newer version of archsim made this file; read it with that one", name));
+}
+
+} // namespace archsim

@@ -1,0 +1,87 @@
+#pragma once
+// SQLite behind two classes: a file and a statement on it. Every failure is an InputError that names the
+// file.
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace archsim {
+
+enum class SqlAccess : std::uint8_t { read, write };
+
+/// An open file; `write` makes it where there is none and lets several processes write (WAL).
+class SqlFile {
+  public:
+    SqlFile(const std::filesystem::path& file, SqlAccess access);
+    ~SqlFile();
+    SqlFile(const SqlFile&) = delete;
+    SqlFile& operator=(const SqlFile&) = delete;
+
+    /// Statements without values.
+    void run(const std::string& statements);
+    /// A whole number that a pragma or a query gives.
+    std::int64_t number(const std::string& query);
+    std::int64_t last_row() const;
+    /// Throws what SQLite says of the last call, `attempt` before it.
+    [[noreturn]] void fail(std::string_view attempt) const;
+
+  private:
+    friend class SqlStatement;
+    /// One process at a time can turn the journal of a new file to WAL.
+    void allow_several_writers();
+
+    std::string name_;
+    sqlite3* handle_ = nullptr;
+};
+
+/// All of a sequence or none: rolled back unless it is committed.
+class SqlTransaction {
+  public:
+    explicit SqlTransaction(SqlFile& file);
+    ~SqlTransaction();
+    SqlTransaction(const SqlTransaction&) = delete;
+    SqlTransaction& operator=(const SqlTransaction&) = delete;
+
+    void commit();
+
+  private:
+    SqlFile& file_;
+    bool open_ = true;
+};
+
+/// A prepared statement: bind its values in order, step through its rows, read their columns in order.
+class SqlStatement {
+  public:
+    SqlStatement(SqlFile& file, const std::string& text);
+    ~SqlStatement();
+    SqlStatement(const SqlStatement&) = delete;
+    SqlStatement& operator=(const SqlStatement&) = delete;
+
+    SqlStatement& bind(std::string_view text);
+    SqlStatement& bind(std::int64_t value);
+    SqlStatement& bind(double value); ///< one that is no number is bound as none
+    /// True where there is a row.
+    bool step();
+    /// Runs a statement that gives no row, or skips those it gives; values can be bound anew.
+    void finish();
+
+    std::string text();
+    std::int64_t number();
+    double real();
+    /// True where the next column has no value.
+    bool next_is_null() const;
+
+  private:
+    void check(int code);
+
+    SqlFile& file_;
+    sqlite3_stmt* statement_ = nullptr;
+    int bound_ = 0, column_ = 0;
+};
+
+} // namespace archsim

@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# What scripts/release makes: its sizes, checksums and list of contents, and each artefact used where nothing else is.
+#   release.sh FOLDER CACHE_DIR      FOLDER: for the artefacts; needs root and debootstrap, as .ci/run has them
+set -euo pipefail
+export LC_ALL=C
+folder=$1
+cache=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+project=$(cd "$here/../.." && pwd)
+# shellcheck source=tests/package/root.sh
+source "$here/root.sh"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+# Without dpkg-dev there is nothing, rather than a package that names no dependencies.
+ln -s /usr/bin/dirname "$scratch/dirname"
+said=$(PATH=$scratch /bin/bash "$project/scripts/release" "$scratch/none" 2>&1) && fail "released without dpkg-dev"
+[[ $said == *"apt-get install dpkg-dev"* && ! -e $scratch/none ]] || fail "no hint at dpkg-dev: $said"
+
+"$project/scripts/release" --no-page "$folder" || fail "scripts/release: see build/release/release/log"
+only() { # the one artefact of a kind, of 8 MB at most
+    local file
+    file=$(ls "$folder"/$1)
+    [ "$(stat --format=%s "$file")" -le 8000000 ] || fail "$file has more than 8 MB"
+    echo "$file"
+}
+package=$(only '*.deb')
+tarball=$(only '*.tar.gz')
+wheel=$(only '*.whl')
+(cd "$folder" && sha256sum --quiet --check SHA256SUMS) || fail "a checksum is wrong"
+[ "$(wc -l <"$folder/SHA256SUMS")" = "$(ls "$folder" | grep -vc '^SHA256SUMS$')" ] || fail "a file has no checksum"
+python3 "$here/check_sbom.py" "$folder" || fail "see above"
+
+"$here/bare_root.sh" "$package" "$cache"
+
+# The tarball, where there is nothing but the C library, not even a shell, and an empty environment.
+in_empty() { env --ignore-environment "$(command -v chroot)" "$scratch/empty" "$@"; }
+mkdir -p "$scratch/empty/anywhere" "$scratch/empty/lib64" "$scratch/empty/lib/x86_64-linux-gnu"
+cp "$root/lib64/ld-linux-x86-64.so.2" "$scratch/empty/lib64"
+cp "$root"/lib/x86_64-linux-gnu/lib{c,m}.so.6 "$scratch/empty/lib/x86_64-linux-gnu"
+tar --extract --file "$tarball" --directory "$scratch/empty/anywhere"
+place=$(cd "$scratch/empty" && echo anywhere/archsim-*)
+[ -f "$scratch/empty/$place/NOTICES" ] || fail "the tarball has no notices"
+first_answer "the tarball" in_empty "/$place/bin/compare_models" resnet50 --deployment edge
+first_answer "the tarball" in_empty "/$place/bin/archsim" compare_models resnet50 --deployment edge
+for tool in "$project"/cli/*.cpp; do
+    tool=$(basename "$tool" .cpp)
+    said=$(in_empty "/$place/bin/$tool" --help 2>&1) || fail "$tool: $said"
+    [[ $said == *"$tool"* ]] || fail "$tool --help printed: $said"
+done
+! said=$(in_empty "/$place/bin/archsim" no_such_tool 2>&1) || fail "there is a tool no_such_tool"
+[[ $said == *'no tool "no_such_tool"'*compare_models* ]] || fail "an unknown tool: $said"
+newest=$(objdump --dynamic-syms "$scratch/empty/$place/bin/archsim" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort | tail -1)
+[ "$(printf '%s\n' "$newest" GLIBC_2.36 | sort --version-sort | tail -1)" = GLIBC_2.36 ] || fail "needs $newest"
+# A link to the tool from elsewhere, and the folder moved.
+mv "$scratch/empty/anywhere" "$scratch/empty/moved"
+ln -s "/moved/$(basename "$place")/bin/profile_graph" "$scratch/empty/profile_graph"
+said=$(in_empty /profile_graph resnet18 --top 1 2>&1) || fail "moved: $said"
+
+# The wheel, where there are Python, NumPy and pip.
+rm -rf "$root/wheel" "$root"/archsim-*.whl
+cp "$wheel" "$root"
+in_root python3 -m pip --quiet install --no-index --no-deps --root-user-action=ignore --target /wheel \
+    "/$(basename "$wheel")" || fail "pip"
+first_answer "the wheel" in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet50 --deployment edge
+first_answer "the wheel" in_root PYTHONPATH=/wheel /wheel/bin/compare_models resnet50 --deployment edge
+expect "sweep_design_space" PYTHONPATH=/wheel python3 -m archsim.sweep_design_space --help
+# Exit status and errors are the tool's.
+status=0
+said=$(in_root PYTHONPATH=/wheel python3 -m archsim.compare_models resnet81 --deployment edge 2>&1) || status=$?
+[[ $status = 2 && $said == *'"resnet81"'*resnet18* ]] || fail "an unknown model: status $status, $said"
+cp "$project/docs/examples/batch_sweep.py" "$root"
+expect H100 PYTHONPATH=/wheel python3 /batch_sweep.py
+rm -rf "$root/wheel" "$root"/archsim-*.whl "$root/batch_sweep.py"
+ls -l "$folder"

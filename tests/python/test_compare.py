@@ -1,0 +1,124 @@
+"""Comparisons from Python: backends by name, studies, the answers of the tools, files of results."""
+
+import pathlib
+import sqlite3
+
+import pytest
+
+import archsim
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples"
+
+
+@pytest.fixture(scope="module")
+def session():
+    return archsim.Session()
+
+
+def test_the_runner_of_the_specification(session, tmp_path):
+    runner = archsim.ComparisonRunner(
+        "resnet18", backends=["cpu", "cuda", "rocm", "directml"], batch_sizes=[1, 4, 16, 32], precision="fp16", session=session
+    )
+    seen = []
+    assert runner.run(progress=lambda done, total: seen.append((done, total))) is runner
+    assert seen[-1] == (16, 16) and len(runner.results) == 16
+    assert all(result.ok for _, result in runner.results)
+    frame = runner.to_dataframe()
+    assert len(frame) == 16 and set(frame["backend"]) == {"cpu", "cuda", "rocm", "directml"}
+    # The runner asks what anybody can ask.
+    alone = session.estimate("resnet18", "H100", batch=4, precision="fp16", stack="pytorch-eager")
+    assert dict(((n, r.batch), r) for n, r in runner.results)["cuda", 4].latency_s == alone.latency_s
+    fastest = min((r.latency_s, n) for n, r in runner.results if r.batch == 4)[1]
+    assert runner.best("latency", batch=4) == fastest
+    assert runner.best("throughput", batch=4) == fastest
+    times = runner.speedups("cpu")["resnet18", 4]
+    assert times["cpu"] == 1 and times["cuda"] == pytest.approx(
+        frame.query("backend == 'cpu' and batch_size == 4")["latency_s"].item() / alone.latency_s
+    )
+    for name in ("report.html", "report.md", "report.csv", "report.json", "report.txt"):
+        path = runner.generate_report(tmp_path / name)
+        assert path.stat().st_size > 500
+    assert "resnet18" in (tmp_path / "report.html").read_text() and "<html" in (tmp_path / "report.html").read_text()
+    with pytest.raises(archsim.UsageError, match="extension"):
+        runner.generate_report(tmp_path / "report.pdf")
+    assert sorted(p.name for p in tmp_path.iterdir()) == sorted(
+        ["report.html", "report.md", "report.csv", "report.json", "report.txt"]
+    )
+
+
+@pytest.mark.parametrize("backend", sorted(archsim.BACKENDS))
+def test_every_backend_runs_a_network(session, backend):
+    (_, result), = archsim.ComparisonRunner("resnet18", [backend], precision="fp16", session=session).run().results
+    assert result.ok, result.reason
+    device, stack = archsim.BACKENDS[backend]
+    assert result.hardware == device
+
+
+def test_backends_are_chosen_by_dict_and_by_device(session):
+    runner = archsim.ComparisonRunner(
+        "resnet18",
+        [{"device": "L4", "stack": "tensorrt", "name": "mine"}, "Jetson-Orin-Nano@15W"],
+        precision="fp16",
+        session=session,
+    ).run()
+    assert [name for name, _ in runner.results] == ["mine", "Jetson-Orin-Nano@15W"]
+    assert runner.results[0][1].stack == "tensorrt" and runner.results[1][1].power_mode == "15W"
+    with pytest.raises(archsim.UsageError, match='backend "coda"'):
+        archsim.ComparisonRunner("resnet18", ["coda"], session=session)
+    with pytest.raises(archsim.UsageError, match="device"):
+        archsim.ComparisonRunner("resnet18", [{"stack": "tensorrt"}], session=session)
+    with pytest.raises(archsim.UsageError, match="run\\(\\) first"):
+        archsim.ComparisonRunner("resnet18", ["cpu"], session=session).to_dataframe()
+
+
+def test_phases_of_a_language_model(session):
+    runner = archsim.ComparisonRunner(
+        "tinyllama-1.1b", ["cuda"], precision="fp16", prompt_tokens=64, generate_tokens=8, session=session
+    ).run()
+    result = runner.results[0][1]
+    assert result.time_to_first_token_s > result.time_per_output_token_s > 0
+    assert "generation" in result.to_dict()
+
+
+def test_a_study_from_yaml_is_that_from_json(session):
+    yaml, json = session.study(EXAMPLES / "quick_test.yaml"), session.study(EXAMPLES / "quick_test.json")
+    assert yaml.to_dict()["results"] == json.to_dict()["results"]
+    assert len(yaml.results) == 20 and len(yaml.to_dataframe()) == 20
+    with pytest.raises(archsim.InputError):
+        session.study(EXAMPLES / "nothing.yaml")
+
+
+def test_the_answers_of_the_tools(session):
+    architectures = session.architectures("resnet18", ["GPU", "TPU"], explain=["GPU", "TPU"], precision="fp16")
+    assert architectures.labels == ["GPU", "TPU"] and len(architectures.to_dataframe()) == 2
+    assert architectures.to_dict()["schema"] == "archsim.compare_architectures/1"
+    assert "explanation" in architectures.to_dict()
+    with pytest.raises(archsim.UsageError, match="two"):
+        session.architectures("resnet18", ["GPU", "TPU"], explain=["GPU"])
+    batches = session.batches("resnet18", "A100", [1, 8], precision="fp16")
+    assert [r.batch for r in batches.results] == [1, 8]
+    serving = session.serve("tinyllama-1.1b", "H100", rate_per_s=2, requests=50)
+    assert serving.to_dict()["schema"] == "archsim.serve_model/1"
+    for answer in (architectures, batches, serving):
+        assert "<html" in answer.to_html() and answer.to_text() and answer.to_csv() and answer.to_markdown()
+
+
+def test_notebooks_show_answers(session):
+    result = session.estimate("resnet18", "H100", precision="fp16")
+    assert "<table" in result._repr_html_() and "latency" in result._repr_html_()
+    shown = session.batches("resnet18", "A100", [1, 2])._repr_html_()
+    assert shown.startswith("<iframe srcdoc=") and "&lt;html" in shown
+    assert "<iframe" in archsim.ComparisonRunner("resnet18", ["cpu"], session=session).run()._repr_html_()
+
+
+def test_results_are_kept_and_compared(session, tmp_path):
+    file = tmp_path / "results.db"
+    runner = archsim.ComparisonRunner("resnet18", ["cuda", "cpu"], precision="fp16", session=session).run()
+    assert runner.save(file) == 1 and runner.save(file, title="again") == 2
+    changes = archsim.compare_history(file)
+    assert changes.worse == 0 and changes.to_dict()["unchanged"] == 2
+    frame = archsim.history_rows(file).to_dataframe()
+    assert list(frame["latency_s"][:2]) == [r.latency_s for _, r in runner.results]
+    with sqlite3.connect(file) as database:  # as any program reads it
+        rows = database.execute("SELECT hardware, latency_s FROM rows WHERE run_id = 1").fetchall()
+    assert rows == [(r.hardware, r.latency_s) for _, r in runner.results]

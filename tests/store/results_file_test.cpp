@@ -1,0 +1,267 @@
+// A file of results: what is saved is what is read, whoever else writes and whatever ends in between.
+
+#include "archsim/store/history.hpp"
+#include "archsim/store/results_file.hpp"
+
+#include "archsim/core/version.hpp"
+#include "cli/workplace.hpp"
+#include "laws/laws.hpp"
+#include "store/schema.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+using namespace archsim;
+using namespace archsim::test;
+
+namespace {
+
+/// A path in a folder of its own.
+class ResultsPath {
+  public:
+    ResultsPath() {
+        static int count = 0;
+        folder_ = std::filesystem::temp_directory_path() /
+                  ("archsim-results-" + std::to_string(getpid()) + "-" + std::to_string(count++));
+        std::filesystem::create_directories(folder_);
+    }
+    ~ResultsPath() { std::filesystem::remove_all(folder_); }
+    std::filesystem::path file() const { return folder_ / "results.db"; }
+    const std::filesystem::path& folder() const { return folder_; }
+
+  private:
+    std::filesystem::path folder_;
+};
+
+std::vector<Result> two_results() {
+    return {laws::run("resnet18", "H100", Precision::fp16, 4),
+            laws::run("resnet18", "Jetson-Orin-Nano@15W", Precision::int8, 1)};
+}
+
+std::string integrity(const std::filesystem::path& file) {
+    SqlFile database(file, SqlAccess::read);
+    SqlStatement check(database, "PRAGMA integrity_check");
+    check.step();
+    return check.text();
+}
+
+} // namespace
+
+TEST_CASE("results are read as they were saved", "[store]") {
+    const ResultsPath path;
+    const std::vector<Result> results = two_results();
+    CHECK(save_results(path.file(), {"a_tool", "a_tool --flag 'x y'"}, results) == 1);
+    CHECK(save_results(path.file(), {"other", "other"}, std::span(results).first(1)) == 2);
+
+    const auto runs = saved_runs(path.file());
+    REQUIRE(runs.size() == 2);
+    CHECK(runs[0].command == "a_tool --flag 'x y'");
+    CHECK(runs[0].version == version());
+    CHECK(runs[0].results == 2);
+    CHECK(runs[1].results == 1);
+    CHECK(runs[0].started.size() == std::string("2026-11-22T10:00:00Z").size());
+
+    const auto saved = saved_results(path.file());
+    REQUIRE(saved.size() == 3);
+    CHECK(saved[0].key == saved[2].key); // the same question in another run
+    CHECK(saved[0].key != saved[1].key);
+    CHECK(saved[0].key.batch_size == 4);
+    CHECK(saved[1].key.power_mode == "15W");
+    CHECK(saved[1].key.precision == "int8");
+    CHECK(saved[0].status == "ok");
+    for (std::size_t i = 0; i < 2; ++i)
+        for (const Metric* metric : MetricTable::standard().rows()) {
+            INFO(metric->key);
+            const auto expected = measure_of(results[i], *metric);
+            const auto found = saved[i].metrics.find(metric->key);
+            REQUIRE(expected.has_value() == (found != saved[i].metrics.end()));
+            if (!expected)
+                continue;
+            CHECK(found->second.value == expected->value); // bit by bit
+            CHECK(found->second.interval.low == expected->interval.low);
+            CHECK(found->second.interval.high == expected->interval.high);
+        }
+}
+
+TEST_CASE("a result without an estimate is kept with its reason", "[store]") {
+    const ResultsPath path;
+    Conditions conditions;
+    conditions.stack = "tensorrt";
+    const Result result =
+        laws::session().estimate({.model = laws::session().load("resnet18")}, "Coral-Edge-TPU", conditions);
+    REQUIRE_FALSE(result.ok());
+    save_results(path.file(), {"t", "t"}, {&result, 1});
+    const auto saved = saved_results(path.file());
+    REQUIRE(saved.size() == 1);
+    CHECK(saved[0].status == "unsupported");
+    CHECK(saved[0].reason == result.estimate.reason);
+    CHECK(saved[0].metrics.empty());
+}
+
+TEST_CASE("the view of rows has a column for every metric", "[store]") {
+    const ResultsPath path;
+    const std::vector<Result> results = two_results();
+    save_results(path.file(), {"t", "t"}, results);
+    SqlFile database(path.file(), SqlAccess::read);
+    for (const Metric* metric : MetricTable::standard().rows()) {
+        INFO(metric->key);
+        SqlStatement row(database, "SELECT \"" + metric->field + "\" FROM rows WHERE hardware = 'H100'");
+        REQUIRE(row.step());
+        if (const auto measure = measure_of(results[0], *metric))
+            CHECK(row.real() == measure->value);
+        else
+            CHECK(row.next_is_null());
+    }
+}
+
+TEST_CASE("writers at the same time lose nothing", "[store]") {
+    const ResultsPath path;
+    const std::vector<Result> results = two_results();
+    constexpr int kWriters = 6, kRuns = 8;
+    std::vector<std::thread> writers;
+    for (int w = 0; w < kWriters; ++w)
+        writers.emplace_back([&, w] {
+            for (int r = 0; r < kRuns; ++r)
+                save_results(path.file(), {"writer", "writer " + std::to_string(w)}, results);
+        });
+    for (std::thread& writer : writers)
+        writer.join();
+    const auto runs = saved_runs(path.file());
+    CHECK(runs.size() == kWriters * kRuns);
+    for (const SavedRun& run : runs)
+        CHECK(run.results == 2);
+    CHECK(integrity(path.file()) == "ok");
+}
+
+TEST_CASE("a run that is interrupted leaves the file as it was", "[store]") {
+    const ResultsPath path;
+    const std::vector<Result> results = two_results();
+    save_results(path.file(), {"before", "before"}, results);
+    const pid_t child = fork();
+    if (child == 0) {
+        // In the middle of a run: written, not committed; the process ends as by kill -9.
+        SqlFile database(path.file(), SqlAccess::write);
+        database.run("BEGIN IMMEDIATE; INSERT INTO runs VALUES (NULL, 'now', 'half', 'half', '0')");
+        _exit(0);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK(saved_runs(path.file()).size() == 1);
+    CHECK(integrity(path.file()) == "ok");
+    save_results(path.file(), {"after", "after"}, results);
+    REQUIRE(saved_runs(path.file()).size() == 2);
+    CHECK(saved_runs(path.file()).back().tool == "after");
+}
+
+TEST_CASE("what is no file of results is refused and left alone", "[store]") {
+    const ResultsPath path;
+    const std::vector<Result> results = two_results();
+    CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(save_results(path.folder(), {"t", "t"}, results), Catch::Contains("cannot be opened"));
+    const auto text = path.folder() / "notes.txt";
+    const std::string note(5000, 'x');
+    std::ofstream(text) << note;
+    CHECK_THROWS_WITH(save_results(text, {"t", "t"}, results), Catch::Contains("not a database"));
+    CHECK_THROWS_AS(saved_runs(text), InputError);
+    CHECK(read(text) == note);
+    const auto other = path.folder() / "other.db";
+    SqlFile(other, SqlAccess::write).run("CREATE TABLE mine (x)");
+    CHECK_THROWS_WITH(save_results(other, {"t", "t"}, results), Catch::Contains("no file of results"));
+    CHECK_THROWS_WITH(saved_results(other), Catch::Contains("no file of results"));
+    save_results(path.file(), {"t", "t"}, results);
+    SqlFile(path.file(), SqlAccess::write).run("PRAGMA user_version = 99");
+    CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("newer version"));
+}
+
+TEST_CASE("history tells what changed, what got worse and what is new", "[store]") {
+    const ResultsPath path;
+    std::vector<Result> results = two_results();
+    save_results(path.file(), {"t", "one"}, results);
+    results[0].estimate.latency_s *= 1.25;
+    results[1].estimate.latency_s *= 0.5;
+    save_results(path.file(), {"t", "two"}, results);
+    const Result third = laws::run("mobilenet_v2", "H100", Precision::fp16, 1);
+    save_results(path.file(), {"t", "three"}, {&third, 1});
+
+    const HistoryChanges changes = compare_history(path.file(), "1", "2", metric::latency);
+    REQUIRE(changes.changes.size() == 2);
+    CHECK(changes.worse() == 1);
+    CHECK(changes.changes[0].worse); // the worst first
+    CHECK(changes.changes[0].ratio() == Approx(1.25));
+    CHECK(changes.changes[1].better);
+    CHECK(changes.changes[1].ratio() == Approx(0.5));
+    CHECK(changes.gone.empty());
+
+    const HistoryChanges last = compare_history(path.file(), "previous", "last", metric::latency);
+    CHECK(last.changes.empty());
+    CHECK(last.gone.size() == 2);
+    CHECK(last.added.size() == 1);
+    // Throughput is better the other way round; it did not change.
+    CHECK(compare_history(path.file(), "1", "2", metric::energy).same == 2);
+    // All runs of a version: the newest answer of each question counts, so that a version equals itself.
+    CHECK(
+        compare_history(path.file(), std::string(version()), std::string(version()), metric::latency).same ==
+        3);
+    CHECK_THROWS_WITH(compare_history(path.file(), "1", "9", metric::latency),
+                      Catch::Contains("no run \"9\""));
+
+    CHECK(find_regressions(path.file(), metric::latency).worse() == 1);
+    CHECK(find_regressions(path.file(), metric::latency, 0.3).worse() == 0);
+    HistoryFilter jetson;
+    jetson.hardware = "orin-nano@15";
+    CHECK(find_regressions(path.file(), metric::latency, 0, jetson).worse() == 0);
+    const HistoryTrend trend = history_trend(path.file(), metric::latency, jetson);
+    REQUIRE(trend.trends.size() == 1);
+    REQUIRE(trend.trends[0].points.size() == 2);
+    CHECK(trend.trends[0].points[1].measure->value == Approx(trend.trends[0].points[0].measure->value / 2));
+
+    // A cell that no longer runs is worse.
+    results[0].estimate.status = Status::unsupported;
+    save_results(path.file(), {"t", "four"}, results);
+    const HistoryChanges lost = find_regressions(path.file(), metric::latency);
+    REQUIRE(lost.worse() == 1);
+    CHECK(lost.changes[0].status_after == "unsupported");
+
+    for (const auto format : {Format::text, Format::markdown, Format::csv, Format::html, Format::json}) {
+        CHECK_FALSE(render(changes, format, PlainView{}).empty());
+        CHECK_FALSE(render(trend, format, PlainView{}).empty());
+        CHECK_FALSE(render(history_rows(path.file()), format, PlainView{}).empty());
+        CHECK_FALSE(render(list_history(path.file()), format, PlainView{}).empty());
+    }
+    const auto document = nlohmann::json::parse(to_json(history_rows(path.file())));
+    REQUIRE(document["rows"].size() == 7);
+    CHECK(document["rows"][0]["latency_s"] == two_results()[0].estimate.latency_s);
+}
+
+TEST_CASE("tools that compare save what they print", "[store][cli]") {
+    const Workplace workplace;
+    for (const char* command :
+         {"compare_models resnet18 --hardware A100 T4 --save r.db --format csv --output a.csv",
+          "compare_architectures resnet18 --architectures GPU TPU --save r.db",
+          "analyze_batch resnet18 --hardware A100 --batch-sizes 1,8 --save r.db",
+          "analyze_comprehensive resnet18 --hardware A100 --save r.db",
+          "compare_models --study docs/examples/quick_test.yaml --save r.db"}) {
+        INFO(command);
+        CHECK(workplace.run(std::string(command) + " -q 2>&1").status == 0);
+    }
+    const auto runs = saved_runs(workplace.folder() / "r.db");
+    REQUIRE(runs.size() == 5);
+    const std::vector<std::int64_t> expected{2, 2, 2, 1, 20};
+    for (std::size_t i = 0; i < runs.size(); ++i)
+        CHECK(runs[i].results == expected[i]);
+    CHECK_THAT(runs[0].command, Catch::StartsWith("compare_models resnet18 --hardware A100 T4"));
+    // Several processes at once.
+    CHECK(workplace
+              .run("for i in 1 2 3 4; do compare_models resnet18 --hardware A100 T4 --save p.db -q "
+                   ">/dev/null & done; wait")
+              .status == 0);
+    CHECK(saved_runs(workplace.folder() / "p.db").size() == 4);
+    CHECK(workplace.run("compare_models resnet18 --hardware A100 --save my_model.onnx 2>/dev/null").status ==
+          2);
+    CHECK(workplace.run("history r.db --regressions").status == 0);
+    CHECK(workplace.run("history nothing.db 2>/dev/null").status == 2);
+}

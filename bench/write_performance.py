@@ -1,6 +1,6 @@
 """Measures tools and stages and prints them with their targets; as Markdown into a file when one is named.
 
-write_performance.py TOOLS [DOCUMENT]
+write_performance.py TOOLS [--beside OLD_TOOLS] [DOCUMENT]     OLD_TOOLS: bin/ of the last release, measured in turn with TOOLS
 """
 
 import json
@@ -32,6 +32,11 @@ def measure(tools, runs, arguments):
     return float(milliseconds) / 1e3, int(kilobytes) * 1024
 
 
+def beside(ours, theirs):
+    """The cells "last release" and "ratio" of a time."""
+    return [f"{1e3 * theirs:.1f} ms" if theirs < 1 else f"{theirs:.1f} s", f"{theirs / ours:.2f}"] if theirs else []
+
+
 def instructions(arguments):
     log = subprocess.run(
         ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *arguments],
@@ -40,12 +45,14 @@ def instructions(arguments):
     return int(count.group(1)) if count else None
 
 
-def commands(tools, weights):
+def commands(tools, weights, old=None):
     for _, targets, arguments in rows_of("commands.txt"):
         words = arguments.replace("{weights}", weights).split()
         process = [str(tools / words[0]), *words[1:]]
         seconds, peak = measure(tools, RUNS, process)
+        before = measure(tools, RUNS, [str(old / words[0]), *words[1:]])[0] if old else None
         yield {
+            "before": beside(seconds, before),
             "command": arguments.replace("{weights}", "resnet50.onnx (102 MB)"),
             "targets": targets.split(),
             "ms": 1e3 * seconds,
@@ -68,21 +75,64 @@ def stages(tools):
                 yield row["run_name"], row["cpu_time"], row["time_unit"]
 
 
-def catalogue_sweep(tools, folder):
+def catalogue_flags(tools):
     """Every network that has a graph on every device, 4 formats, 8 batches."""
     networks = sorted(path.stem for path in (ROOT / "models" / "onnx").glob("*.onnx"))
     devices = subprocess.run([str(tools / "list_hardware_mappers"), "--names", "devices"],
                              stdout=subprocess.PIPE, text=True, check=True).stdout.split()
-    results = []
-    for threads in (1, os.cpu_count() or 1):
-        output = Path(folder) / f"sweep{threads}.csv"
-        seconds, peak = measure(tools, 1, [
-            str(tools / "sweep_design_space"), *networks, "--hardware", *devices, "--precision", PRECISIONS,
-            "--batch-sizes", BATCHES, "--threads", str(threads), "--output", str(output), "-q"])
-        results.append((threads, seconds, peak, output.read_bytes()))
-    same = results[0][3] == results[-1][3]
-    points = results[0][3].count(b"\n") - 1
-    return len(networks), len(devices), points, same, [row[:3] for row in results]
+    return [*networks, "--hardware", ",".join(devices), "--precision", PRECISIONS, "--batch-sizes", BATCHES]
+
+
+def space_flags(device, clocks, units, bandwidths):
+    """ResNet-50 on variants of a device, in 4 formats at 5 batches."""
+    return ["resnet50", "--hardware", device, "--precision", PRECISIONS, "--batch-sizes", "1,2,4,8,16",
+            "--vary", f"clock=0.5x..1.5x:{clocks}", "--vary", f"units=0.5x..1.5x:{units}",
+            "--vary", f"bandwidth=0.25x..4x:log{bandwidths}"]
+
+
+# What is swept, the target of two cores in seconds, and whether the last release is asked too.
+def sweeps(tools):
+    yield "every network on every device", catalogue_flags(tools), 6, True
+    for device in ("TPU-v4", "H100"):
+        yield f"ResNet-50 on variants of {device}", space_flags(device, 20, 10, 250), 5, True
+    yield "ResNet-50 on variants of TPU-v4", space_flags("TPU-v4", 50, 20, 500), 60, False
+
+
+def lines_of(file):
+    with open(file, "rb") as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(1 << 20), b""))
+
+
+def same_bytes(one, other):
+    return subprocess.run(["cmp", "--silent", str(one), str(other)], check=False).returncode == 0
+
+
+def sweep_rows(tools, folder, old):
+    """A row per sweep and number of threads, and whether the files of any number of threads were the same."""
+    same = True
+    rows = []
+    for name, flags, target, ask_old in sweeps(tools):
+        first = None
+        for threads in sorted({1, os.cpu_count() or 1})[0 if ask_old else -1:]:
+            output = Path(folder) / f"sweep{threads}.csv"
+
+            def run(place, output=output, threads=threads, flags=flags):
+                return measure(tools, 1, [str(place / "sweep_design_space"), *flags, "--threads", str(threads),
+                                          "--output", str(output), "-q"])
+
+            before = run(old)[0] if old and ask_old else None
+            seconds, peak = run(tools)
+            points = lines_of(output) - 1
+            if first:
+                same = same and same_bytes(first, output)
+            first = output
+            told = beside(seconds, before) or (["", ""] if old else [])
+            rows.append([name, f"{points:,}", str(threads), f"{seconds:.1f} s",
+                         verdict(seconds, str(target)) if threads == 2 else "",
+                         f"{1e6 * seconds * threads / points:.1f} us", f"{peak / 1e6:.0f} MB", *told])
+        for output in Path(folder).glob("sweep*"):
+            output.unlink()
+    return rows, same
 
 
 def machine():
@@ -111,7 +161,7 @@ def table(header, rows):
     yield ""
 
 
-def document(tools):
+def document(tools, old):
     load = os.getloadavg()[0]
     yield "# Performance"
     yield ""
@@ -120,6 +170,11 @@ def document(tools):
     yield ""
     yield f"Machine: {machine()}. Load average at the start: {load:.1f}."
     yield ""
+    columns = []
+    if old:
+        columns = ["last release", "times as fast"]
+        yield "The tools of the last release were measured in turn with these."
+        yield ""
     with tempfile.TemporaryDirectory() as folder:
         weights = str(Path(folder) / "resnet50.onnx")
         subprocess.run([str(tools / "write_weights"), str(ROOT / "models/onnx/resnet50.onnx"), weights],
@@ -129,23 +184,22 @@ def document(tools):
         yield f"Whole processes: median of {RUNS} runs, largest resident memory, instructions under callgrind."
         yield ""
         rows = []
-        for row in commands(tools, weights):
+        for row in commands(tools, weights, old):
             ms, mb = (*row["targets"], "-")[:2]
             count = f"{row['instructions'] / 1e6:.1f} M" if row["instructions"] else ""
             rows.append([f"`{row['command']}`", f"{row['ms']:.1f} ms", verdict(row["ms"], ms),
-                         f"{row['mb']:.1f} MB", verdict(row["mb"], mb), count])
-        yield from table(["command", "time", "target (ms)", "memory", "target (MB)", "instructions"], rows)
+                         f"{row['mb']:.1f} MB", verdict(row["mb"], mb), count, *row["before"]])
+        yield from table(["command", "time", "target (ms)", "memory", "target (MB)", "instructions", *columns], rows)
 
-        yield "## Every network on every device"
+        yield "## Sweeps"
         yield ""
-        networks, devices, points, same, results = catalogue_sweep(tools, folder)
-        yield (f"`sweep_design_space` with {networks} networks, {devices} devices, 4 formats and 8 batches: "
-               f"{points} estimates, to a CSV file. Target: 10 s on two cores. The files are "
-               f"{'the same bytes' if same else '**different**'} for any number of threads.")
+        rows, same = sweep_rows(tools, folder, old)
+        yield (f"`sweep_design_space` to a CSV file. The files are {'the same bytes' if same else '**different**'} "
+               "for any number of threads. Every network: all that have a graph, on all devices, in 4 formats at 8 "
+               "batches. Variants: clock x units x bandwidth, in 4 formats at 5 batches.")
         yield ""
-        yield from table(["threads", "time", "per estimate and thread", "memory"],
-                         [[str(threads), f"{seconds:.1f} s", f"{1e6 * seconds * threads / points:.1f} us",
-                           f"{peak / 1e6:.0f} MB"] for threads, seconds, peak in results])
+        yield from table(["sweep", "points", "threads", "time", "target (s)", "per point and thread", "memory",
+                          *columns], rows)
 
     yield "## Stages of the library"
     yield ""
@@ -168,14 +222,20 @@ def document(tools):
 
 
 def main():
-    tools = Path(sys.argv[1]).resolve()
+    words = sys.argv[1:]
+    old = None
+    if "--beside" in words:
+        at = words.index("--beside")
+        old = Path(words[at + 1]).resolve()
+        del words[at:at + 2]
+    tools = Path(words[0]).resolve()
     lines = []
-    for line in document(tools):
+    for line in document(tools, old):
         lines.append(line)
-        if len(sys.argv) < 3:
+        if len(words) < 2:
             print(line, flush=True)
-    if len(sys.argv) > 2:
-        Path(sys.argv[2]).write_text("\n".join(lines) + "\n")
+    if len(words) > 1:
+        Path(words[1]).write_text("\n".join(lines) + "\n")
 
 
 main()

@@ -7,7 +7,7 @@ if(EMSCRIPTEN)
     # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
         "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/(study_reader|yaml_text)")
-    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|sweep|validation)[a-z_]*.cpp$")
+    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|short_number|sweep|validation)[a-z_]*.cpp$")
 endif()
 
 # What a program that links the library loads besides: nothing but threads, which are part of libc.

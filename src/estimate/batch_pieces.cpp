@@ -70,11 +70,11 @@ struct Cost {
 /// Chooses the cut between the pieces of one batch size and the whole of the next larger one.
 class Joiner {
   public:
-    Joiner(const Machine& machine, double clock_ratio, const NetworkWork& batch, const BatchSchedule& pieces,
-           const BatchSchedule& whole)
+    Joiner(const Machine& machine, double clock_ratio, BatchLevel& larger, BatchInPieces& in_pieces)
         : machine_(machine), clock_ratio_(clock_ratio), prices_(machine, clock_ratio),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), batch_(batch),
-          pieces_(pieces), whole_(whole), before_(costs(pieces)), behind_(costs(whole)) {
+          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), batch_(*larger.work),
+          pieces_(in_pieces.pieces), whole_(larger.whole.schedule), before_(costs(pieces_, in_pieces.joules)),
+          behind_(costs(whole_, larger.joules)) {
         for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
             if (machine.rate(resource) > 0)
                 outside_ = resource;
@@ -122,20 +122,21 @@ class Joiner {
     Mapping first_behind(std::size_t at) const { return with_crossing(whole_.of(at), at, at); }
 
   private:
-    Cost cost(const Mapping& mapping) const {
+    Cost cost(const Mapping& mapping, double joules) const {
         const LaneTimes times = price_time(mapping, machine_, clock_ratio_, prefetch_);
         const double overhead = times.lanes[static_cast<std::size_t>(Lane::overhead)];
-        return {times.total - overhead, times.weight_stream, overhead, prices_.total(mapping.events)};
+        return {times.total - overhead, times.weight_stream, overhead, joules};
     }
-    Cost cost(const Mapping& mapping, std::size_t index) const {
-        return batch_.subgraphs[index].repeat * cost(mapping);
+    Cost cost_of(const Mapping& mapping, std::size_t index) const {
+        return batch_.subgraphs[index].repeat * cost(mapping, prices_.total(mapping.events));
     }
     /// Of every subgraph.
-    std::vector<Cost> costs(const BatchSchedule& schedule) const {
+    std::vector<Cost> costs(const BatchSchedule& schedule, ScheduleJoules& known) const {
+        const std::vector<double>& joules = known.at(prices_, schedule);
         std::vector<Cost> distinct, all;
         distinct.reserve(schedule.mappings.size());
-        for (const Mapping& mapping : schedule.mappings)
-            distinct.push_back(cost(mapping));
+        for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
+            distinct.push_back(cost(schedule.mappings[k], joules[k]));
         all.reserve(schedule.which.size());
         for (std::size_t i = 0; i < schedule.which.size(); ++i)
             all.push_back(batch_.subgraphs[i].repeat * distinct[schedule.which[i]]);
@@ -163,8 +164,8 @@ class Joiner {
         return mapping;
     }
     Cost crossing_cost(std::size_t at) const {
-        Cost extra = cost(last_before(at), at - 1) - before_[at - 1];
-        extra += cost(first_behind(at), at) - behind_[at];
+        Cost extra = cost_of(last_before(at), at - 1) - before_[at - 1];
+        extra += cost_of(first_behind(at), at) - behind_[at];
         return extra;
     }
 
@@ -306,6 +307,16 @@ BatchInPieces& in_pieces(BatchLevel& larger, const Scheduled& smaller) {
 
 } // namespace
 
+const std::vector<double>& ScheduleJoules::at(const EventPrices& asked, const BatchSchedule& schedule) {
+    if (!prices || *prices != asked) {
+        prices = asked;
+        of_mapping.clear();
+        for (const Mapping& mapping : schedule.mappings)
+            of_mapping.push_back(asked.total(mapping.events));
+    }
+    return of_mapping;
+}
+
 BatchCounts& BatchCounts::alone() {
     if (!alone_)
         alone_ = std::make_unique<BatchCounts>();
@@ -371,7 +382,7 @@ const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double c
         return *level.at_full_clock;
     BatchInPieces& known = in_pieces(level, schedule_at(*level.smaller, machine, clock_ratio));
     const BatchSchedule& whole = level.whole.schedule;
-    const Joiner joiner(machine, clock_ratio, *level.work, known.pieces, whole);
+    const Joiner joiner(machine, clock_ratio, level, known);
     const std::size_t cut = joiner.cut(known.alike);
     const Scheduled* chosen = cut == 0 ? &level.whole : nullptr;
     for (const auto& [at, made] : known.by_cut)

@@ -8,10 +8,12 @@
 // What crosses the cut is written to memory and read back. Processors with caches run their batch whole, as
 // their libraries do: measured GPUs slow down where the batch leaves the L2.
 
+#include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,11 +25,21 @@ struct Scheduled {
     EventCounts events;
 };
 
+/// Joules of the mappings of a schedule at the prices that were asked for last: a sweep of rates asks for the
+/// same again and again.
+struct ScheduleJoules {
+    std::optional<EventPrices> prices;
+    std::vector<double> of_mapping;
+
+    const std::vector<double>& at(const EventPrices& asked, const BatchSchedule& schedule);
+};
+
 /// The schedule of a smaller batch as often as the larger batch has it, and what came of that: prices decide
 /// where the cut is, and nothing else, so that each cut is made once.
 struct BatchInPieces {
     const Scheduled* of = nullptr;
     BatchSchedule pieces;
+    ScheduleJoules joules;
     bool alike = true; ///< subgraph by subgraph as the whole batch
     std::vector<std::pair<std::size_t, std::unique_ptr<Scheduled>>> by_cut;
 };
@@ -37,6 +49,7 @@ struct BatchLevel {
     std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
     const NetworkWork* work = nullptr;
     Scheduled whole;               ///< undivided, without repetition
+    ScheduleJoules joules;         ///< of it
     BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
     std::vector<std::unique_ptr<BatchInPieces>> in_pieces;
     const Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet

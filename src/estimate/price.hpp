@@ -40,6 +40,8 @@ class EventPrices {
     EnergyBreakdown of(const EventCounts& events) const;
     /// Their sum.
     double total(const EventCounts& events) const;
+    /// Equal for every event.
+    bool operator==(const EventPrices&) const = default;
 
   private:
     std::array<double, kEventCount> joules_{}; ///< zeros where energy is not priced

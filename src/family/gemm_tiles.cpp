@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 namespace archsim {
 
@@ -38,6 +39,54 @@ struct Candidate {
     Tile tile{};
     double blocks = 0, split = 1, part_steps = 0;
     double cycles = 0, extra = 0, l2_bytes = 0;
+    double multiply = 0, load = 0; ///< times, for comparison only
+};
+
+/// The fastest of the candidates that it is shown; of equals the first.
+class Fastest {
+  public:
+    explicit Fastest(double exponent) : exponent_(exponent), quartic_(exponent == 4) {}
+
+    void consider(const Candidate& c) {
+        if (quartic_ && c.extra == 0 && best_.extra == 0) {
+            // Fourth powers tell which is faster without roots, but for what rounding may turn.
+            const double sum = fourth(c.multiply) + fourth(c.load);
+            if (sum > kClearly * sum_)
+                return;
+            if (kClearly * sum < sum_) {
+                take(c, sum);
+                return;
+            }
+        }
+        const double least = time();
+        if (std::max(c.multiply, c.load) + c.extra >= least)
+            return; // overlapping only adds
+        if (quartic_ && fourth(c.multiply) + fourth(c.load) > kClearly * fourth(least - c.extra))
+            return;
+        if (time_of(c) < least)
+            take(c, fourth(c.multiply) + fourth(c.load));
+    }
+    /// Infinite where no candidate has a finite time.
+    double time() {
+        if (!time_)
+            time_ = time_of(best_);
+        return *time_;
+    }
+    const Candidate& best() const { return best_; }
+
+  private:
+    void take(const Candidate& c, double sum) {
+        best_ = c;
+        sum_ = sum;
+        time_.reset();
+    }
+    double time_of(const Candidate& c) const { return combine(c.multiply, c.load, 0, exponent_) + c.extra; }
+
+    const double exponent_;
+    const bool quartic_;
+    Candidate best_;
+    double sum_ = std::numeric_limits<double>::infinity();
+    std::optional<double> time_ = std::numeric_limits<double>::infinity(); ///< none: not needed yet
 };
 
 } // namespace
@@ -57,29 +106,21 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     const double inverse_l2 = engine.l2_bytes_per_cycle > 0 ? 1 / engine.l2_bytes_per_cycle : 0;
     const double result_elements = shape.groups * shape.m * shape.n;
     const double result_bytes = result_elements * engine.output_bytes;
-    Candidate best;
-    double least = std::numeric_limits<double>::infinity(); ///< time of the best, for comparison only
+    Fastest fastest(engine.combine_exponent);
 
     const auto consider = [&](const Tile& tile, double blocks, double split, double part_steps,
                               double operands) {
         const double rounded =
             wave_count(blocks * split, engine.units, engine.wave_rounding, engine.overlapped);
-        const double cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
+        Candidate c{tile, blocks, split, part_steps};
+        c.cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
         // Partial results are single precision: written by every part, read once by the combining block.
         const double partials = split > 1 ? result_elements * split * 2 * 4.0 : 0;
-        const double l2_bytes = operands + result_bytes + partials;
-        const double extra = split > 1 ? engine.split_cycles : 0;
-        const double multiply = cycles * inverse_efficiency, load = l2_bytes * inverse_l2;
-        if (std::max(multiply, load) + extra >= least)
-            return; // overlapping only adds
-        if (engine.combine_exponent == 4 &&
-            fourth(multiply) + fourth(load) > kClearly * fourth(least - extra))
-            return; // the same without roots
-        const double time = combine(multiply, load, 0, engine.combine_exponent) + extra;
-        if (time < least) {
-            least = time;
-            best = {tile, blocks, split, part_steps, cycles, extra, l2_bytes};
-        }
+        c.l2_bytes = operands + result_bytes + partials;
+        c.extra = split > 1 ? engine.split_cycles : 0;
+        c.multiply = c.cycles * inverse_efficiency;
+        c.load = c.l2_bytes * inverse_l2;
+        fastest.consider(c);
     };
 
     for (const Tile& tile : kTiles) {
@@ -98,8 +139,9 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         }
     }
     TileChoice choice;
-    if (std::isinf(least)) // no candidate has a finite time
+    if (std::isinf(fastest.time()))
         return choice;
+    const Candidate& best = fastest.best();
     choice.tile_m = static_cast<std::uint16_t>(best.tile.m);
     choice.tile_n = static_cast<std::uint16_t>(best.tile.n);
     choice.tile_k = static_cast<std::uint16_t>(step);

@@ -29,8 +29,7 @@ Fabric fabric_of(const Machine& machine, Precision precision) {
             continue;
         TileClass c;
         const double macs = rate.value / 2;
-        const double side = std::max(1.0, std::floor(std::sqrt(macs)));
-        c.rows = tile.rows.value_or(side);
+        c.rows = tile.rows.known() ? tile.rows.value : std::max(1.0, std::floor(std::sqrt(macs)));
         c.cols = tile.cols.value_or(macs / c.rows >= 1 ? std::floor(macs / c.rows) : 1);
         c.pump = macs / (c.rows * c.cols);
         c.count = std::max(1.0, tile.count * machine.active_fraction);

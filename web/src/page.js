@@ -140,7 +140,7 @@ function fillCatalogue({ models, devices, deployments, precisions, metrics, chan
     ...deployments.map(({ id, title }) => make('option', { value: id }, title)));
   $('#precision').replaceChildren(...precisions.map(name => make('option', {}, name)));
   $('#precision').value = 'fp32';
-  $('#sort').replaceChildren(make('option', { value: '' }, 'what the load asks for'), ...metrics.map(({ key, title }) => make('option', { value: key }, title)));
+  $('#sort').replaceChildren(make('option', { value: '' }, 'by the load'), ...metrics.map(({ key, title }) => make('option', { value: key }, title)));
   $('#metric').replaceChildren(...metrics.map(({ key, title }) => make('option', { value: key }, title)));
   form.showLimits(metrics.filter(({ help }) => help));
   picker.show(devices);

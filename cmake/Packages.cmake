@@ -9,5 +9,7 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/cmake/debian_depends.cmake) # sets the dependencies
+# Loaded when a file of results or a study in YAML is opened; everything else works without them.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "libsqlite3-0, libyaml-0-2")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "python3, python3-numpy")
 include(CPack)

@@ -21,6 +21,10 @@ depends=$(dpkg-deb --field "$package" Depends)
 for library in libc6 libstdc++6; do
     [[ $depends == *"$library "* ]] || fail "the package does not depend on $library: $depends"
 done
+recommends=$(dpkg-deb --field "$package" Recommends)
+for library in libsqlite3-0 libyaml-0-2; do
+    [[ $recommends == *"$library"* ]] || fail "the package does not recommend $library: $recommends"
+done
 for library in protobuf onnx fmt; do
     [[ $depends != *"$library"* ]] || fail "the package depends on $library: $depends"
 done

@@ -1,6 +1,7 @@
 #include "archsim/report/model_classes_report.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/blocks/architecture_differences.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -213,6 +214,8 @@ Report describe(const ModelClassComparison& c, PlainView, Format format) {
     report.blocks.push_back(times_table(c, metric::latency, "faster than"));
     report.blocks.push_back(times_table(c, metric::energy, "less energy per inference than"));
     report.blocks.push_back(times_chart(c));
+    if (!c.rows.empty())
+        report.blocks.push_back(architecture_differences(c.labels, c.rows.front().results));
     for (std::size_t i = 0; i < c.labels.size(); ++i)
         add_profile(c, i, report);
     report.blocks.push_back(Paragraph{"A strength or a weakness is a comparison with the best of the others "

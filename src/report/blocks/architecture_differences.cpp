@@ -1,0 +1,101 @@
+#include "report/blocks/architecture_differences.hpp"
+
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <initializer_list>
+
+namespace archsim {
+
+namespace {
+
+/// Events that answer one question about an architecture.
+struct EventClass {
+    const char *heading, *key;
+    std::initializer_list<Event> events;
+};
+
+const std::array<EventClass, 6>& event_classes() {
+    static const std::array<EventClass, 6> classes = {
+        EventClass{"Arithmetic", "arithmetic_share", {Event::mac, Event::vector_op, Event::special_op}},
+        EventClass{"Instructions", "instruction_share", {Event::instruction, Event::scheduling}},
+        EventClass{"Coherence", "coherence_share", {Event::coherence}},
+        EventClass{"Near memory", "near_memory_share", {Event::register_byte, Event::l1_byte}},
+        EventClass{"On-chip",
+                   "on_chip_share",
+                   {Event::l2_byte, Event::llc_byte, Event::systolic_hop, Event::weight_load_byte,
+                    Event::accumulator_byte, Event::domain_token, Event::streamer_byte, Event::routing_byte,
+                    Event::configuration_byte}},
+        EventClass{"DRAM", "dram_share", {Event::dram_byte}},
+    };
+    return classes;
+}
+
+double joules_of(const EnergyBreakdown& energy, const EventClass& kind) {
+    double joules = 0;
+    for (const Event event : kind.events)
+        joules += energy[event];
+    return joules;
+}
+
+/// The engine with the most operations per clock in the format that runs.
+std::string parallelism(const Result& r) {
+    const Engine* widest = nullptr;
+    double most = 0;
+    for (const Engine& engine : r.device->engines) {
+        const Fact rate = engine.rate(r.estimate.executed.compute);
+        if (rate.known() && engine.count * rate.value > most) {
+            most = engine.count * rate.value;
+            widest = &engine;
+        }
+    }
+    return widest == nullptr ? "-"
+                             : fmt::format("{:.0f} {} x {}", widest->count, widest->unit,
+                                           format_count(most / widest->count));
+}
+
+} // namespace
+
+Table architecture_differences(std::span<const std::string> labels, std::span<const Result> results) {
+    Table table;
+    table.title =
+        results.empty() ? "Differences" : fmt::format("Differences, on {}", results.front().model->name);
+    table.columns = {{"Architecture", "", "architecture"},
+                     {"Device", "", "hardware", Align::left, 1},
+                     {"Parallelism", "ops/clock", "parallelism", Align::right},
+                     {"Energy", "pJ/op", "picojoule_per_operation", Align::right},
+                     {"Static", "%", "static_share", Align::right}};
+    for (const EventClass& kind : event_classes())
+        table.columns.push_back({kind.heading, "%", kind.key, Align::right});
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const Result& r = results[i];
+        std::vector<Cell> row{{labels[i]}, {hardware_label(r)}};
+        if (!r.ok()) {
+            row.resize(table.columns.size(), Cell{"-"});
+            table.rows.push_back(std::move(row));
+            continue;
+        }
+        const EnergyBreakdown& energy = r.estimate.energy;
+        const double total = energy.total(), counted = total - energy.static_joules;
+        const double operations = r.model->operations;
+        row.push_back({parallelism(r)});
+        const double each = operations > 0 ? total / operations : 0;
+        row.push_back({format_number(each * 1e12), each});
+        const auto share = [&](double joules, double whole) {
+            const double value = whole > 0 ? joules / whole : 0;
+            return Cell{fmt::format("{:.1f}", 100 * value), value};
+        };
+        row.push_back(share(energy.static_joules, total));
+        for (const EventClass& kind : event_classes())
+            row.push_back(share(joules_of(energy, kind), counted));
+        table.rows.push_back(std::move(row));
+    }
+    table.notes.push_back(
+        "Static: share of all energy. The others: shares of the energy without it, by the events of "
+        "docs/energy.md; what is left are transfers and a host at work.");
+    return table;
+}
+
+} // namespace archsim

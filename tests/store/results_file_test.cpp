@@ -5,6 +5,7 @@
 
 #include "archsim/core/version.hpp"
 #include "cli/workplace.hpp"
+#include "hardware/schema_check.hpp"
 #include "laws/laws.hpp"
 #include "store/schema.hpp"
 
@@ -264,4 +265,31 @@ TEST_CASE("tools that compare save what they print", "[store][cli]") {
           2);
     CHECK(workplace.run("history r.db --regressions").status == 0);
     CHECK(workplace.run("history nothing.db 2>/dev/null").status == 2);
+}
+
+TEST_CASE("documents of history keep to their schema", "[store][schemas]") {
+    const ResultsPath path;
+    std::vector<Result> results = two_results();
+    save_results(path.file(), {"t", "one"}, results);
+    results[0].estimate.latency_s *= 2;
+    results.pop_back();
+    save_results(path.file(), {"t", "two"}, results);
+    results[0].estimate.status = Status::unsupported;
+    save_results(path.file(), {"t", "three"}, results);
+    std::vector<Finding> findings;
+    const SchemaCheck schema(ARCHSIM_SOURCE_DIR "/docs/schemas/history.schema.json", findings);
+    REQUIRE(findings.empty());
+    for (const std::string& text :
+         {to_json(list_history(path.file())), to_json(compare_history(path.file(), "1", "2", metric::latency)),
+          to_json(compare_history(path.file(), "2", "3", metric::latency)),
+          to_json(history_trend(path.file(), metric::energy)), to_json(history_rows(path.file()))}) {
+        auto document = nlohmann::json::parse(text);
+        INFO(text.substr(0, 300));
+        for (const Finding& finding : schema.validate(document, "history")) {
+            INFO(to_string(finding));
+            CHECK(false);
+        }
+        document["surprise"] = 1;
+        CHECK_FALSE(schema.validate(document, "history").empty());
+    }
 }

@@ -36,6 +36,7 @@ from ._archsim import (
 )
 from ._compare import BACKENDS, ComparisonRunner
 from ._sweep import SweepRows, sweep
+from ._torch import from_torch
 
 __all__ = [
     "ArchitectureComparison",
@@ -60,6 +61,7 @@ __all__ = [
     "SweepRows",
     "UsageError",
     "compare_history",
+    "from_torch",
     "history_rows",
     "save_results",
     "sweep",

@@ -255,6 +255,10 @@ def compare_history(
 ) -> HistoryChanges: ...
 def history_rows(file: str | PathLike[str]) -> HistoryRows: ...
 
+def from_torch(
+    module: Any, example_inputs: Any, *, session: Session | None = None, name: str | None = None, opset: int = 17
+) -> Model: ...
+
 BACKENDS: dict[str, tuple[str, str]]
 
 class ComparisonRunner:

@@ -1,0 +1,116 @@
+// Architectures over classes of models: the table is the ratio of estimates that anybody can ask for, and
+// every claim holds.
+
+#include "archsim/report/model_classes_report.hpp"
+
+#include "hardware/schema_check.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+using namespace archsim;
+
+namespace {
+
+const ModelClassComparison& four_architectures() {
+    static const ModelClassComparison comparison = [] {
+        ModelClassRequest request;
+        request.conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+        return compare_model_classes(laws::session(), request);
+    }();
+    return comparison;
+}
+
+} // namespace
+
+TEST_CASE("thirteen classes on every architecture, each as if alone", "[run][model_classes]") {
+    const ModelClassComparison& c = four_architectures();
+    CHECK(c.rows.size() == 13);
+    REQUIRE(c.labels.size() == 4);
+    CHECK(c.labels[c.baseline] == "CPU");
+    for (const ModelClassRow& row : c.rows) {
+        INFO(row.what.model);
+        REQUIRE(row.results.size() == 4);
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+        conditions.keep_subgraphs = false;
+        const Result alone = laws::session().estimate(
+            {.model = laws::session().load(std::string(row.what.model))}, "H100", conditions);
+        CHECK(row.results[1].estimate.latency_s == alone.estimate.latency_s);
+    }
+}
+
+TEST_CASE("every claim holds and stands apart from errors", "[run][model_classes]") {
+    const ModelClassComparison& c = four_architectures();
+    std::size_t claims = 0;
+    for (std::size_t i = 0; i < c.labels.size(); ++i) {
+        for (const auto* list : {&c.profiles[i].strengths, &c.profiles[i].weaknesses})
+            for (const ClassClaim& claim : *list) {
+                INFO(c.labels[i] << " on " << c.rows[claim.row].what.model << " by " << claim.metric->key);
+                ++claims;
+                CHECK(claim.ratio > 1);
+                const ModelClassRow& row = c.rows[claim.row];
+                const auto own = measure_of(row.results[i], *claim.metric);
+                REQUIRE(own);
+                if (!claim.other) {
+                    CHECK(claim.ratio == value_of(row.batched[i], *claim.metric).value() / own->value);
+                    continue;
+                }
+                const auto other = measure_of(row.results[*claim.other], *claim.metric);
+                REQUIRE(other);
+                CHECK_FALSE(own->interval.overlaps(other->interval));
+                CHECK((own->value < other->value) == claim.better);
+                // Against the best of the others: nobody else is between them.
+                for (std::size_t j = 0; j < c.labels.size(); ++j)
+                    if (const auto value = value_of(row.results[j], *claim.metric); value && j != i)
+                        CHECK(*value >= other->value);
+            }
+        for (const std::size_t r : c.profiles[i].best_for)
+            for (const Result& other : c.rows[r].results)
+                if (other.ok())
+                    CHECK(c.rows[r].results[i].estimate.latency_s <= other.estimate.latency_s);
+    }
+    CHECK(claims > 4);
+}
+
+TEST_CASE("each class has one fastest architecture", "[run][model_classes]") {
+    const ModelClassComparison& c = four_architectures();
+    for (std::size_t r = 0; r < c.rows.size(); ++r) {
+        int fastest = 0;
+        for (const ArchitectureProfile& profile : c.profiles)
+            fastest += static_cast<int>(std::count(profile.best_for.begin(), profile.best_for.end(), r));
+        CHECK(fastest == 1);
+    }
+}
+
+TEST_CASE("classes of models are drawn in every format", "[run][model_classes]") {
+    const ModelClassComparison& c = four_architectures();
+    const std::string text = render(c, Format::text, PlainView{}, {.width = 200});
+    for (const char* words : {"Times faster than CPU, by model class", "Vision transformer", "Strengths:",
+                              "Weaknesses:", "Best for", "Differences, on resnet50", "Instructions"})
+        CHECK_THAT(text, Catch::Contains(words));
+    const auto document = nlohmann::json::parse(to_json(c));
+    CHECK(document["rows"].size() == 13 * 4);
+    std::vector<Finding> findings;
+    const SchemaCheck schema(ARCHSIM_SOURCE_DIR "/docs/schemas/model_classes.schema.json", findings);
+    for (const Finding& finding : schema.validate(document, "model classes"))
+        findings.push_back(finding);
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    CHECK(findings.empty());
+    for (const auto& row : document["rows"])
+        if (row["architecture"] == "CPU" && row["status"] == "ok")
+            CHECK(row["times_faster"] == 1.0);
+    const std::string csv = render(c, Format::csv, PlainView{});
+    CHECK(std::count(csv.begin(), csv.end(), '\n') == 13 * 4 + 1);
+    CHECK_THAT(render(c, Format::html, PlainView{}), Catch::Contains("<html"));
+}
+
+TEST_CASE("without a CPU a baseline must be named", "[run][model_classes]") {
+    ModelClassRequest request;
+    request.architectures = {"GPU", "TPU"};
+    CHECK_THROWS_WITH(compare_model_classes(laws::session(), request), Catch::Contains("--baseline"));
+    request.baseline = "GPU";
+    CHECK(compare_model_classes(laws::session(), request).baseline == 0);
+}

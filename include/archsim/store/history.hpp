@@ -25,6 +25,7 @@ struct HistoryList {
     std::string file;
     std::vector<SavedRun> runs;
 };
+/// Throws InputError for what is no file of results, as every question to one does.
 ARCHSIM_API HistoryList list_history(const std::filesystem::path& file);
 
 /// One question in two runs.
@@ -45,6 +46,7 @@ struct HistoryChanges {
     std::vector<CellChange> changes;  ///< questions of both sides that differ by more than the threshold
     std::size_t same = 0;             ///< questions of both sides that do not
     std::vector<CellKey> gone, added; ///< questions of one side alone
+    /// Changes for the worse.
     ARCHSIM_API std::size_t worse() const;
 };
 /// `before` and `after` name a run by its number, `last`, `previous`, or all runs of a version of the
@@ -75,6 +77,7 @@ struct HistoryTrend {
     const Metric* metric = nullptr;
     std::vector<Trend> trends;
 };
+/// The trend of every question that the filter takes.
 ARCHSIM_API HistoryTrend history_trend(const std::filesystem::path& file, const Metric& metric,
                                        const HistoryFilter& filter = {});
 
@@ -84,6 +87,7 @@ struct HistoryRows {
     std::vector<SavedRun> runs;
     std::vector<SavedResult> results;
 };
+/// The results that the filter takes.
 ARCHSIM_API HistoryRows history_rows(const std::filesystem::path& file, const HistoryFilter& filter = {});
 
 /// The answers as blocks and as documents ("archsim.history/1").

@@ -49,10 +49,10 @@ int main(int argc, char** argv) {
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_batches(session, request);
         }();
-        std::vector<Result> results;
+        std::vector<AskedResult> results;
         for (const BatchSeries& series : sweep.series)
             for (const BatchPoint& point : series.points)
-                results.push_back(point.result);
+                results.push_back({&point.result, point.batch});
         save.save(results);
         output.emit_answer(sweep);
         return 0;

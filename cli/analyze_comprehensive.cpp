@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_comprehensive(session, request);
         }();
-        save.save({&analysis.result, 1});
+        save.save({&analysis.result, 1}, workload.batch_size);
         output.emit(output.drawn(analysis, view) + check.text({&analysis.result}, output));
         return cli::exit_code_of(std::span(&analysis.result, 1), request.limits);
     };

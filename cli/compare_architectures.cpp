@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
             std::vector<Result> results;
             for (const ModelClassRow& row : comparison.rows)
                 results.insert(results.end(), row.results.begin(), row.results.end());
-            save.save(results);
+            save.save(results, workload.batch_size);
             output.emit_answer(comparison);
             return cli::exit_code_of(results);
         }
@@ -98,7 +98,7 @@ int main(int argc, char** argv) {
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
         const Session session = workload.open();
         const ArchitectureComparison comparison = compare_architectures(session, request);
-        save.save(comparison.results, request.metric_view());
+        save.save(comparison.results, workload.batch_size, request.metric_view());
         output.emit_answer(comparison, explanations);
         return cli::exit_code_of(comparison.results, request.decision);
     };

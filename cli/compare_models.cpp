@@ -106,9 +106,10 @@ int main(int argc, char** argv) {
             StudyRequest asked = read_study(session, study_file);
             asked.conditions.allow_unknown = workload.allow_unknown;
             const Study study = run_study(session, std::move(asked));
-            std::vector<Result> results;
+            std::vector<AskedResult> results;
             for (const StudyGroup& group : study.groups)
-                results.insert(results.end(), group.results.begin(), group.results.end());
+                for (const Result& result : group.results)
+                    results.push_back({&result, group.batch_size});
             save.save(results);
             output.emit_answer(study);
             return study.cells(Status::incomplete) > 0 ? static_cast<int>(cli::Exit::incomplete) : 0;
@@ -132,7 +133,7 @@ int main(int argc, char** argv) {
         const ModelComparison comparison = compare_models(session, request);
         if (!subgraphs.empty())
             write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
-        save.save(comparison.results, view.metric_view());
+        save.save(comparison.results, request.workload.batch, view.metric_view());
         output.emit(output.drawn(comparison, view) + check.text(pointers_to(comparison.results), output));
         return cli::exit_code_of(comparison.results, request.decision);
     };

@@ -1,7 +1,5 @@
 #include "common/save_options.hpp"
 
-#include "archsim/store/results_file.hpp"
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -20,7 +18,15 @@ void SaveOptions::add_to(Flags& flags, int argc, char** argv) {
     command_ = fmt::format("{}", fmt::join(words, " "));
 }
 
-void SaveOptions::save(std::span<const Result> results, const MetricView& view) const {
+void SaveOptions::save(std::span<const Result> results, std::int64_t batch_size,
+                       const MetricView& view) const {
+    std::vector<AskedResult> asked;
+    for (const Result& result : results)
+        asked.push_back({&result, batch_size});
+    save(asked, view);
+}
+
+void SaveOptions::save(std::span<const AskedResult> results, const MetricView& view) const {
     if (!file.empty())
         save_results(file, {tool_, command_}, results, view);
 }

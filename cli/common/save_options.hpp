@@ -1,9 +1,10 @@
 #pragma once
 // --save: the results of a tool that compares, kept in a file of results.
 
-#include "archsim/compare/metric.hpp"
+#include "archsim/store/results_file.hpp"
 #include "common/flags.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -15,7 +16,9 @@ struct SaveOptions {
     /// The options must outlive `flags`; the command line is kept with the results.
     void add_to(Flags& flags, int argc, char** argv);
     /// Adds a run with these results to the file, where one was asked for.
-    void save(std::span<const Result> results, const MetricView& view = {}) const;
+    void save(std::span<const Result> results, std::int64_t batch_size, const MetricView& view = {}) const;
+    /// The same for results of several batches.
+    void save(std::span<const AskedResult> results, const MetricView& view = {}) const;
 
   private:
     std::string tool_, command_;

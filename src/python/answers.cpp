@@ -209,7 +209,10 @@ void bind_answers(py::module_& m) {
         "save_results",
         [](const std::filesystem::path& file, const std::vector<Result>& results, const std::string& title) {
             const py::gil_scoped_release parallel;
-            return save_results(file, {"python", title}, results);
+            std::vector<AskedResult> asked;
+            for (const Result& result : results)
+                asked.push_back({&result, static_cast<std::int64_t>(result.estimate.batch)});
+            return save_results(file, {"python", title}, asked);
         },
         py::arg("file"), py::arg("results"), py::arg("title") = "archsim (Python)",
         "Adds a run to a file of results (SQLite); returns its number.");

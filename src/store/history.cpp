@@ -187,9 +187,12 @@ HistoryTrend history_trend(const fs::path& file, const Metric& metric, const His
         runs.emplace(run.id, run);
     std::map<CellKey, Trend> trends;
     for (const SavedResult& result : filtered(file, filter)) {
+        const auto run = runs.find(result.run);
+        if (run == runs.end()) // saved since the runs were read
+            continue;
         Trend& trend = trends[result.key];
         trend.key = result.key;
-        trend.points.push_back({runs.at(result.run), result.status, measure_in(result, metric)});
+        trend.points.push_back({run->second, result.status, measure_in(result, metric)});
     }
     HistoryTrend answer{file.string(), &metric, {}};
     for (auto& [key, trend] : trends)

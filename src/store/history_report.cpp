@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 namespace archsim {
 
 namespace {
@@ -179,11 +181,13 @@ struct HistoryRow {
 };
 
 std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
+    std::map<std::int64_t, const SavedRun*> runs;
+    for (const SavedRun& run : answer.runs)
+        runs.emplace(run.id, &run);
     std::vector<HistoryRow> rows;
     for (const SavedResult& result : answer.results)
-        for (const SavedRun& run : answer.runs)
-            if (run.id == result.run)
-                rows.push_back({&run, &result});
+        if (const auto run = runs.find(result.run); run != runs.end()) // saved since the runs were read
+            rows.push_back({run->second, &result});
     return rows;
 }
 

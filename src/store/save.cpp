@@ -35,9 +35,10 @@ class RunWriter {
     RunWriter(SqlFile& file, std::int64_t run, const MetricView& view)
         : file_(file), run_(run), view_(view) {}
 
-    void write(const Result& result) {
+    void write(const AskedResult& asked) {
+        const Result& result = *asked.result;
         const std::int64_t model = model_of(*result.model), device = device_of(result),
-                           conditions = conditions_of(result);
+                           conditions = conditions_of(result, asked.batch_size);
         insert_.bind(run_).bind(model).bind(device).bind(conditions);
         insert_.bind(result.ok() ? precision_name(result.estimate.executed) : std::string());
         insert_.bind(name_of(result.estimate.status));
@@ -86,12 +87,12 @@ class RunWriter {
         });
     }
 
-    std::int64_t conditions_of(const Result& result) {
+    std::int64_t conditions_of(const Result& result, std::int64_t batch_size) {
         const Conditions& asked = result.conditions;
         const GenerationEstimate* const text = result.generation.get();
         return row(insert_conditions_, select_conditions_, [&](SqlStatement& s) {
             s.bind(runtime_label(result))
-                .bind(static_cast<std::int64_t>(result.estimate.batch))
+                .bind(batch_size)
                 .bind(precision_name(asked.precision))
                 .bind(asked.kv_cache ? name_of(*asked.kv_cache) : std::string_view())
                 .bind(name_of(asked.scenario))
@@ -131,7 +132,7 @@ class RunWriter {
 } // namespace
 
 std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
-                          std::span<const Result> results, const MetricView& view) {
+                          std::span<const AskedResult> results, const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
     SqlTransaction transaction(database);
     if (database.number("SELECT count(*) FROM sqlite_master") > 0)
@@ -145,8 +146,8 @@ std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run
     const std::int64_t id = database.last_row();
     {
         RunWriter writer(database, id, view);
-        for (const Result& result : results)
-            writer.write(result);
+        for (const AskedResult& asked : results)
+            writer.write(asked);
     }
     transaction.commit();
     return id;

@@ -1,5 +1,5 @@
-// Reads arbitrary bytes as a study file, in JSON and in YAML: a study or the documented refusal. A small study is also
-// run.
+// Reads arbitrary bytes as a study file, in JSON and in YAML: a study or the documented refusal. A small
+// study is also run.
 
 #include "archsim/core/finding.hpp"
 #include "archsim/report/study_report.hpp"

@@ -88,7 +88,7 @@ TEST_CASE("classes of models are drawn in every format", "[run][model_classes]")
     const ModelClassComparison& c = four_architectures();
     const std::string text = render(c, Format::text, PlainView{}, {.width = 200});
     for (const char* words : {"Times faster than CPU, by model class", "Vision transformer", "Strengths:",
-                              "Weaknesses:", "Best for", "Differences, on resnet50", "Instructions"})
+                              "Weaknesses:", "Best for latency", "Differences, on resnet50", "Instructions"})
         CHECK_THAT(text, Catch::Contains(words));
     const auto document = nlohmann::json::parse(to_json(c));
     CHECK(document["rows"].size() == 13 * 4);

@@ -85,7 +85,7 @@ TEST_CASE("scalars mean what the core schema of YAML 1.2 says", "[study][yaml]")
     CHECK(value_of("") == nullptr);
     // Texts, although YAML 1.1 or a careless reader of numbers would see something else.
     for (const char* text :
-         {"yes", "on", "H100", "1e", "e5", "--1", "1-2", "Jetson-Orin-Nano@15W", "12:30", "0x1F"})
+         {"yes", "on", "H100", "1e", "e5", "-x", "--1", "1-2", "Jetson-Orin-Nano@15W", "12:30", "0x1F"})
         CHECK(value_of(text) == text);
     CHECK(value_of("'8'") == "8");
     CHECK(value_of("\"8\"") == "8");

@@ -43,6 +43,14 @@ std::vector<Result> two_results() {
             laws::run("resnet18", "Jetson-Orin-Nano@15W", Precision::int8, 1)};
 }
 
+/// Saves results at the batch that their estimates have.
+std::int64_t save(const std::filesystem::path& file, const RunFacts& run, std::span<const Result> results) {
+    std::vector<AskedResult> asked;
+    for (const Result& result : results)
+        asked.push_back({&result, static_cast<std::int64_t>(result.estimate.batch)});
+    return save_results(file, run, asked);
+}
+
 std::string integrity(const std::filesystem::path& file) {
     SqlFile database(file, SqlAccess::read);
     SqlStatement check(database, "PRAGMA integrity_check");
@@ -55,8 +63,8 @@ std::string integrity(const std::filesystem::path& file) {
 TEST_CASE("results are read as they were saved", "[store]") {
     const ResultsPath path;
     const std::vector<Result> results = two_results();
-    CHECK(save_results(path.file(), {"a_tool", "a_tool --flag 'x y'"}, results) == 1);
-    CHECK(save_results(path.file(), {"other", "other"}, std::span(results).first(1)) == 2);
+    CHECK(save(path.file(), {"a_tool", "a_tool --flag 'x y'"}, results) == 1);
+    CHECK(save(path.file(), {"other", "other"}, std::span(results).first(1)) == 2);
 
     const auto runs = saved_runs(path.file());
     REQUIRE(runs.size() == 2);
@@ -95,18 +103,20 @@ TEST_CASE("a result without an estimate is kept with its reason", "[store]") {
     const Result result =
         laws::session().estimate({.model = laws::session().load("resnet18")}, "Coral-Edge-TPU", conditions);
     REQUIRE_FALSE(result.ok());
-    save_results(path.file(), {"t", "t"}, {&result, 1});
+    const AskedResult asked{&result, 8};
+    save_results(path.file(), {"t", "t"}, {&asked, 1});
     const auto saved = saved_results(path.file());
     REQUIRE(saved.size() == 1);
     CHECK(saved[0].status == "unsupported");
     CHECK(saved[0].reason == result.estimate.reason);
     CHECK(saved[0].metrics.empty());
+    CHECK(saved[0].key.batch_size == 8);
 }
 
 TEST_CASE("the view of rows has a column for every metric", "[store]") {
     const ResultsPath path;
     const std::vector<Result> results = two_results();
-    save_results(path.file(), {"t", "t"}, results);
+    save(path.file(), {"t", "t"}, results);
     SqlFile database(path.file(), SqlAccess::read);
     for (const Metric* metric : MetricTable::standard().rows()) {
         INFO(metric->key);
@@ -127,7 +137,7 @@ TEST_CASE("writers at the same time lose nothing", "[store]") {
     for (int w = 0; w < kWriters; ++w)
         writers.emplace_back([&, w] {
             for (int r = 0; r < kRuns; ++r)
-                save_results(path.file(), {"writer", "writer " + std::to_string(w)}, results);
+                save(path.file(), {"writer", "writer " + std::to_string(w)}, results);
         });
     for (std::thread& writer : writers)
         writer.join();
@@ -141,7 +151,7 @@ TEST_CASE("writers at the same time lose nothing", "[store]") {
 TEST_CASE("a run that is interrupted leaves the file as it was", "[store]") {
     const ResultsPath path;
     const std::vector<Result> results = two_results();
-    save_results(path.file(), {"before", "before"}, results);
+    save(path.file(), {"before", "before"}, results);
     const pid_t child = fork();
     if (child == 0) {
         // In the middle of a run: written, not committed; the process ends as by kill -9.
@@ -153,7 +163,7 @@ TEST_CASE("a run that is interrupted leaves the file as it was", "[store]") {
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK(saved_runs(path.file()).size() == 1);
     CHECK(integrity(path.file()) == "ok");
-    save_results(path.file(), {"after", "after"}, results);
+    save(path.file(), {"after", "after"}, results);
     REQUIRE(saved_runs(path.file()).size() == 2);
     CHECK(saved_runs(path.file()).back().tool == "after");
 }
@@ -162,18 +172,18 @@ TEST_CASE("what is no file of results is refused and left alone", "[store]") {
     const ResultsPath path;
     const std::vector<Result> results = two_results();
     CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("cannot be opened"));
-    CHECK_THROWS_WITH(save_results(path.folder(), {"t", "t"}, results), Catch::Contains("cannot be opened"));
+    CHECK_THROWS_WITH(save(path.folder(), {"t", "t"}, results), Catch::Contains("cannot be opened"));
     const auto text = path.folder() / "notes.txt";
     const std::string note(5000, 'x');
     std::ofstream(text) << note;
-    CHECK_THROWS_WITH(save_results(text, {"t", "t"}, results), Catch::Contains("not a database"));
+    CHECK_THROWS_WITH(save(text, {"t", "t"}, results), Catch::Contains("not a database"));
     CHECK_THROWS_AS(saved_runs(text), InputError);
     CHECK(read(text) == note);
     const auto other = path.folder() / "other.db";
     SqlFile(other, SqlAccess::write).run("CREATE TABLE mine (x)");
-    CHECK_THROWS_WITH(save_results(other, {"t", "t"}, results), Catch::Contains("no file of results"));
+    CHECK_THROWS_WITH(save(other, {"t", "t"}, results), Catch::Contains("no file of results"));
     CHECK_THROWS_WITH(saved_results(other), Catch::Contains("no file of results"));
-    save_results(path.file(), {"t", "t"}, results);
+    save(path.file(), {"t", "t"}, results);
     SqlFile(path.file(), SqlAccess::write).run("PRAGMA user_version = 99");
     CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("newer version"));
 }
@@ -181,12 +191,12 @@ TEST_CASE("what is no file of results is refused and left alone", "[store]") {
 TEST_CASE("history tells what changed, what got worse and what is new", "[store]") {
     const ResultsPath path;
     std::vector<Result> results = two_results();
-    save_results(path.file(), {"t", "one"}, results);
+    save(path.file(), {"t", "one"}, results);
     results[0].estimate.latency_s *= 1.25;
     results[1].estimate.latency_s *= 0.5;
-    save_results(path.file(), {"t", "two"}, results);
+    save(path.file(), {"t", "two"}, results);
     const Result third = laws::run("mobilenet_v2", "H100", Precision::fp16, 1);
-    save_results(path.file(), {"t", "three"}, {&third, 1});
+    save(path.file(), {"t", "three"}, {&third, 1});
 
     const HistoryChanges changes = compare_history(path.file(), "1", "2", metric::latency);
     REQUIRE(changes.changes.size() == 2);
@@ -222,7 +232,7 @@ TEST_CASE("history tells what changed, what got worse and what is new", "[store]
 
     // A cell that no longer runs is worse.
     results[0].estimate.status = Status::unsupported;
-    save_results(path.file(), {"t", "four"}, results);
+    save(path.file(), {"t", "four"}, results);
     const HistoryChanges lost = find_regressions(path.file(), metric::latency);
     REQUIRE(lost.worse() == 1);
     CHECK(lost.changes[0].status_after == "unsupported");
@@ -270,17 +280,18 @@ TEST_CASE("tools that compare save what they print", "[store][cli]") {
 TEST_CASE("documents of history keep to their schema", "[store][schemas]") {
     const ResultsPath path;
     std::vector<Result> results = two_results();
-    save_results(path.file(), {"t", "one"}, results);
+    save(path.file(), {"t", "one"}, results);
     results[0].estimate.latency_s *= 2;
     results.pop_back();
-    save_results(path.file(), {"t", "two"}, results);
+    save(path.file(), {"t", "two"}, results);
     results[0].estimate.status = Status::unsupported;
-    save_results(path.file(), {"t", "three"}, results);
+    save(path.file(), {"t", "three"}, results);
     std::vector<Finding> findings;
     const SchemaCheck schema(ARCHSIM_SOURCE_DIR "/docs/schemas/history.schema.json", findings);
     REQUIRE(findings.empty());
     for (const std::string& text :
-         {to_json(list_history(path.file())), to_json(compare_history(path.file(), "1", "2", metric::latency)),
+         {to_json(list_history(path.file())),
+          to_json(compare_history(path.file(), "1", "2", metric::latency)),
           to_json(compare_history(path.file(), "2", "3", metric::latency)),
           to_json(history_trend(path.file(), metric::energy)), to_json(history_rows(path.file()))}) {
         auto document = nlohmann::json::parse(text);

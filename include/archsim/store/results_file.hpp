@@ -21,6 +21,12 @@ struct RunFacts {
     std::string command; ///< the line as given
 };
 
+/// An answer and the batch that was asked for, which a result without an estimate does not know.
+struct AskedResult {
+    const Result* result = nullptr;
+    std::int64_t batch_size = 1;
+};
+
 /// Adds a run with its results to `file`, which is made where there is none, and returns the run's number.
 /// The run is there as a whole or not at all: whoever writes at the same time waits (30 s at most), and a
 /// process that ends in between leaves the file as it was. Throws InputError for a file that cannot be
@@ -29,11 +35,12 @@ struct RunFacts {
 /// const Session session;
 /// const Result result = session.estimate({.model = session.load("resnet18")}, "A100");
 /// std::filesystem::remove("results.db");
-/// const std::int64_t run = save_results("results.db", {"my_program", "my_program resnet18"}, {&result, 1});
+/// const AskedResult asked{&result, 1};
+/// const std::int64_t run = save_results("results.db", {"my_program", "my_program resnet18"}, {&asked, 1});
 /// assert(saved_runs("results.db").back().id == run);
 /// @endcode
 ARCHSIM_API std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
-                                      std::span<const Result> results, const MetricView& view = {});
+                                      std::span<const AskedResult> results, const MetricView& view = {});
 
 /// A run in a file.
 struct SavedRun {

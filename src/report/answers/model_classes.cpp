@@ -124,8 +124,8 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     list("Strengths:", profile.strengths, "on no class is it surely ahead of every other architecture here");
     list("Weaknesses:", profile.weaknesses, "on no class is it surely behind another architecture here");
     Facts best;
-    best.items.push_back({"Best for", titles_of(c, profile.best_for) + " (latency)"});
-    best.items.push_back({"", titles_of(c, profile.frugal_for) + " (energy)"});
+    best.items.push_back({"Best for latency", titles_of(c, profile.best_for)});
+    best.items.push_back({"Best for energy", titles_of(c, profile.frugal_for)});
     if (!profile.unable.empty())
         best.items.push_back({"Does not run", titles_of(c, profile.unable)});
     report.blocks.push_back(std::move(best));

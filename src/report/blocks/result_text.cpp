@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 namespace archsim {
@@ -112,11 +113,16 @@ Facts device_facts(const Result& result) {
     const Device& d = *result.device;
     Facts facts;
     facts.items.push_back({"Architecture", d.codename.empty() ? d.generation : d.codename});
-    if (result.machine && !d.engines.empty())
+    if (result.machine && !d.engines.empty()) {
+        std::string units =
+            d.engines.front().unit + (result.machine->units == 1 ? "" : "s"); // "SMs", "Cores"
+        if (!units.empty())
+            units[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(units[0])));
         facts.items.push_back(
-            {"Units",
-             fmt::format("{} {} at {} GHz", format_count(result.machine->units), d.engines.front().unit,
+            {std::move(units),
+             fmt::format("{} at {} GHz", format_count(result.machine->units),
                          format_number(result.machine->rate(Resource::matrix_cycles) / 1e9))});
+    }
     if (d.dram)
         facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
                                                      d.dram->type, format_bytes(d.dram->bandwidth.value))});
@@ -141,7 +147,7 @@ Facts performance_facts(const Result& result, const MetricView& view) {
         std::string value = with_interval(*m, result, view.conditions);
         if (*m == metric::power && e.power_limited)
             value += fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio));
-        facts.items.push_back({m->title, std::move(value), 1});
+        facts.items.push_back({*m == metric::energy ? "Energy/inf" : m->title, std::move(value), 1});
     }
     facts.items.push_back(
         {"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});

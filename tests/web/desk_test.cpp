@@ -85,14 +85,14 @@ TEST_CASE("a page's rows stand in the order of its ranking") {
     // The bars of the intervals span their column.
     CHECK(html.find("class=\"right interval\" style=\"--low:0.0%;--at:") != std::string::npos);
     CHECK(html.find(";--high:100.0%\"") != std::string::npos);
-    // The verdict names the best measured device, and who is projected to do better.
+    // The verdict names the fastest measured device, and what is projected to be faster.
     const auto measured = std::find_if(answer["rows"].begin(), answer["rows"].end(),
                                        [](const Json& row) { return row["projected"] == false; });
     REQUIRE(measured != answer["rows"].end());
     const std::string verdict = answer["verdict"];
-    CHECK(verdict.find((*measured)["label"].get<std::string>() + " is best") != std::string::npos);
-    CHECK((verdict.find("projected to do better") != std::string::npos) ==
-          (measured != answer["rows"].begin()));
+    CHECK(verdict.find("Fastest: " + (*measured)["label"].get<std::string>()) != std::string::npos);
+    CHECK((verdict.find("Projected, not measured: " + answer["rows"][0]["label"].get<std::string>()) !=
+           std::string::npos) == (measured != answer["rows"].begin()));
 }
 
 TEST_CASE("a page's device answer holds the whole graph, whose times are shares of the latency") {

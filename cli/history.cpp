@@ -11,8 +11,10 @@
 namespace {
 
 constexpr const char* kExamples =
-    R"(  compare_models resnet50 --hardware T4 --save results.db -q > a.txt && history results.db
-  compare_models resnet50 --hardware T4 --save results.db -q > b.txt && history results.db --compare previous last
+    R"(  compare_models resnet50 --hardware H100 T4 --save results.db -q > a.txt
+  history results.db
+  compare_models resnet50 --hardware H100 T4 --save results.db -q > b.txt
+  history results.db --compare previous last
   history results.db --trend --model resnet50 --hardware H100 --metric energy
   history results.db --regressions --threshold 2%
   history results.db --rows --output results.csv)";

@@ -131,7 +131,9 @@ ResidualClassFacts class_of(IntervalMaker& maker, const std::string& family, Evi
         if (!part.empty())
             subject += part + ", ";
     facts.basis = fmt::format("{}{}, {} rows of {} {}", subject, basis_of(evidence), band.rows, band.groups,
-                              evidence == Evidence::device ? "networks" : "devices");
+                              evidence == Evidence::device ? "networks"
+                              : family.empty()             ? "families"
+                                                           : "devices");
     return facts;
 }
 

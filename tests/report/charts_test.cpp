@@ -118,12 +118,12 @@ TEST_CASE("an HTML report is one file that refers to nothing outside", "[report]
     Report report{"Report", {Heading{1, "Title"}, sample(ChartKind::roofline)}};
     report.blocks.push_back(
         Table{"Table", {{"A", "ms", "a"}}, {{{"1", 1.0, Tone::good, "because <x>"}}}, {}});
-    const std::string page = render_html(report);
+    const std::string page = render_html(report, {});
     for (const char* outside : {"src=\"", "href=\"", "@import", "url("})
         CHECK(page.find(outside) == std::string::npos);
     CHECK_THAT(page, Catch::Contains("Chart.js v3"));
     CHECK_THAT(page, Catch::Contains("data-detail=\"because &lt;x&gt;\""));
-    const std::string without = render_html({"Report", {Heading{1, "Title"}}});
+    const std::string without = render_html({"Report", {Heading{1, "Title"}}}, {});
     CHECK(without.size() < 30000); // the library is only where a chart is
 }
 

@@ -18,16 +18,6 @@ constexpr double kCarried = 0.8;    ///< share of the difference that the listed
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
 constexpr std::size_t kMostNames = 3;
 
-std::string signed_value(const Metric& metric, double value) {
-    return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
-}
-
-/// "12.5", without a sign for what rounds to zero.
-std::string percent_text(double share) {
-    const std::string text = fmt::format("{:.1f}", 100 * share);
-    return text == "-0.0" ? "0.0" : text;
-}
-
 std::string region_name(const Attribution& attribution, const RegionContribution& r) {
     return r.region ? attribution.regions[*r.region].name : "whole network";
 }

@@ -10,6 +10,10 @@ namespace archsim {
 
 void add_explanation(const ArchitectureComparison& c, const Explanation& explanation, Report& report);
 
+/// "+1.9 ms", "-3 mJ".
+std::string signed_value(const Metric& metric, double value);
+/// "12.5", without a sign for what rounds to zero.
+std::string percent_text(double share);
 /// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
 std::string input_text(Factor factor, double value);
 /// One sentence on a contribution, with both inputs and what it does to the difference.

@@ -2,6 +2,7 @@
 
 #include "archsim/run/check_model.hpp"
 #include "laws/laws.hpp"
+#include "run/portability/channel_rounding.hpp"
 #include "run/portability/rewrites.hpp"
 #include "run/session/graph_run.hpp"
 
@@ -94,4 +95,47 @@ TEST_CASE("rewrites keep a model whole and the shapes of what it returns", "[por
         }
     }
     CHECK(done >= 5);
+}
+
+TEST_CASE("channels at multiples of a tile make another network that fits together", "[portability]") {
+    for (const char* model : {"resnet18", "mobilenet_v2", "vgg16"}) {
+        CAPTURE(model);
+        const Model loaded = laws::session().load(model);
+        const auto before = laws::session().bind(loaded, 1);
+        const auto [graph, places] = with_rounded_channels(*loaded.graph, 48);
+        REQUIRE(graph);
+        CHECK(places > 10);
+        ImportedGraph changed = loaded;
+        changed.graph = graph;
+        const auto after = laws::session().bind(changed, 1);
+        CHECK(output_shapes(after->graph()) == output_shapes(before->graph()));
+        if (std::string(model) == "resnet18") {
+            REQUIRE(after->graph().complete());
+            CHECK(after->graph().macs() != before->graph().macs());
+            for (const Operator& op : after->graph().operators)
+                if (op.work.window && op.work.kind == OpKind::convolution)
+                    CHECK(static_cast<int>(op.work.window->out_channels) % 48 == 0);
+        }
+        // What is at multiples already stays.
+        CHECK(with_rounded_channels(*laws::session().load("resnet18").graph, 64).second == 0);
+    }
+}
+
+TEST_CASE("advice is at most what was asked for, each faster than the model, best first", "[portability]") {
+    PortabilityRequest request;
+    request.model = "mobilenet_v2";
+    request.hardware = {"H100", "Xeon-8490H"};
+    request.conditions.precision = PrecisionConfig::uniform(Precision::fp16);
+    request.advice = 5;
+    for (const Portability& p : check_model(laws::session(), request).devices) {
+        CAPTURE(p.result.hardware);
+        REQUIRE(p.result.ok());
+        CHECK(p.advice.size() <= 5);
+        double last = 0;
+        for (const RewriteOutcome& o : p.advice) {
+            CHECK(o.per_item() < p.result.estimate.latency_s);
+            CHECK(o.per_item() >= last);
+            last = o.per_item();
+        }
+    }
 }

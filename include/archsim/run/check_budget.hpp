@@ -43,6 +43,7 @@ struct BudgetAnswer {
     BudgetRequest request;
     std::vector<BudgetedEstimate> estimates; ///< model by model
 
+    /// Outcomes that fail.
     std::size_t failures() const;
 };
 

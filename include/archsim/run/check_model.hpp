@@ -15,7 +15,8 @@ struct PortabilityRequest {
     std::vector<std::string> hardware;
     Workload workload = {};
     Conditions conditions = {};
-    bool rewrites = true; ///< also try the known ones
+    bool rewrites = true;   ///< also try the known ones
+    std::size_t advice = 0; ///< changes of the model that save most time, on any device: so many
 };
 
 /// Operators of one type that leave the accelerator. Times are per inference of the whole batch.
@@ -26,6 +27,7 @@ struct LeavingOperators {
     double host_s = 0;              ///< arithmetic on the host
     double switch_s = 0;            ///< hand-over to the host and back
     double transfer_s = 0;          ///< tensors to the host and back
+    /// Everything that leaving costs.
     double total_s() const { return host_s + switch_s + transfer_s; }
 };
 
@@ -34,8 +36,11 @@ struct RewriteOutcome {
     std::string name, title, note;
     std::size_t places = 0;
     bool runs = false;       ///< the rewritten model has an estimate
-    double latency_s = 0;    ///< after it
+    double latency_s = 0;    ///< after it, of a batch
+    double items = 1;        ///< of that batch
     std::size_t leaving = 0; ///< operators that still leave the accelerator
+    /// Seconds of an item.
+    double per_item() const { return latency_s / items; }
 };
 
 /// One device.
@@ -51,6 +56,7 @@ struct Portability {
         notes; ///< what else keeps the model from running as it is: formats, sizes, operators nobody knows
     std::vector<RewriteOutcome> rewrites;   ///< those that make it faster, fastest first
     std::optional<RewriteOutcome> together; ///< all of these at once, where there are several
+    std::vector<RewriteOutcome> advice;     ///< what was asked for, largest saving per item first
 };
 
 /// Every device of the request.

@@ -126,6 +126,27 @@ Table rewrite_table(const Portability& p) {
     return table;
 }
 
+Table advice_table(const Portability& p) {
+    const double before = p.result.estimate.latency_s / p.result.estimate.batch;
+    Table table;
+    table.title = "Changes of the model that save most, done on the graph and estimated";
+    table.columns = {{"Change", "", "change"},
+                     {"Places", "", "places", Align::right},
+                     {"Per item", "", "after_s", Align::right},
+                     {"Saves", "%", "saving", Align::right},
+                     {"Price", "", "note", Align::left, 1}};
+    for (const RewriteOutcome& o : p.advice) {
+        const double saving = 1 - o.per_item() / before;
+        table.rows.push_back({{o.title},
+                              whole_number(o.places),
+                              portability_time(o.per_item()),
+                              {fmt::format("{:.1f}", 100 * saving), saving},
+                              {o.note}});
+    }
+    table.notes.push_back(fmt::format("An item takes {} as it is.", format_time(before)));
+    return table;
+}
+
 std::string accelerator_text(const Portability& p) {
     if (p.leaving == 0)
         return fmt::format("All {} operators stay on the accelerator.", p.operators);
@@ -137,8 +158,8 @@ std::string accelerator_text(const Portability& p) {
 }
 
 Json rewrite_json(const RewriteOutcome& o) {
-    return {{"name", o.name},     {"title", o.title},         {"note", o.note},
-            {"places", o.places}, {"latency_s", o.latency_s}, {"leaving", o.leaving}};
+    return {{"name", o.name},           {"title", o.title}, {"note", o.note},      {"places", o.places},
+            {"latency_s", o.latency_s}, {"items", o.items}, {"leaving", o.leaving}};
 }
 
 } // namespace
@@ -170,6 +191,8 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
             report.blocks.push_back(leaving_table({&p}, false));
         if (!p.rewrites.empty())
             report.blocks.push_back(rewrite_table(p));
+        if (!p.advice.empty())
+            report.blocks.push_back(advice_table(p));
     }
     return report;
 }
@@ -194,7 +217,8 @@ std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
                     {"types", Json::array()},
                     {"notes", p.notes},
                     {"rewrites", Json::array()},
-                    {"together", p.together ? rewrite_json(*p.together) : Json(nullptr)}};
+                    {"together", p.together ? rewrite_json(*p.together) : Json(nullptr)},
+                    {"advice", Json::array()}};
         for (const LeavingOperators& t : p.types)
             row["types"].push_back({{"type", t.type},
                                     {"reason", t.reason},
@@ -204,6 +228,8 @@ std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
                                     {"transfer_s", t.transfer_s}});
         for (const RewriteOutcome& o : p.rewrites)
             row["rewrites"].push_back(rewrite_json(o));
+        for (const RewriteOutcome& o : p.advice)
+            row["advice"].push_back(rewrite_json(o));
         document["devices"].push_back(std::move(row));
     }
     return document_text(document);

@@ -1,8 +1,8 @@
 #include "archsim/run/check_model.hpp"
 
 #include "archsim/estimate/resource_times.hpp"
+#include "run/portability/advice.hpp"
 #include "run/portability/rewrites.hpp"
-#include "run/session/graph_run.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -40,10 +40,6 @@ HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
     return t;
 }
 
-bool leaves(const OperatorUse& use, const Runtime& stack) {
-    return !use.supported && stack.fallback == Fallback::host;
-}
-
 std::string reason_of(const OperatorUse& use, const Result& r) {
     return fmt::format("{} has no {} on this accelerator; it runs on {}", r.runtime->name, use.op->type,
                        r.device->host.empty() ? std::string("the host processor") : r.device->host);
@@ -60,7 +56,7 @@ void add_kernel(const SubgraphEstimate& kernel, const Result& r,
     const SubgraphWork& work = r.work->subgraphs[kernel.index];
     double operations = 0, bytes = 0, count = 0;
     for (const OperatorUse& use : work.operators)
-        if (leaves(use, *r.runtime)) {
+        if (leaves_accelerator(use, *r.runtime)) {
             operations += use.op->work.operations();
             bytes += use.read_bytes + use.written_bytes;
             count += 1;
@@ -69,7 +65,7 @@ void add_kernel(const SubgraphEstimate& kernel, const Result& r,
         return;
     const HostTime t = host_time(kernel, r);
     for (const OperatorUse& use : work.operators) {
-        if (!leaves(use, *r.runtime))
+        if (!leaves_accelerator(use, *r.runtime))
             continue;
         LeavingOperators& type = types[use.op->type];
         type.type = use.op->type;
@@ -91,7 +87,7 @@ void count_operators(Portability& p) {
         bool any_stays = false, any_leaves = false;
         for (const OperatorUse& use : work.operators) {
             const double operations = use.op->work.operations() * work.repeat;
-            const bool goes = leaves(use, *r.runtime);
+            const bool goes = leaves_accelerator(use, *r.runtime);
             ++p.operators;
             all += operations;
             (goes ? any_leaves : any_stays) = true;
@@ -151,34 +147,6 @@ void add_notes(const Graph& graph, Portability& p) {
                 p.notes.push_back("model: " + to_string(finding));
 }
 
-/// Runs rewritten graphs on one device.
-class Trial {
-  public:
-    Trial(const Session& session, const PortabilityRequest& request, const std::string& hardware)
-        : session_(session), request_(request), hardware_(hardware) {}
-
-    RewriteOutcome operator()(const std::shared_ptr<const Graph>& graph) const {
-        ImportedGraph model = request_.workload.model;
-        model.graph = graph;
-        RewriteOutcome outcome;
-        const auto bound = session_.bind(model, request_.workload.batch, request_.workload.sizes);
-        const Result r = run_graph(session_, bound, hardware_, request_.conditions);
-        if (!r.ok() || !bound->graph().complete())
-            return outcome;
-        outcome.runs = true;
-        outcome.latency_s = r.estimate.latency_s;
-        for (const SubgraphWork& work : r.work->subgraphs)
-            for (const OperatorUse& use : work.operators)
-                outcome.leaving += leaves(use, *r.runtime) ? 1 : 0;
-        return outcome;
-    }
-
-  private:
-    const Session& session_;
-    const PortabilityRequest& request_;
-    const std::string& hardware_;
-};
-
 void try_rewrites(const Trial& trial, const Graph& graph, Portability& p) {
     const auto helps = [&](const RewriteOutcome& o, double before) {
         return o.runs && o.latency_s < kWorthwhile * before;
@@ -233,8 +201,12 @@ PortabilityAnswer check_model(const Session& session, PortabilityRequest request
         if (p.result.ok())
             count_operators(p);
         add_notes(graph, p);
+        const Trial trial(session, request, hardware);
         if (request.rewrites && p.result.runtime)
-            try_rewrites(Trial(session, request, hardware), graph, p);
+            try_rewrites(trial, graph, p);
+        if (request.advice > 0 && p.result.ok())
+            p.advice = advise(trial, graph, request, p.result.estimate.latency_s / p.result.estimate.batch,
+                              request.advice);
         answer.devices.push_back(std::move(p));
     }
     answer.request = std::move(request);

@@ -78,7 +78,7 @@ int main(int argc, char** argv) {
         if (result.ok() && !explorer.empty())
             write_file(explorer, to_model_explorer(result));
         if (result.ok() && !annotated.empty())
-            write_file(annotated, annotated_onnx(onnx_file(asked.model, name), node_notes(result)));
+            write_file(annotated, annotated_onnx(onnx_file(asked.model, name), annotations_of(result)));
         if (!profile.empty()) {
             MeasuredContext context;
             context.model = name;

@@ -30,15 +30,14 @@ constexpr std::uint64_t kSmallPayload = 16u * kMaxConstantElements; ///< bytes; 
 /// An initializer, as far as an input that stands for it needs it.
 struct InitializerFacts {
     std::string name;
-    std::vector<std::uint64_t> dims;
-    std::uint64_t type = 0;
+    ValueShape shape;
     bool large = false;
 };
 
 class Annotator {
   public:
-    Annotator(ByteSource& source, const std::map<std::string, NodeNotes, std::less<>>& notes)
-        : source_(source), notes_(notes) {}
+    Annotator(ByteSource& source, const Annotations& annotations)
+        : source_(source), notes_(annotations.notes), outputs_(annotations.outputs) {}
 
     std::string model() {
         std::string out;
@@ -112,12 +111,36 @@ class Annotator {
                 if (const InitializerFacts tensor = initializer(field.content()); !tensor.large)
                     copy(field, writer);
                 else if (inputs.insert(tensor.name).second)
-                    writer.add_message(11, input(tensor));
+                    writer.add_message(11, value_info(tensor.name, tensor.shape));
                 break;
+            case delimited(12): {
+                const auto known = outputs_.find(name_of_value(field.content()));
+                if (known == outputs_.end() || has_shape(field.content()))
+                    copy(field, writer);
+                else
+                    writer.add_message(12, value_info(known->first, known->second));
+                break;
+            }
             default:
                 copy(field, writer);
             }
         return out;
+    }
+
+    /// Of a ValueInfoProto: its TypeProto states a shape, or is that of no tensor.
+    bool has_shape(Range message) {
+        for (FieldReader field(source_, message); field.next();) {
+            if (field.key() != delimited(2))
+                continue;
+            for (FieldReader kind(source_, field.content()); kind.next();) {
+                if (kind.key() != delimited(1))
+                    return true;
+                for (FieldReader tensor(source_, kind.content()); tensor.next();)
+                    if (tensor.key() == delimited(2))
+                        return true;
+            }
+        }
+        return false;
     }
 
     std::string name_of_value(Range message) {
@@ -154,16 +177,16 @@ class Annotator {
         for (FieldReader field(source_, message); field.next();)
             switch (field.key()) {
             case varint(1):
-                facts.dims.push_back(field.value());
+                facts.shape.shape.push_back(static_cast<std::int64_t>(field.value()));
                 break;
             case delimited(1): {
                 FieldReader list(source_, field.content());
                 while (const auto dim = list.next_varint())
-                    facts.dims.push_back(*dim);
+                    facts.shape.shape.push_back(static_cast<std::int64_t>(*dim));
                 break;
             }
             case varint(2):
-                facts.type = field.value();
+                facts.shape.type = static_cast<DataType>(field.value());
                 break;
             case delimited(8):
                 facts.name = bytes(field.content());
@@ -174,36 +197,38 @@ class Annotator {
             default:
                 payload += field.size();
             }
-        facts.large = facts.large || payload > kSmallPayload;
+        const bool nowhere = payload == 0 && std::find(facts.shape.shape.begin(), facts.shape.shape.end(),
+                                                       0) == facts.shape.shape.end();
+        facts.large = facts.large || nowhere || payload > kSmallPayload;
         return facts;
     }
 
-    static std::string input(const InitializerFacts& tensor) {
-        std::string shape, type, kind, value;
+    static std::string value_info(const std::string& name, const ValueShape& value) {
+        std::string shape, type, kind, info;
         pbf_writer axes(shape);
-        for (const std::uint64_t dim : tensor.dims) {
+        for (const std::int64_t dim : value.shape) {
             std::string axis;
-            pbf_writer(axis).add_int64(1, static_cast<std::int64_t>(dim));
+            pbf_writer(axis).add_int64(1, dim);
             axes.add_message(1, axis);
         }
-        pbf_writer tensor_type(type);
-        tensor_type.add_int32(1, static_cast<std::int32_t>(tensor.type));
-        tensor_type.add_message(2, shape);
+        pbf_writer tensor(type);
+        tensor.add_int32(1, static_cast<std::int32_t>(value.type));
+        tensor.add_message(2, shape);
         pbf_writer(kind).add_message(1, type);
-        pbf_writer info(value);
-        info.add_string(1, tensor.name);
-        info.add_message(2, kind);
-        return value;
+        pbf_writer writer(info);
+        writer.add_string(1, name);
+        writer.add_message(2, kind);
+        return info;
     }
 
     ByteSource& source_;
     const std::map<std::string, NodeNotes, std::less<>>& notes_;
+    const std::map<std::string, ValueShape, std::less<>>& outputs_;
 };
 
 } // namespace
 
-std::string annotated_onnx(const std::filesystem::path& file,
-                           const std::map<std::string, NodeNotes, std::less<>>& notes) {
+std::string annotated_onnx(const std::filesystem::path& file, const Annotations& annotations) {
     ByteSource source(file);
     const auto damaged = [&](const std::string& why) {
         return InputError(Finding{.kind = FindingKind::malformed_file,
@@ -212,7 +237,7 @@ std::string annotated_onnx(const std::filesystem::path& file,
                                   .mend = "give a complete binary .onnx file"});
     };
     try {
-        return Annotator(source, notes).model();
+        return Annotator(source, annotations).model();
     } catch (const import::WireError& error) {
         throw damaged(error.what());
     } catch (const protozero::exception&) {

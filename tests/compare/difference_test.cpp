@@ -249,7 +249,7 @@ TEST_CASE("by hand: an added kernel whose compute and memory time overlap", "[di
     CHECK(cause(d, Factor::memory_bytes) == Approx(3e-6));
     CHECK(cause(d, Factor::kernels) == Approx(4e-6));
     CHECK(d.by_change[static_cast<std::size_t>(Change::added)] == Approx(9e-6));
-    REQUIRE(d.blocks.size() == 2);
+    REQUIRE(d.blocks.size() == 3); // both kernels, and the network as a whole
     CHECK(d.blocks[0].name == "block.1");
     CHECK(d.blocks[0].change == Change::added);
     CHECK(d.blocks[0].main_kind == "matmul");
@@ -280,11 +280,12 @@ TEST_CASE("by hand: fewer kernels that cost more each", "[difference]") {
 }
 
 TEST_CASE("what ResNet-34 has more than ResNet-18 lies in its added blocks", "[difference]") {
-    for (const char* hardware : {"H100", "Xeon-8490H", "TPU-v4", "Jetson-Orin-Nano", "Hailo-8"}) {
+    // Not on chips whose memory the larger one alone outgrows: there its weights are streamed, those of all
+    // blocks.
+    for (const char* hardware : {"H100", "Xeon-8490H", "TPU-v4", "Jetson-Orin-Nano"}) {
         CAPTURE(hardware);
-        const Precision precision = std::string(hardware) == "Hailo-8" ? Precision::int8 : Precision::fp16;
-        const Result small = laws::run("resnet18", hardware, precision),
-                     large = laws::run("resnet34", hardware, precision);
+        const Result small = laws::run("resnet18", hardware, Precision::fp16),
+                     large = laws::run("resnet34", hardware, Precision::fp16);
         REQUIRE(small.ok());
         REQUIRE(large.ok());
         const Difference d = explain_difference(record_of(small), record_of(large), metric::latency);

@@ -76,7 +76,7 @@ TEST_CASE("a copy with notes is a valid model without weights", "[annotate]") {
         CAPTURE(model);
         const Result r = laws::run(model, "H100", Precision::fp16);
         REQUIRE(r.ok());
-        const auto notes = node_notes(r);
+        const Annotations notes = annotations_of(r);
         const std::filesystem::path file = laws::session().load(model).info.file;
         const std::string bytes = annotated_onnx(file, notes);
         onnx::ModelProto copy;
@@ -94,7 +94,7 @@ TEST_CASE("a copy with notes is a valid model without weights", "[annotate]") {
         // Every anchor carries its time: notes are keyed by results, so look for as many as there are
         // subgraphs.
         std::size_t with_time = 0;
-        for (const auto& [output, own] : notes)
+        for (const auto& [output, own] : notes.notes)
             with_time +=
                 std::any_of(own.begin(), own.end(), [](const auto& n) { return n.first == "archsim.time"; });
         CHECK(with_time == r.estimate.subgraphs.size());
@@ -117,9 +117,8 @@ TEST_CASE("what is no ONNX model cannot be annotated", "[annotate]") {
 
 TEST_CASE("the tool writes a trace, node data and an annotated copy", "[trace][annotate][cli]") {
     const test::Workplace workplace;
-    const test::Said said =
-        workplace.run("analyze_graph_mapping my_model.onnx --hardware H100 --trace t.json "
-                      "--model-explorer n.json --annotate a.onnx 2>&1");
+    const test::Said said = workplace.run("analyze_graph_mapping mobilenet_v2 --hardware H100 --trace t.json "
+                                          "--model-explorer n.json --annotate a.onnx 2>&1");
     CHECK(said.status == 0);
     CHECK(nlohmann::json::parse(test::read(workplace.folder() / "t.json")).contains("traceEvents"));
     CHECK(nlohmann::json::parse(test::read(workplace.folder() / "n.json")).contains("main_graph"));

@@ -11,8 +11,8 @@
 namespace archsim {
 
 /// Time, energy, bound and subgraph of every operator, by the name of its first result. A subgraph's numbers
-/// stand at its anchor; its other operators name it.
-ARCHSIM_API std::map<std::string, NodeNotes, std::less<>> node_notes(const Result& result);
+/// stand at its anchor; its other operators name it. With the sizes of what the graph returns.
+ARCHSIM_API Annotations annotations_of(const Result& result);
 
 /// Node data of Model Explorer: {"main_graph": {"results": {NODE: {"value": us}}, "gradient": [...]}}.
 ARCHSIM_API std::string to_model_explorer(const Result& result);

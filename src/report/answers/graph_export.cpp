@@ -76,9 +76,10 @@ Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
 double add_graph(const Result& leaf, int chip, double start, Trace& trace) {
     const Estimate& e = leaf.estimate;
     double at = start;
-    trace.add(chip, Track::schedule, "fixed cost of the inference", at, e.network_s);
-    trace.add(chip, Track::fixed_cost, "fixed cost of the inference", at, e.network_s);
-    at += e.network_s;
+    const double network = std::max(0.0, e.network_s);
+    trace.add(chip, Track::schedule, "fixed cost of the inference", at, network);
+    trace.add(chip, Track::fixed_cost, "fixed cost of the inference", at, network);
+    at += network;
     for (const SubgraphEstimate& s : e.subgraphs) {
         const std::string& name = leaf.partition->subgraphs[s.index].name;
         trace.add(chip, Track::schedule, name, at, s.latency_s, kernel_arguments(s, leaf));
@@ -102,11 +103,15 @@ double add_graph(const Result& leaf, int chip, double start, Trace& trace) {
 
 } // namespace
 
-std::map<std::string, NodeNotes, std::less<>> node_notes(const Result& result) {
-    std::map<std::string, NodeNotes, std::less<>> notes;
+Annotations annotations_of(const Result& result) {
+    Annotations annotations;
+    auto& notes = annotations.notes;
     for (const ResultLeaf& leaf : leaves_of(result)) {
         const Result& r = *leaf.result;
         const ShapedGraph& graph = *r.model->graph;
+        for (TensorId id : graph.outputs)
+            if (const ShapedTensor& tensor = graph.tensors[id]; tensor.known)
+                annotations.outputs[tensor.name] = {tensor.type, tensor.shape};
         for (const SubgraphEstimate& s : r.estimate.subgraphs) {
             const Subgraph& subgraph = r.partition->subgraphs[s.index];
             for (const SubgraphMember& member : subgraph.members) {
@@ -132,7 +137,7 @@ std::map<std::string, NodeNotes, std::less<>> node_notes(const Result& result) {
             }
         }
     }
-    return notes;
+    return annotations;
 }
 
 std::string to_model_explorer(const Result& result) {

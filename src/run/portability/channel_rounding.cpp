@@ -53,7 +53,9 @@ class ChannelRounding {
 
   private:
     static std::size_t out_axis(const Node& node, const Shape& shape) {
-        return node.op_type == "Conv" ? 0 : shape.size() - 1;
+        const AttributeValue* turned = node.attribute("transB");
+        const auto* flag = turned == nullptr ? nullptr : std::get_if<std::int64_t>(turned);
+        return node.op_type == "Conv" || (flag != nullptr && *flag != 0) ? 0 : shape.size() - 1;
     }
     bool has_weights(const Node& node) const {
         if (node.op_type != "Conv" && node.op_type != "Gemm" && node.op_type != "MatMul")

@@ -17,20 +17,23 @@ set(archsim_private_libraries Threads::Threads)
 # without them. A file that it did need would be missed by the linker.
 set(archsim_later
     capi/
+    compare/aligned_regions compare/budget compare/difference compare/estimate_record compare/operator_ import/annotate
+    report/answers/budget_ report/answers/difference report/answers/portability run/compare/baseline_file
+    run/compare/check_budget run/compare/explain_difference run/portability/
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
-    compare/aligned_regions compare/attribution compare/batch_ compare/breakdown compare/budget compare/difference compare/energy_attribution compare/estimate_record compare/factor_ compare/hybrid
-    compare/left_out compare/operator_ compare/rank_agreement compare/sweep compare/time_ compare/validation
-    import/annotate hardware/check hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe
+    compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
+    compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation
+    hardware/check hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
-    report/answers/architectures_s report/answers/batch_ report/answers/budget_ report/answers/calibration report/answers/compare_architectures
-    report/answers/check_layers report/answers/comprehensive report/answers/difference report/answers/explanation_ report/answers/explanation.cpp
+    report/answers/architectures_s report/answers/batch_ report/answers/calibration report/answers/compare_architectures
+    report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
     report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram
-    report/answers/model_list report/answers/operator_list report/answers/portability report/answers/runtime_sheet report/answers/sweep_
+    report/answers/model_list report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_
     report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/batch_blocks report/blocks/sheet_text
     report/blocks/statistic_cells
-    run/compare/analyze_batch run/compare/baseline_file run/compare/check_budget run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
-    run/compare/comprehensive run/compare/explain_difference run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
-    report/answers/serving run/serving/ run/portability/ run/session/discover_models run/session/regime run/sweep/ serving/)
+    run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
+    run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
+    report/answers/serving run/serving/ run/session/discover_models run/session/regime run/sweep/ serving/)
 list(JOIN archsim_later "|" archsim_later_pattern)
 set(archsim_first_sources ${archsim_sources})
 set(archsim_later_sources ${archsim_sources})

@@ -2,6 +2,7 @@
 
 #include "archsim/check/layer_profile.hpp"
 #include "archsim/report/check_report.hpp"
+#include "archsim/report/graph_export.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "common/check_options.hpp"
 #include "common/tool.hpp"
@@ -13,13 +14,22 @@ constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware
   analyze_graph_mapping vit_b_16 --hardware H100 --show-roofline --show-memory --show-partition
   analyze_graph_mapping squeezenet1_0 --hardware this-machine --profile tests/check/outputs/onnxruntime_profile.json
   analyze_graph_mapping resnet18 --hardware TPU-v4 --output resnet18.html
-  analyze_graph_mapping resnet18 --hardware TPU-v4 --dot resnet18.dot --mermaid resnet18.mmd)";
+  analyze_graph_mapping resnet18 --hardware TPU-v4 --dot resnet18.dot --mermaid resnet18.mmd
+  analyze_graph_mapping resnet18 --hardware H100 --trace trace.json --annotate resnet18.annotated.onnx)";
+
+/// The file that a copy is made of. Throws UsageError for models that are no ONNX file.
+std::string onnx_file(const archsim::Model& model, const std::string& name) {
+    const std::string file = model.info.file.empty() ? name : model.info.file.string();
+    if (!file.ends_with(".onnx"))
+        throw archsim::UsageError("--annotate: only for ONNX files; " + name + " is none");
+    return file;
+}
 
 } // namespace
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string positional, name, hardware, dot, mermaid;
+    std::string positional, name, hardware, dot, mermaid, trace, explorer, annotated;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
     GraphMappingView view;
@@ -48,6 +58,12 @@ int main(int argc, char** argv) {
         flags.add_option("--dot", dot, "also write the graph of subgraphs for Graphviz");
         flags.add_option("--mermaid", mermaid, "also write it as a Mermaid flowchart");
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
+        flags.add_option("--trace", trace,
+                         "also write the predicted schedule for Perfetto or chrome://tracing");
+        flags.add_option(
+            "--annotate", annotated,
+            "also write the ONNX file without weights, its nodes noted with time, energy and bound");
+        flags.add_option("--model-explorer", explorer, "also write times as node data for Model Explorer");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -61,6 +77,12 @@ int main(int argc, char** argv) {
             write_file(dot, mapping_to_dot(result));
         if (result.partition && !mermaid.empty())
             write_file(mermaid, mapping_to_mermaid(result));
+        if (result.ok() && !trace.empty())
+            write_file(trace, to_trace(result));
+        if (result.ok() && !explorer.empty())
+            write_file(explorer, to_model_explorer(result));
+        if (result.ok() && !annotated.empty())
+            write_file(annotated, annotated_onnx(onnx_file(asked.model, name), annotations_of(result)));
         if (!profile.empty()) {
             MeasuredContext context;
             context.model = name;

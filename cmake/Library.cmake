@@ -17,6 +17,9 @@ set(archsim_private_libraries Threads::Threads)
 # without them. A file that it did need would be missed by the linker.
 set(archsim_later
     capi/
+    compare/aligned_regions compare/budget compare/difference compare/estimate_record compare/operator_ import/annotate
+    report/answers/budget_ report/answers/difference report/answers/portability run/compare/baseline_file
+    run/compare/check_budget run/compare/explain_difference run/portability/
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
     compare/conformal compare/interval_maker compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation

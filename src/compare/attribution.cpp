@@ -21,6 +21,8 @@ const FactorInfo& info_of(Factor factor) {
         {"host", "operators and transfers on the host", "s"},
         {"power_limit", "power limit", "1"},
         {"concurrency", "streams and pipelining", "1"},
+        {"work", "work of the network", "op"},
+        {"kernels", "kernels and layers started", "count"},
         {"operations", "operations executed", "op"},
         {"operation_energy", "energy per operation", "J/op"},
         {"control", "instructions and control", "J"},
@@ -36,6 +38,7 @@ const FactorInfo& info_of(Factor factor) {
         {"weights", "weights as stored", "B"},
         {"activations", "activations alive at once", "B"},
         {"kv_cache", "keys and values", "B"},
+        {"workspace", "largest workspace of a kernel", "B"},
         {"device_price", "price of device time", "USD/s"},
         {"electricity", "electricity", "USD"},
     }};
@@ -47,33 +50,23 @@ namespace {
 /// Parts below this share of the values are rounding.
 constexpr double kRounding = 1e-13;
 
-void attribute_memory(const Result& a, const Result& b, PartSums& sums) {
-    const MemoryEstimate &x = a.estimate.memory, &y = b.estimate.memory;
-    sums.add(kNetwork, Factor::weights, x.weight_bytes - y.weight_bytes);
-    sums.add(kNetwork, Factor::activations, x.activation_bytes - y.activation_bytes);
-    sums.add(kNetwork, Factor::kv_cache, x.kv_cache_bytes - y.kv_cache_bytes);
+void attribute_memory(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
+    sums.add(kNetwork, Factor::weights, a.weight_bytes - b.weight_bytes);
+    sums.add(kNetwork, Factor::activations, a.activation_bytes - b.activation_bytes);
+    sums.add(kNetwork, Factor::kv_cache, a.kv_cache_bytes - b.kv_cache_bytes);
+    sums.add(kNetwork, Factor::workspace, a.workspace_bytes - b.workspace_bytes);
 }
 
 /// Cost per inference = price of a second of device time x seconds per inference + electricity.
-struct CostParts {
-    double price = 0, seconds = 0, electricity = 0;
-};
-CostParts cost_parts(const Result& result, const CostOptions& options) {
-    const Cost cost = cost_of(result, options);
-    const bool owned = cost.way() == Tenure::buy;
-    const double electricity = owned ? *cost.electricity : 0;
-    return {(*cost.best() - electricity) * cost.inferences_per_s, 1 / cost.inferences_per_s, electricity};
-}
-
-void attribute_cost(const Result& a, const Result& b, const CostOptions& options, PartSums& sums) {
-    const CostParts x = cost_parts(a, options), y = cost_parts(b, options);
+void attribute_cost(const EstimateRecord& a, const EstimateRecord& b, PartSums& sums) {
     add_product(kNetwork, 1,
-                {{Factor::device_price, {x.price, y.price}}, {Factor::time, {x.seconds, y.seconds}}}, sums);
-    sums.add(kNetwork, Factor::electricity, x.electricity - y.electricity);
+                {{Factor::device_price, {a.price_per_s, b.price_per_s}},
+                 {Factor::time, {a.seconds_per_inference, b.seconds_per_inference}}},
+                sums);
+    sums.add(kNetwork, Factor::electricity, a.electricity - b.electricity);
 }
 
-using Split = void (*)(const Result& a, const Result& b, const Attribution& out, const CostOptions& cost,
-                       PartSums& sums);
+using Split = void (*)(const Sides& sides, const Attribution& out, PartSums& sums);
 
 /// How the difference in a metric is taken apart, and whether regions of the network carry it.
 struct Splitter {
@@ -84,31 +77,29 @@ struct Splitter {
 
 constexpr std::array kSplitters = {
     Splitter{&metric::latency, true,
-             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
-                PartSums& sums) { attribute_time(a, b, out.regions, false, sums); }},
+             [](const Sides& sides, const Attribution&, PartSums& sums) {
+                 attribute_time(sides, TimeOf::batch, sums);
+             }},
     // 1 / x - 1 / y = -(x - y) / (x y): the parts of the time per item, scaled.
-    Splitter{
-        &metric::throughput, true,
-        [](const Result& a, const Result& b, const Attribution& out, const CostOptions&, PartSums& sums) {
-            attribute_time(a, b, out.regions, true, sums);
-            sums.scale(-out.a_value * out.b_value / a.estimate.batch);
-        }},
+    Splitter{&metric::throughput, true,
+             [](const Sides& sides, const Attribution& out, PartSums& sums) {
+                 attribute_time(sides, TimeOf::item, sums);
+                 sums.scale(-out.a_value * out.b_value);
+             }},
     Splitter{
         &metric::energy, true,
-        [](const Result& a, const Result& b, const Attribution& out, const CostOptions&, PartSums& sums) {
-            attribute_energy(a, b, out.regions, false, sums);
-            sums.scale(1 / a.estimate.batch);
-        }},
-    Splitter{&metric::power, false,
-             [](const Result& a, const Result& b, const Attribution& out, const CostOptions&,
-                PartSums& sums) { attribute_energy(a, b, out.regions, true, sums); }},
+        [](const Sides& sides, const Attribution&, PartSums& sums) { attribute_energy(sides, false, sums); }},
+    Splitter{
+        &metric::power, false,
+        [](const Sides& sides, const Attribution&, PartSums& sums) { attribute_energy(sides, true, sums); }},
     Splitter{&metric::memory, false,
-             [](const Result& a, const Result& b, const Attribution&, const CostOptions&, PartSums& sums) {
-                 attribute_memory(a, b, sums);
+             [](const Sides& sides, const Attribution&, PartSums& sums) {
+                 attribute_memory(sides.a, sides.b, sums);
              }},
     Splitter{&metric::cost, false,
-             [](const Result& a, const Result& b, const Attribution&, const CostOptions& cost,
-                PartSums& sums) { attribute_cost(a, b, cost, sums); }},
+             [](const Sides& sides, const Attribution&, PartSums& sums) {
+                 attribute_cost(sides.a, sides.b, sums);
+             }},
 };
 
 const Splitter* splitter_of(const Metric& metric) {
@@ -117,11 +108,19 @@ const Splitter* splitter_of(const Metric& metric) {
     return found == kSplitters.end() ? nullptr : &*found;
 }
 
-Bound region_bound(const CommonRegion& region, std::size_t index, const Result& result) {
-    return cost_of(region, index, result).bound;
+/// Of the slowest kernel.
+Bound region_bound(const CommonRegion& region, std::size_t index, const GraphRecord& graph) {
+    Bound bound = Bound::compute;
+    double slowest = -1;
+    for (std::uint32_t k : region.subgraphs[index])
+        if (graph.kernels[k].latency_s > slowest) {
+            slowest = graph.kernels[k].latency_s;
+            bound = graph.kernels[k].bound;
+        }
+    return bound;
 }
 
-void add_region_contributions(const Result& a, const Result& b, const PartSums& sums, Attribution& out) {
+void add_region_contributions(const Sides& sides, const PartSums& sums, Attribution& out) {
     for (std::size_t r = 0; r <= out.regions.size(); ++r) {
         const bool network = r == out.regions.size();
         const auto& parts = sums.region(network ? kNetwork : r);
@@ -137,8 +136,9 @@ void add_region_contributions(const Result& a, const Result& b, const PartSums& 
             continue;
         if (!network) {
             c.region = r;
-            c.a_bound = region_bound(out.regions[r], 0, a);
-            c.b_bound = region_bound(out.regions[r], 1, b);
+            const GraphPair& graphs = sides.graphs[out.regions[r].part];
+            c.a_bound = region_bound(out.regions[r], 0, *graphs.a);
+            c.b_bound = region_bound(out.regions[r], 1, *graphs.b);
         }
         out.region_contributions.push_back(c);
     }
@@ -154,22 +154,19 @@ bool can_attribute(const Metric& metric) {
     return splitter_of(metric) != nullptr;
 }
 
-std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
-                                     const CostOptions& cost) {
-    const auto x = value_of(a, metric, cost), y = value_of(b, metric, cost);
+std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums) {
     const Splitter* splitter = splitter_of(metric);
-    if (!x || !y || splitter == nullptr)
+    const auto x = sides.a.values.find(metric.key), y = sides.b.values.find(metric.key);
+    if (splitter == nullptr || x == sides.a.values.end() || y == sides.b.values.end())
         return std::nullopt;
     Attribution out;
     out.metric = &metric;
-    out.a_value = *x;
-    out.b_value = *y;
-    out.difference = *x - *y;
-    const std::array<const Result*, 2> both = {&a, &b};
-    out.regions = common_regions(both);
-    PartSums sums(out.regions.size());
-    splitter->split(a, b, out, cost, sums);
-    const double scale = std::max(std::abs(*x), std::abs(*y));
+    out.a_value = x->second.value;
+    out.b_value = y->second.value;
+    out.difference = out.a_value - out.b_value;
+    out.regions = sides.regions;
+    splitter->split(sides, out, sums);
+    const double scale = std::max(std::abs(out.a_value), std::abs(out.b_value));
     double explained = 0;
     for (std::size_t f = 0; f < kFactorCount; ++f) {
         const auto factor = static_cast<Factor>(f);
@@ -179,8 +176,6 @@ std::optional<Attribution> attribute(const Result& a, const Result& b, const Met
         c.factor = factor;
         c.value = sums.total(factor);
         explained += c.value;
-        c.a = input_of(a, factor, cost);
-        c.b = input_of(b, factor, cost);
         out.contributions.push_back(std::move(c));
     }
     std::stable_sort(
@@ -193,7 +188,27 @@ std::optional<Attribution> attribute(const Result& a, const Result& b, const Met
     for (Contribution& c : out.contributions)
         c.share = out.difference != 0 ? c.value / out.difference : 0;
     if (splitter->by_region)
-        add_region_contributions(a, b, sums, out);
+        add_region_contributions(sides, sums, out);
+    return out;
+}
+
+std::optional<Attribution> attribute(const Result& a, const Result& b, const Metric& metric,
+                                     const CostOptions& cost) {
+    if (!value_of(a, metric, cost) || !value_of(b, metric, cost) || !can_attribute(metric))
+        return std::nullopt;
+    const EstimateRecord x = record_of(a, cost, RecordDetail::numbers);
+    const EstimateRecord y = record_of(b, cost, RecordDetail::numbers);
+    const std::array<const Result*, 2> both = {&a, &b};
+    const auto regions = common_regions(both);
+    Sides sides{x, y, {}, regions};
+    for (std::size_t part = 0; part < x.graphs.size(); ++part)
+        sides.graphs.push_back({&x.graphs[part], &y.graphs[part]});
+    PartSums sums(regions.size());
+    auto out = attribute(sides, metric, sums);
+    for (Contribution& c : out->contributions) {
+        c.a = input_of(a, c.factor, cost);
+        c.b = input_of(b, c.factor, cost);
+    }
     return out;
 }
 

@@ -10,7 +10,7 @@ namespace archsim {
 
 namespace {
 
-/// What one region spends on one device, whole batch.
+/// What one region spends on one device.
 struct RegionEnergy {
     EventCounts events;
     EnergyBreakdown energy;
@@ -25,27 +25,16 @@ RegionEnergy& operator+=(RegionEnergy& sum, const RegionEnergy& other) {
     return sum;
 }
 
-RegionEnergy region_energy(const CommonRegion& region, std::size_t index, const Result& leaf) {
-    RegionEnergy sum;
-    for (std::uint32_t s : region.subgraphs[index]) {
-        const SubgraphEstimate& e = leaf.estimate.subgraphs[s];
-        RegionEnergy one;
-        one.events = e.mapping.events;
-        one.events.scale(leaf.work->subgraphs[s].repeat);
-        one.energy = e.energy;
-        one.seconds = e.latency_s;
-        sum += one;
-    }
-    return sum;
+void add(const KernelRecord& kernel, RegionEnergy& sum) {
+    sum += {kernel.events, kernel.energy, kernel.latency_s};
 }
 
-/// Events once per inference.
-RegionEnergy network_energy(const Result& leaf) {
-    RegionEnergy one;
-    one.events = leaf.estimate.network.fixed.events;
-    one.energy =
-        price_energy(one.events, *leaf.machine, leaf.estimate.clock_ratio, leaf.estimate.energy_scale);
-    return one;
+/// Per inference of the model: executions of the graph over items of the batch.
+RegionEnergy scaled(RegionEnergy energy, double scale) {
+    energy.events.scale(scale);
+    energy.energy.scale(scale);
+    energy.seconds *= scale;
+    return energy;
 }
 
 double count_of(const EventCounts& events, std::initializer_list<Event> list) {
@@ -70,17 +59,17 @@ class EnergySplit {
   public:
     EnergySplit(const Pair& per_second, PartSums& sums) : per_second_(per_second), sums_(sums) {}
 
-    void add(std::size_t id, double repeat, const RegionEnergy& a, const RegionEnergy& b) const {
+    void add(std::size_t id, const RegionEnergy& a, const RegionEnergy& b) const {
         const auto priced = [&](Factor count, Factor price, std::initializer_list<Event> events) {
             const Pair counts{count_of(a.events, events), count_of(b.events, events)};
             const double ja = joules_of(a.energy, events), jb = joules_of(b.energy, events);
             constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
             Pair prices{counts.a > 0 ? ja / counts.a : kNone, counts.b > 0 ? jb / counts.b : kNone};
             prices.complete(0);
-            product(id, repeat, {{count, counts}, {price, prices}});
+            product(id, {{count, counts}, {price, prices}});
         };
         const auto whole = [&](Factor factor, std::initializer_list<Event> events) {
-            product(id, repeat, {{factor, {joules_of(a.energy, events), joules_of(b.energy, events)}}});
+            product(id, {{factor, {joules_of(a.energy, events), joules_of(b.energy, events)}}});
         };
         for (Event arithmetic : {Event::mac, Event::vector_op, Event::special_op})
             priced(Factor::operations, Factor::operation_energy, {arithmetic});
@@ -97,9 +86,9 @@ class EnergySplit {
         whole(Factor::host, {Event::host_link_byte, Event::host_busy_second});
     }
 
-    void product(std::size_t id, double scale, std::vector<std::pair<Factor, Pair>> factors) const {
+    void product(std::size_t id, std::vector<std::pair<Factor, Pair>> factors) const {
         factors.emplace_back(Factor::time, per_second_);
-        add_product(id, scale, factors, sums_);
+        add_product(id, 1, factors, sums_);
     }
 
   private:
@@ -107,49 +96,57 @@ class EnergySplit {
     PartSums& sums_;
 };
 
-double whole_interval(const Result& r) {
+/// Seconds between finished inferences.
+double interval_of(const EstimateRecord& r) {
     double seconds = 0;
-    for (const ResultLeaf& leaf : leaves_of(r))
-        seconds += leaf.repeat * interval_of_batches(*leaf.result);
+    for (const GraphRecord& graph : r.graphs)
+        seconds += graph.repeat * graph.interval_s / graph.batch;
     return seconds;
+}
+
+double static_power_of(const EstimateRecord& r) {
+    return r.graphs.empty() ? 0 : r.graphs.front().static_power_w;
 }
 
 } // namespace
 
-void attribute_energy(const Result& a, const Result& b, const std::vector<CommonRegion>& regions,
-                      bool per_second, PartSums& sums) {
-    const auto leaves_a = leaves_of(a), leaves_b = leaves_of(b);
-    const Pair rate = per_second ? Pair{1 / whole_interval(a), 1 / whole_interval(b)} : Pair{1, 1};
+void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
+    const Pair rate = per_second ? Pair{1 / interval_of(sides.a), 1 / interval_of(sides.b)} : Pair{1, 1};
     const EnergySplit split(rate, sums);
-    for (std::size_t part = 0; part < leaves_a.size(); ++part) {
-        const Result &la = *leaves_a[part].result, &lb = *leaves_b[part].result;
-        const double repeat = leaves_a[part].repeat;
-        double busy_a = 0, busy_b = 0;
-        for (std::size_t r = 0; r < regions.size(); ++r) {
-            if (regions[r].part != part)
+    for (std::size_t part = 0; part < sides.graphs.size(); ++part) {
+        const GraphRecord &a = *sides.graphs[part].a, &b = *sides.graphs[part].b;
+        const std::array<const GraphRecord*, 2> graph = {&a, &b};
+        const std::array<double, 2> scale = {a.repeat / a.batch, b.repeat / b.batch};
+        const Pair power{a.static_power_w, b.static_power_w};
+        std::array<double, 2> busy{};
+        for (std::size_t r = 0; r < sides.regions.size(); ++r) {
+            if (sides.regions[r].part != part)
                 continue;
-            const RegionEnergy ea = region_energy(regions[r], 0, la), eb = region_energy(regions[r], 1, lb);
-            split.add(r, repeat, ea, eb);
-            busy_a += ea.seconds;
-            busy_b += eb.seconds;
+            std::array<RegionEnergy, 2> e;
+            for (std::size_t s = 0; s < 2; ++s) {
+                for (std::uint32_t kernel : sides.regions[r].subgraphs[s])
+                    add(graph[s]->kernels[kernel], e[s]);
+                e[s] = scaled(e[s], scale[s]);
+                busy[s] += e[s].seconds;
+            }
+            split.add(r, e[0], e[1]);
             // Static power is a rate already: over the interval it is itself.
             if (!per_second)
-                split.product(
-                    r, repeat,
-                    {{Factor::static_power, {la.machine->static_power_w, lb.machine->static_power_w}},
-                     {Factor::time, {ea.seconds, eb.seconds}}});
+                split.product(r,
+                              {{Factor::static_power, power}, {Factor::time, {e[0].seconds, e[1].seconds}}});
         }
-        split.add(kNetwork, repeat, network_energy(la), network_energy(lb));
+        RegionEnergy na, nb;
+        add(a.network, na);
+        add(b.network, nb);
+        split.add(kNetwork, scaled(na, scale[0]), scaled(nb, scale[1]));
         if (!per_second)
             split.product(
-                kNetwork, repeat,
-                {{Factor::static_power, {la.machine->static_power_w, lb.machine->static_power_w}},
-                 {Factor::time, {interval_of_batches(la) - busy_a, interval_of_batches(lb) - busy_b}}});
+                kNetwork,
+                {{Factor::static_power, power},
+                 {Factor::time, {a.interval_s * scale[0] - busy[0], b.interval_s * scale[1] - busy[1]}}});
     }
     if (per_second) // of one device, whatever part runs
-        sums.add(kNetwork, Factor::static_power,
-                 leaves_a.front().result->machine->static_power_w -
-                     leaves_b.front().result->machine->static_power_w);
+        sums.add(kNetwork, Factor::static_power, static_power_of(sides.a) - static_power_of(sides.b));
 }
 
 } // namespace archsim

@@ -106,17 +106,13 @@ struct Totals {
     double peak = 0, bandwidth = 0, clock = 1, concurrency = 1;
 };
 
-void add(const RegionTime& t, double repeat, const DeviceTime& d, Totals& out) {
-    out.capacity += repeat * t.compute_s * d.peak * d.clock_ratio;
-    out.sum.device_operations += repeat * t.device_operations;
+void add(const RegionTime& t, const DeviceTime& d, Totals& out) {
+    out.sum += t;
+    out.capacity += t.compute_s * d.peak * d.clock_ratio;
     const double on_chip = t.on_chip_clocked_s / d.clock_ratio + t.on_chip_s;
-    out.on_chip += repeat * on_chip;
-    out.lanes += repeat * (t.compute_s + on_chip + t.memory_s + t.weight_s);
-    out.sum.bytes += repeat * (t.bytes + t.weight_bytes);
-    out.sum.memory_s += repeat * (t.memory_s + t.weight_s);
-    out.fixed += repeat * (t.fixed_clocked_s / d.clock_ratio + t.fixed_s);
-    out.sum.host_s += repeat * t.host_s;
-    out.sum.body_s += repeat * t.body_s;
+    out.on_chip += on_chip;
+    out.lanes += t.compute_s + on_chip + t.memory_s + t.weight_s;
+    out.fixed += t.fixed_clocked_s / d.clock_ratio + t.fixed_s;
 }
 
 Totals totals_of(const Result& result) {
@@ -125,10 +121,11 @@ Totals totals_of(const Result& result) {
     const auto regions = common_regions(one);
     const auto leaves = leaves_of(result);
     for (std::size_t part = 0; part < leaves.size(); ++part) {
-        const DeviceTime d = time_model(*leaves[part].result, regions, 0, part);
+        const GraphRecord graph = record_of_graph(*leaves[part].result, RecordDetail::numbers);
+        const DeviceTime d = time_model(graph, regions, 0, part, leaves[part].repeat);
         for (const RegionTime& t : d.regions)
-            add(t, leaves[part].repeat, d, out);
-        add(d.network, leaves[part].repeat, d, out);
+            add(t, d, out);
+        add(d.network, d, out);
         out.peak = d.peak;
         out.bandwidth = d.bandwidth;
         out.clock = d.clock_ratio / d.stretch;
@@ -178,7 +175,7 @@ void fill_time(const Result& r, Factor factor, FactorInput& out) {
                    &r.machine->parameters.fact(Parameter::dram_efficiency), out);
         break;
     case Factor::bandwidth_share:
-        out.value = share(t.sum.bytes, t.sum.memory_s * t.bandwidth);
+        out.value = share(t.sum.bytes + t.sum.weight_bytes, (t.sum.memory_s + t.sum.weight_s) * t.bandwidth);
         add_parameters(r, Lane::memory, out);
         break;
     case Factor::overlap: // time that hiding one lane behind another saves, and serial subgraphs give back
@@ -188,6 +185,12 @@ void fill_time(const Result& r, Factor factor, FactorInput& out) {
     case Factor::fixed_cost:
         out.value = t.fixed;
         add_parameters(r, Lane::overhead, out);
+        break;
+    case Factor::work:
+        out.value = t.sum.operations;
+        break;
+    case Factor::kernels:
+        out.value = t.sum.starts;
         break;
     case Factor::power_limit:
         out.value = t.clock;
@@ -278,6 +281,9 @@ FactorInput input_of(const Result& r, Factor factor, const CostOptions& options)
         break;
     case Factor::kv_cache:
         out.value = r.estimate.memory.kv_cache_bytes;
+        break;
+    case Factor::workspace:
+        out.value = r.estimate.memory.workspace_bytes;
         break;
     case Factor::device_price:
     case Factor::electricity: {

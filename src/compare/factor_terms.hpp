@@ -3,6 +3,7 @@
 // give nothing to factors that a term does not depend on, so each term is split over its own factors only.
 
 #include "archsim/compare/attribution.hpp"
+#include "archsim/compare/estimate_record.hpp"
 
 #include <array>
 #include <cmath>
@@ -65,21 +66,32 @@ void add_product(std::size_t region, double scale, const std::vector<std::pair<F
 void add_function(std::size_t region, const std::vector<Factor>& factors,
                   const std::function<double(std::uint32_t mask)>& f, PartSums& sums);
 
-// Parts, one file each. `regions` are the common regions of the two results (index 0 is A, 1 is B).
+/// One graph on both sides. A side that lacks it has a record without kernels.
+struct GraphPair {
+    const GraphRecord *a = nullptr, *b = nullptr;
+};
 
-/// Time of one batch: latency, or with `interval` the time between finished batches.
-void attribute_time(const Result& a, const Result& b, const std::vector<CommonRegion>& regions, bool interval,
-                    PartSums& sums);
-/// Energy of one batch; with `per_second` over the interval between batches: power.
-void attribute_energy(const Result& a, const Result& b, const std::vector<CommonRegion>& regions,
-                      bool per_second, PartSums& sums);
+/// Two estimates set against each other: regions hold kernels of the graphs of A (index 0) and B (index 1),
+/// either of which may be none.
+struct Sides {
+    const EstimateRecord &a, &b;
+    std::vector<GraphPair> graphs; ///< by CommonRegion::part
+    const std::vector<CommonRegion>& regions;
+};
+
+// Parts, one file each.
+
+/// What time is taken apart: that of one batch, or the time between finished items.
+enum class TimeOf : std::uint8_t { batch, item };
+void attribute_time(const Sides& sides, TimeOf time, PartSums& sums);
+/// Energy of one inference; with `per_second` over the interval between inferences: power.
+void attribute_energy(const Sides& sides, bool per_second, PartSums& sums);
+
+/// The difference in a metric, by factor and by region, without inputs. Absent where one side has no value or
+/// the metric has no causes of its own.
+std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums);
 
 /// Value and sources of a factor on one device.
 FactorInput input_of(const Result& result, Factor factor, const CostOptions& cost);
-
-/// Seconds between finished batches.
-inline double interval_of_batches(const Result& result) {
-    return result.estimate.batch / result.estimate.throughput_per_s;
-}
 
 } // namespace archsim

@@ -19,10 +19,23 @@ namespace {
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// Factors of the overlapped part, in bit order.
-enum Bit : std::uint32_t { peak, achieved, on_chip, bandwidth, share, bytes, overlap, host, clock, interval };
+enum Bit : std::uint32_t {
+    peak,
+    achieved,
+    on_chip,
+    bandwidth,
+    share,
+    bytes,
+    overlap,
+    host,
+    clock,
+    interval,
+    work
+};
 constexpr std::array kFactors = {
     Factor::peak,         Factor::achieved, Factor::on_chip, Factor::bandwidth,   Factor::bandwidth_share,
-    Factor::memory_bytes, Factor::overlap,  Factor::host,    Factor::power_limit, Factor::concurrency};
+    Factor::memory_bytes, Factor::overlap,  Factor::host,    Factor::power_limit, Factor::concurrency,
+    Factor::work};
 
 double ratio(double x, double y) {
     return y > 0 ? x / y : kUnknown;
@@ -37,10 +50,12 @@ class RegionSides {
             const RegionTime& r = *region_[s];
             equivalent_[s] = r.compute_s * device_[s]->peak * device_[s]->clock_ratio;
             cost_[s] = ratio(equivalent_[s], r.device_operations);
+            device_share_[s] = ratio(r.device_operations, r.operations);
             activation_share_[s] = ratio(r.bytes, r.memory_s * device_[s]->bandwidth);
             weight_share_[s] = ratio(r.weight_bytes, r.weight_s * device_[s]->bandwidth);
         }
         complete(cost_, 1);
+        complete(device_share_, 1);
         complete(activation_share_, 1);
         complete(weight_share_, 1);
     }
@@ -54,7 +69,7 @@ class RegionSides {
         const DeviceTime& over = *device_[side(overlap)];
         const double ratio_of_clock = device_[side(clock)]->clock_ratio;
         const double compute =
-            equivalent(side(achieved), side(host)) / (device_[side(peak)]->peak * ratio_of_clock);
+            equivalent(side(achieved), side(host), side(work)) / (device_[side(peak)]->peak * ratio_of_clock);
         const RegionTime& paths = *region_[side(on_chip)];
         const double chip = paths.on_chip_clocked_s / ratio_of_clock + paths.on_chip_s;
         const RegionTime& moved = *region_[side(bytes)];
@@ -79,7 +94,8 @@ class RegionSides {
         mark(bytes, a.bytes != b.bytes || a.weight_bytes != b.weight_bytes);
         mark(overlap, device_[0]->exponent != device_[1]->exponent ||
                           device_[0]->prefetch != device_[1]->prefetch || a.serialisation != b.serialisation);
-        mark(host, a.device_operations != b.device_operations);
+        mark(host, device_share_[0] != device_share_[1]);
+        mark(work, a.operations != b.operations);
         mark(clock, device_[0]->clock_ratio != device_[1]->clock_ratio ||
                         device_[0]->stretch != device_[1]->stretch);
         return bits;
@@ -91,18 +107,18 @@ class RegionSides {
         pair.complete(otherwise);
         values = {pair.a, pair.b};
     }
-    /// Operations at peak rate that the compute lane takes: of `own` efficiency, executing what `executing`'s
-    /// device does not leave to its host.
-    double equivalent(std::size_t own, std::size_t executing) const {
-        const double operations = region_[executing]->device_operations;
-        if (operations == region_[own]->device_operations)
+    /// Operations at peak rate that the compute lane takes: of `own` efficiency, executing of the work of
+    /// `whose` network what `executing`'s device does not leave to its host.
+    double equivalent(std::size_t own, std::size_t executing, std::size_t whose) const {
+        if (region_[whose]->operations == region_[own]->operations &&
+            device_share_[executing] == device_share_[own])
             return equivalent_[own];
-        return operations * cost_[own];
+        return region_[whose]->operations * device_share_[executing] * cost_[own];
     }
 
     std::array<const DeviceTime*, 2> device_;
     std::array<const RegionTime*, 2> region_;
-    std::array<double, 2> equivalent_{}, cost_{}, activation_share_{}, weight_share_{};
+    std::array<double, 2> equivalent_{}, cost_{}, device_share_{}, activation_share_{}, weight_share_{};
 };
 
 /// Bits set in `different` as a list, and back from an index over that list to a full mask.
@@ -126,9 +142,8 @@ struct Selection {
 
 class LeafAttribution {
   public:
-    LeafAttribution(const DeviceTime& a, const DeviceTime& b, double repeat, bool per_interval,
-                    PartSums& sums)
-        : a_(a), b_(b), repeat_(repeat), per_interval_(per_interval), sums_(sums) {}
+    LeafAttribution(const DeviceTime& a, const DeviceTime& b, bool per_interval, PartSums& sums)
+        : a_(a), b_(b), per_interval_(per_interval), sums_(sums) {}
 
     void run(const std::vector<std::size_t>& ids) {
         std::vector<RegionSides> sides;
@@ -149,7 +164,7 @@ class LeafAttribution {
     double scale(std::uint32_t mask) const {
         const double stretch = mask >> clock & 1U ? a_.stretch : b_.stretch;
         const double concurrency = mask >> interval & 1U ? a_.concurrency : b_.concurrency;
-        return repeat_ * stretch * (per_interval_ ? concurrency : 1);
+        return stretch * (per_interval_ ? concurrency : 1);
     }
 
     void add_region(std::size_t id, const RegionTime& a, const RegionTime& b, const RegionSides& sides) {
@@ -164,14 +179,22 @@ class LeafAttribution {
         const Pair clocked{1 / a_.clock_ratio * a_.stretch, 1 / b_.clock_ratio * b_.stretch};
         const Pair stretch{a_.stretch, b_.stretch};
         const Pair concurrency{per_interval_ ? a_.concurrency : 1, per_interval_ ? b_.concurrency : 1};
-        const auto product = [&](Factor factor, double x, double y, const Pair& limit) {
-            add_product(id, repeat_,
-                        {{factor, {x, y}}, {Factor::power_limit, limit}, {Factor::concurrency, concurrency}},
-                        sums_);
+        const auto product = [&](const std::vector<std::pair<Factor, Pair>>& factors, const Pair& limit) {
+            auto all = factors;
+            all.emplace_back(Factor::power_limit, limit);
+            all.emplace_back(Factor::concurrency, concurrency);
+            add_product(id, 1, all, sums_);
         };
-        product(Factor::fixed_cost, a.fixed_clocked_s, b.fixed_clocked_s, clocked);
-        product(Factor::fixed_cost, a.fixed_s, b.fixed_s, stretch);
-        product(Factor::host, a.host_s, b.host_s, stretch);
+        // Fixed time = starts x time per start.
+        const Pair starts{a.starts, b.starts};
+        const auto started = [&](double x, double y, const Pair& limit) {
+            Pair each{ratio(x, a.starts), ratio(y, b.starts)};
+            each.complete(0);
+            product({{Factor::kernels, starts}, {Factor::fixed_cost, each}}, limit);
+        };
+        started(a.fixed_clocked_s, b.fixed_clocked_s, clocked);
+        started(a.fixed_s, b.fixed_s, stretch);
+        product({{Factor::host, {a.host_s, b.host_s}}}, stretch);
     }
 
     /// Weights streamed ahead that take longer than everything they hide behind.
@@ -196,24 +219,24 @@ class LeafAttribution {
     }
 
     const DeviceTime &a_, &b_;
-    const double repeat_;
     const bool per_interval_;
     PartSums& sums_;
 };
 
 } // namespace
 
-void attribute_time(const Result& a, const Result& b, const std::vector<CommonRegion>& regions, bool interval,
-                    PartSums& sums) {
-    const auto leaves_a = leaves_of(a), leaves_b = leaves_of(b);
-    for (std::size_t part = 0; part < leaves_a.size(); ++part) {
+void attribute_time(const Sides& sides, TimeOf time, PartSums& sums) {
+    const bool per_item = time == TimeOf::item;
+    for (std::size_t part = 0; part < sides.graphs.size(); ++part) {
         std::vector<std::size_t> ids;
-        for (std::size_t r = 0; r < regions.size(); ++r)
-            if (regions[r].part == part)
+        for (std::size_t r = 0; r < sides.regions.size(); ++r)
+            if (sides.regions[r].part == part)
                 ids.push_back(r);
-        const DeviceTime ta = time_model(*leaves_a[part].result, regions, 0, part);
-        const DeviceTime tb = time_model(*leaves_b[part].result, regions, 1, part);
-        LeafAttribution(ta, tb, leaves_a[part].repeat, interval, sums).run(ids);
+        const auto model = [&](const GraphRecord& graph, std::size_t index) {
+            return time_model(graph, sides.regions, index, part, graph.repeat / (per_item ? graph.batch : 1));
+        };
+        const DeviceTime a = model(*sides.graphs[part].a, 0), b = model(*sides.graphs[part].b, 1);
+        LeafAttribution(a, b, per_item, sums).run(ids);
     }
 }
 

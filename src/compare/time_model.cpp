@@ -1,5 +1,6 @@
 #include "compare/time_model.hpp"
 
+#include "compare/operator_records.hpp"
 #include "estimate/price.hpp"
 
 #include <algorithm>
@@ -54,10 +55,9 @@ double lanes_combined(const RegionTime& t, const DeviceTime& d) {
     return combine(t.compute_s, on_chip, t.memory_s + (d.prefetch ? 0 : t.weight_s), d.exponent);
 }
 
-void finish(double body, const DeviceTime& d, RegionTime& t) {
-    t.body_s = body;
+void finish(const DeviceTime& d, RegionTime& t) {
     const double together = lanes_combined(t, d);
-    t.serialisation = together > 0 ? body / together : 1;
+    t.serialisation = together > 0 ? t.body_s / together : 1;
 }
 
 double memory_rate(const Result& leaf) {
@@ -71,14 +71,20 @@ double memory_rate(const Result& leaf) {
     return std::numeric_limits<double>::infinity();
 }
 
-double device_operations(const Result& leaf, std::uint32_t subgraph) {
+void add_operations(const Result& leaf, std::uint32_t subgraph, RegionTime& t) {
     const SubgraphWork& work = leaf.work->subgraphs[subgraph];
     const bool host = leaf.runtime->fallback == Fallback::host;
-    double operations = 0;
-    for (const OperatorUse& use : work.operators)
+    for (const OperatorUse& use : work.operators) {
+        t.operations += use.op->work.operations() * work.repeat;
         if (use.supported || !host)
-            operations += use.op->work.operations();
-    return operations * work.repeat;
+            t.device_operations += use.op->work.operations() * work.repeat;
+    }
+    t.starts += work.repeat;
+}
+
+/// Time of the lanes that overlap each other.
+double body_of(const LaneTimes& lanes) {
+    return lanes.total - lanes.lanes[static_cast<std::size_t>(Lane::overhead)];
 }
 
 } // namespace
@@ -109,44 +115,99 @@ double executed_peak(const Result& leaf) {
     return peak > 0 ? peak : machine.rate(Resource::matrix_cycles);
 }
 
-DeviceTime time_model(const Result& leaf, const std::vector<CommonRegion>& regions, std::size_t index,
-                      std::size_t part) {
+RegionTime& RegionTime::operator+=(const RegionTime& o) {
+    compute_s += o.compute_s;
+    operations += o.operations;
+    device_operations += o.device_operations;
+    starts += o.starts;
+    on_chip_clocked_s += o.on_chip_clocked_s;
+    on_chip_s += o.on_chip_s;
+    bytes += o.bytes;
+    memory_s += o.memory_s;
+    weight_bytes += o.weight_bytes;
+    weight_s += o.weight_s;
+    fixed_clocked_s += o.fixed_clocked_s;
+    fixed_s += o.fixed_s;
+    host_s += o.host_s;
+    body_s += o.body_s;
+    return *this;
+}
+
+RegionTime& RegionTime::scale(double factor) {
+    for (double* x :
+         {&compute_s, &operations, &device_operations, &starts, &on_chip_clocked_s, &on_chip_s, &bytes,
+          &memory_s, &weight_bytes, &weight_s, &fixed_clocked_s, &fixed_s, &host_s, &body_s})
+        *x *= factor;
+    return *this;
+}
+
+GraphRecord record_of_graph(const Result& leaf, RecordDetail detail) {
     const Estimate& e = leaf.estimate;
     const Machine& machine = *leaf.machine;
+    GraphRecord g;
+    g.batch = e.batch;
+    g.peak = executed_peak(leaf);
+    g.bandwidth = memory_rate(leaf);
+    g.exponent = machine.combine_exponent;
+    g.clock_ratio = e.clock_ratio;
+    g.prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
+    g.latency_s = e.latency_s;
+    g.interval_s = e.batch / e.throughput_per_s;
+    g.static_power_w = machine.static_power_w;
+    g.kernels.resize(e.subgraphs.size());
+    for (std::uint32_t s = 0; s < e.subgraphs.size(); ++s) {
+        KernelRecord& k = g.kernels[s];
+        const double repeat = leaf.work->subgraphs[s].repeat;
+        const Mapping& mapping = e.subgraphs[s].mapping;
+        add_mapping(mapping, repeat, machine, e.clock_ratio, k.time);
+        add_operations(leaf, s, k.time);
+        k.time.body_s = body_of(price_time(mapping, machine, e.clock_ratio, g.prefetch)) * repeat;
+        k.latency_s = e.subgraphs[s].latency_s;
+        k.bound = e.subgraphs[s].bound;
+        k.events = mapping.events;
+        k.events.scale(repeat);
+        k.energy = e.subgraphs[s].energy;
+    }
+    add_mapping(e.network.fixed, 1, machine, e.clock_ratio, g.network.time);
+    g.network.time.starts = 1;
+    g.network.time.body_s = body_of(price_time(e.network.fixed, machine, e.clock_ratio, false));
+    g.network.events = e.network.fixed.events;
+    g.network.energy = price_energy(g.network.events, machine, e.clock_ratio, e.energy_scale);
+    if (detail == RecordDetail::all)
+        add_operators(leaf, g);
+    return g;
+}
+
+DeviceTime time_model(const GraphRecord& graph, const std::vector<CommonRegion>& regions, std::size_t index,
+                      std::size_t part, double scale) {
     DeviceTime d;
-    d.peak = executed_peak(leaf);
-    d.bandwidth = memory_rate(leaf);
-    d.exponent = machine.combine_exponent;
-    d.clock_ratio = e.clock_ratio;
-    d.prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
-    d.concurrency = e.batch / e.throughput_per_s / e.latency_s;
+    d.peak = graph.peak;
+    d.bandwidth = graph.bandwidth;
+    d.exponent = graph.exponent;
+    d.clock_ratio = graph.clock_ratio;
+    d.prefetch = graph.prefetch;
+    d.concurrency = graph.latency_s > 0 ? graph.interval_s / graph.latency_s : 1;
     double body = 0, weights = 0, outside = 0;
     for (const CommonRegion& region : regions) {
         if (region.part != part)
             continue;
         RegionTime t;
-        double own = 0;
-        for (std::uint32_t s : region.subgraphs[index]) {
-            const double repeat = leaf.work->subgraphs[s].repeat;
-            const Mapping& mapping = e.subgraphs[s].mapping;
-            add_mapping(mapping, repeat, machine, e.clock_ratio, t);
-            const LaneTimes lanes = price_time(mapping, machine, e.clock_ratio, d.prefetch);
-            own += (lanes.total - lanes.lanes[static_cast<std::size_t>(Lane::overhead)]) * repeat;
-            t.device_operations += device_operations(leaf, s);
-        }
-        finish(own, d, t);
-        body += own;
+        for (std::uint32_t s : region.subgraphs[index])
+            t += graph.kernels[s].time;
+        t.scale(scale);
+        finish(d, t);
+        body += t.body_s;
         weights += t.weight_s;
         outside += t.fixed_clocked_s / d.clock_ratio + t.fixed_s + t.host_s;
         d.regions.push_back(t);
     }
     RegionTime& n = d.network;
-    add_mapping(e.network.fixed, 1, machine, e.clock_ratio, n);
-    const LaneTimes fixed = price_time(e.network.fixed, machine, e.clock_ratio, false);
-    finish(fixed.total - fixed.lanes[static_cast<std::size_t>(Lane::overhead)], d, n);
+    n = graph.network.time;
+    n.scale(scale);
+    finish(d, n);
     outside += n.body_s + n.fixed_clocked_s / d.clock_ratio + n.fixed_s + n.host_s;
     const double modelled = outside + (d.prefetch ? std::max(body, weights) : body);
-    d.stretch = modelled > 0 ? e.latency_s / modelled : 1;
+    d.stretch = modelled > 0 ? graph.latency_s * scale / modelled : 1;
     return d;
 }
 

@@ -2,23 +2,11 @@
 // The time of a region as a function of few numbers, whose product and combination is the estimate exactly.
 
 #include "archsim/compare/common_regions.hpp"
+#include "archsim/compare/estimate_record.hpp"
 
 #include <vector>
 
 namespace archsim {
-
-/// One region (or the network's fixed part) on one device.
-struct RegionTime {
-    double compute_s = 0;                        ///< of the compute lane, at the clock that runs
-    double device_operations = 0;                ///< useful operations that the device executes, not its host
-    double on_chip_clocked_s = 0, on_chip_s = 0; ///< at full clock; part that no clock scales
-    double bytes = 0, memory_s = 0;              ///< activations
-    double weight_bytes = 0, weight_s = 0;       ///< weights
-    double fixed_clocked_s = 0, fixed_s = 0;     ///< per kernel and layer
-    double host_s = 0;                           ///< unsupported operators and transfers
-    double body_s = 0;        ///< overlapped part as estimated, without fixed and host time
-    double serialisation = 1; ///< body / combine(lanes): subgraphs of one region do not overlap each other
-};
 
 /// One device (on one graph).
 struct DeviceTime {
@@ -33,9 +21,13 @@ struct DeviceTime {
     RegionTime network;              ///< once per inference
 };
 
-/// `index` of the result among those the regions were made from; `part` of the graph.
-DeviceTime time_model(const Result& leaf, const std::vector<CommonRegion>& regions, std::size_t index,
-                      std::size_t part);
+/// `index` of the side among those the regions were made from; `part` of the graph. All times are multiplied
+/// by `scale` (executions per inference; inferences per batch).
+DeviceTime time_model(const GraphRecord& graph, const std::vector<CommonRegion>& regions, std::size_t index,
+                      std::size_t part, double scale = 1);
+
+/// What time_model() and the energy of regions need of one graph on its device.
+GraphRecord record_of_graph(const Result& leaf, RecordDetail detail);
 
 /// Peak operations per second at the precision that runs, at the tabulated clock: of the engine that the
 /// products ran on.

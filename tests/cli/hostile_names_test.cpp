@@ -72,6 +72,12 @@ TEST_CASE("hostile names leave every tool as text, in every format", "[cli][host
           "analyze_comprehensive " + file + " --hardware H100",
           "analyze_graph_mapping " + file + " --hardware H100",
           "analyze_batch " + file + " --hardware H100 --batch-sizes 1,2", "profile_graph " + file,
+          "explain_difference " + file + " resnet18 --hardware H100",
+          "explain_difference resnet18 " + unknown + " --hardware H100",
+          "check_budget " + file + " --hardware H100 --fail-on 'latency>1ns' --junit /dev/stdout",
+          "check_model " + unknown + " --hardware Hailo-8 --precision int8",
+          "analyze_graph_mapping " + file +
+              " --hardware H100 --trace /dev/stdout --model-explorer /dev/stdout",
           std::string("discover_models hostile_models"),
           "sweep_design_space " + file + " --hardware H100 --vary clock=0.5x..1x:2"})
         for (const char* format : {"text", "markdown", "json", "csv", "html"}) {

@@ -136,6 +136,10 @@ TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
         "analyze_comprehensive resnet18 --hardware TPU-v4 --precision int8 --batch-sizes 1,4 --max-power "
         "100W",
         "analyze_comprehensive llama-3-70b --hardware T4 --precision fp16",
+        "explain_difference resnet18 resnet34 --hardware H100 --precision fp16",
+        "explain_difference resnet18 --hardware H100 --batch-size 1 8 --metric memory",
+        "check_budget resnet18 --hardware H100 Coral-Edge-TPU --fail-on 'latency>1ns'",
+        "check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 H100 --precision int8",
         "discover_models --family resnet",
         "serve_model tinyllama-1.1b --hardware H100 Coral-Edge-TPU --precision fp16 --rate 2 --requests 50",
         "discover_models my_models"};

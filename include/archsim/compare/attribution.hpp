@@ -32,6 +32,8 @@ enum class Factor : std::uint8_t {
     host,            ///< operators and transfers on the host
     power_limit,     ///< clock lowered to fit the limit
     concurrency,     ///< time between finished items over latency: streams, cores, pipelining
+    work,            ///< useful operations of the network: differ between models, batches and sizes
+    kernels,         ///< kernels and layers started: fusion, added and removed blocks
     // energy
     operations,       ///< arithmetic operations executed
     operation_energy, ///< joules per operation
@@ -49,6 +51,7 @@ enum class Factor : std::uint8_t {
     weights,
     activations,
     kv_cache,
+    workspace,
     // cost
     device_price, ///< money per second of device time
     electricity,  ///< money per inference

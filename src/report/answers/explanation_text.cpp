@@ -25,6 +25,8 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "operators and transfers on the host take {x} on {a}, {y} on {b}",
     "the power limit leaves {x} of the clock on {a}, {y} on {b}",
     "an item finishes every {x} of the latency on {a}, every {y} on {b}",
+    "{a} has {x}, {b} {y}",
+    "{a} starts {x}, {b} {y}",
     "{a} executes {x}, {b} {y}",
     "an operation costs {x} on {a}, {y} on {b}",
     "instructions, scheduling and control take {x} on {a}, {y} on {b}",
@@ -40,6 +42,7 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "weights take {x} on {a}, {y} on {b}",
     "activations alive at once take {x} on {a}, {y} on {b}",
     "keys and values take {x} on {a}, {y} on {b}",
+    "the largest workspace takes {x} on {a}, {y} on {b}",
     "device time costs {x} on {a}, {y} on {b}",
     "electricity costs {x} per inference on {a}, {y} on {b}",
 };
@@ -55,7 +58,6 @@ std::string signed_value(const Metric& metric, double value) {
     return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
 }
 
-/// "12.5", without a sign for what rounds to zero.
 std::string percent_text(double share) {
     const std::string text = fmt::format("{:.1f}", 100 * share);
     return text == "-0.0" ? "0.0" : text;
@@ -79,6 +81,8 @@ std::string input_text(Factor factor, double value) {
         return format_power(value);
     if (unit == "op/s" || unit == "op")
         return format_count(value) + std::string(unit == "op" ? " operations" : "op/s");
+    if (unit == "count")
+        return fmt::format("{:.10g}", value);
     if (unit == "J/B" || unit == "J/op")
         return format_number(value * 1e12) + " pJ";
     if (unit == "USD/s")

@@ -1,0 +1,67 @@
+// check_budget: estimates held against budgets and a baseline, for tests that run with every change of a
+// model.
+
+#include "archsim/report/budget_report.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples =
+    R"(  check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --save-baseline baseline.json
+  check_budget resnet18 --hardware H100 --fail-on 'latency>5ms' --fail-on 'memory>512MB'
+  check_budget resnet18 --hardware H100 Jetson-Orin-Nano@15W --baseline baseline.json --fail-on 'latency>+5%'
+  check_budget resnet18 --hardware H100 --baseline baseline.json --fail-on 'throughput<-2%' --junit budgets.xml \
+      --output budgets.md)";
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    BudgetRequest request;
+    cli::WorkloadOptions workload;
+    cli::OutputOptions output;
+    BudgetView view;
+    std::string baseline, saved, junit;
+    std::vector<std::string> rules;
+    const auto setup = [&](cli::Flags& flags) {
+        flags
+            .add_option("model", request.models,
+                        "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)")
+            .required();
+        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .required()
+            .separated_by(',');
+        flags.add_option("--fail-on", rules,
+                         "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
+                         "'latency>+5%', 'memory>+64MB', 'throughput<-2%'");
+        flags.add_option("--baseline", baseline, "estimates of an earlier day, from --save-baseline");
+        flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
+        flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");
+        workload.add_to(flags);
+        flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
+            .within(0, 1 << 20)
+            .show_default();
+        output.add_to(flags, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        for (const std::string& rule : rules)
+            request.rules.push_back(parse_budget_rule(rule, "--fail-on"));
+        request.baseline = baseline;
+        request.workload = workload.workload();
+        request.conditions = workload.conditions();
+        const BudgetAnswer answer = check_budget(workload.open(), request);
+        output.emit_answer(answer, view);
+        if (!junit.empty())
+            write_file(junit, to_junit(answer));
+        if (!saved.empty())
+            write_file(saved, baseline_json(answer));
+        std::vector<Result> results;
+        for (const BudgetedEstimate& estimate : answer.estimates)
+            results.push_back(estimate.result);
+        const int status = cli::exit_code_of(results);
+        return status == 0 && answer.failures() > 0 ? static_cast<int>(cli::Exit::nothing) : status;
+    };
+    return cli::run_tool(argc, argv, "check_budget",
+                         "Holds estimates against budgets and a baseline, and says what moved and why.",
+                         kExamples, setup, body);
+}

@@ -1,0 +1,54 @@
+// check_model: what of a model leaves an accelerator, why, at which cost, and which rewrite would help.
+
+#include "archsim/report/portability_report.hpp"
+#include "common/tool.hpp"
+
+namespace {
+
+constexpr const char* kExamples = R"(  check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 --precision int8
+  check_model yolov8n --hardware Hailo-8 Snapdragon-8-Elite --precision int8
+  check_model mobilenet_v2 --hardware H100 --precision fp16 --advise
+  check_model resnet18 --hardware Hailo-8 --precision int8 --format json)";
+
+constexpr std::size_t kAdvice = 5;
+
+} // namespace
+
+int main(int argc, char** argv) {
+    using namespace archsim;
+    PortabilityRequest request;
+    cli::WorkloadOptions workload;
+    cli::OutputOptions output;
+    bool plain = false, advise = false;
+    const auto setup = [&](cli::Flags& flags) {
+        flags
+            .add_option("model", request.model,
+                        "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
+            .required();
+        flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
+            .required()
+            .separated_by(',');
+        flags.add_flag("--no-rewrites", plain, "do not try the known rewrites");
+        flags
+            .add_flag("--advise", advise,
+                      "also the five changes of the model that save most time, on any device")
+            .in_group("Advice");
+        workload.add_to(flags);
+        output.add_to(flags, "text, markdown, json, csv, html");
+    };
+    const auto body = [&] {
+        request.rewrites = !plain;
+        request.advice = advise ? kAdvice : 0;
+        request.workload = workload.workload();
+        request.conditions = workload.conditions();
+        const PortabilityAnswer answer = check_model(workload.open(), request);
+        output.emit_answer(answer);
+        std::vector<Result> results;
+        for (const Portability& device : answer.devices)
+            results.push_back(device.result);
+        return cli::exit_code_of(results);
+    };
+    return cli::run_tool(argc, argv, "check_model",
+                         "Says what of a neural network leaves an accelerator, and what would keep it there.",
+                         kExamples, setup, body);
+}

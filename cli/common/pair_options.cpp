@@ -1,0 +1,91 @@
+#include "common/pair_options.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "archsim/ops/given_values.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim::cli {
+
+namespace {
+
+constexpr std::int64_t kLargestBatch = 1 << 20;
+
+/// The value of one side, or the one that both share.
+template <class T>
+const T& of_side(const std::vector<T>& values, std::size_t index) {
+    return values[values.size() > 1 ? index : 0];
+}
+
+} // namespace
+
+void PairOptions::add_to(Flags& flags) {
+    flags
+        .add_option("model", models,
+                    "one model or two: catalogue names, .onnx or .gguf files, or checkpoints (config.json)")
+        .required()
+        .expects(1, 2);
+    flags.add_option("--hardware", hardware, "one device or two: NAME, NAME@MODE or a device file")
+        .required()
+        .expects(1, 2);
+    flags
+        .add_option("--precision", precision,
+                    "one or two of fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
+        .expects(1, 2);
+    flags.add_option("--batch-size", batches, "items per inference, once or twice").expects(1, 2);
+    flags.add_option("--runtime", runtimes, "software stack instead of the device's default, once or twice")
+        .expects(1, 2);
+    flags.add_flag("--strict-fp32", strict_fp32,
+                   "fp32 products where the stack would round them to tf32 or bf16 unasked");
+    flags.add_option("--dim", dims,
+                     "size of a symbolic dimension, NAME=VALUE for both, NAME=VALUE,VALUE apart");
+    flags.add_option("--input", inputs,
+                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+    flags.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
+        .one_of({"latency", "throughput"})
+        .show_default();
+    flags.add_option("--scope", scope, "kernel: device time; end_to_end: with transfers and host work")
+        .one_of({"kernel", "end_to_end"})
+        .show_default();
+    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
+    flags.add_flag("--allow-unknown", allow_unknown,
+                   "estimate although a part of the model is not understood");
+}
+
+DifferenceSide PairOptions::side(std::size_t index) const {
+    DifferenceSide side;
+    side.model = of_side(models, index);
+    side.hardware = of_side(hardware, index);
+    side.workload.batch = of_side(batches, index);
+    if (side.workload.batch < 1 || side.workload.batch > kLargestBatch)
+        throw UsageError(
+            fmt::format("--batch-size: {} is not between 1 and {}", side.workload.batch, kLargestBatch));
+    for (const std::string& text : dims) {
+        const auto comma = text.find(',');
+        const auto equals = text.find('=');
+        if (comma == std::string::npos || equals == std::string::npos || comma < equals)
+            give_dim(side.workload.sizes, text, "--dim");
+        else
+            give_dim(side.workload.sizes,
+                     index == 0 ? text.substr(0, comma) : text.substr(0, equals + 1) + text.substr(comma + 1),
+                     "--dim");
+    }
+    for (const std::string& text : inputs)
+        give_input(side.workload.sizes, text, "--input");
+    side.conditions.precision = precision_named(of_side(precision, index), "--precision");
+    side.conditions.precision.strict_fp32 = strict_fp32;
+    side.conditions.scenario = scenario_named(scenario, "--scenario");
+    side.conditions.scope = scope_named(scope, "--scope");
+    side.conditions.allow_unknown = allow_unknown;
+    if (!runtimes.empty())
+        side.conditions.stack = of_side(runtimes, index);
+    return side;
+}
+
+Session PairOptions::open() const {
+    SessionOptions options;
+    options.hardware_overlays.assign(overlays.begin(), overlays.end());
+    return Session(options);
+}
+
+} // namespace archsim::cli

@@ -1,0 +1,25 @@
+#pragma once
+// Two questions on one command line: every flag takes one value for both, or one for each.
+
+#include "archsim/run/explain_difference.hpp"
+#include "common/flags.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim::cli {
+
+/// The flags of a workload and its conditions, each once or twice.
+struct PairOptions {
+    std::vector<std::string> models, hardware, precision = {"fp32"}, runtimes, dims, inputs, overlays;
+    std::vector<std::int64_t> batches = {1};
+    std::string scenario = "latency", scope = "kernel";
+    bool strict_fp32 = false, allow_unknown = false;
+
+    void add_to(Flags& flags);
+    /// What is asked of the first (0) or second (1). Throws UsageError for values that nobody knows.
+    DifferenceSide side(std::size_t index) const;
+    Session open() const;
+};
+
+} // namespace archsim::cli

@@ -1,0 +1,99 @@
+#pragma once
+// An estimate in the numbers that its differences are explained by: per kernel the operations, bytes and
+// fixed costs behind its time, and the events behind its energy. It needs neither model nor device any more,
+// so that an estimate of last week, read from a file, can be taken apart against one of today.
+
+#include "archsim/compare/metric.hpp"
+#include "archsim/core/export.hpp"
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// Time of one kernel, or of several that are compared as one, by what it is made of. Whole batch, all
+/// repeats.
+struct RegionTime {
+    double compute_s = 0;                        ///< of the compute lane, at the clock that runs
+    double operations = 0;                       ///< useful operations (1 MAC = 2)
+    double device_operations = 0;                ///< those that the device executes, not its host
+    double starts = 0;                           ///< kernels or layers started
+    double on_chip_clocked_s = 0, on_chip_s = 0; ///< at full clock; part that no clock scales
+    double bytes = 0, memory_s = 0;              ///< activations
+    double weight_bytes = 0, weight_s = 0;       ///< weights
+    double fixed_clocked_s = 0, fixed_s = 0;     ///< per kernel and layer
+    double host_s = 0;                           ///< unsupported operators and transfers
+    double body_s = 0;        ///< overlapped part as estimated, without fixed and host time
+    double serialisation = 1; ///< body / combine(lanes): kernels of one region do not overlap each other
+
+    /// Both, one after the other; `serialisation` is left to whoever sums.
+    RegionTime& operator+=(const RegionTime& other);
+    /// Everything that grows with the work, times `factor`.
+    RegionTime& scale(double factor);
+};
+
+/// One operator, as far as it says which operator of another graph is the same.
+struct OperatorRecord {
+    std::string name, type;
+    std::string shape; ///< of its results and weights, without the batch
+};
+
+/// One fused subgraph on its device.
+struct KernelRecord {
+    std::string name;
+    std::string kind;                     ///< operator class, see operator_class()
+    std::vector<std::uint32_t> operators; ///< into GraphRecord::operators
+    RegionTime time;
+    double latency_s = 0;
+    Bound bound = Bound::compute;
+    EventCounts events;
+    EnergyBreakdown energy;
+};
+
+/// One graph of a model on its device.
+struct GraphRecord {
+    std::string name; ///< of the part; empty for a model of one graph
+    double repeat = 1, batch = 1;
+    double peak = 0;      ///< operations per second of the engine that runs, at full clock
+    double bandwidth = 0; ///< bytes per second; infinite without external memory
+    double exponent = 4;  ///< of the lanes' overlap
+    double clock_ratio = 1;
+    bool prefetch = false; ///< weights stream ahead over the whole network
+    double latency_s = 0;
+    double interval_s = 0; ///< between finished batches
+    double static_power_w = 0;
+    std::vector<OperatorRecord> operators; ///< with run-time work; may be left out where nothing is aligned
+    std::vector<KernelRecord> kernels;
+    KernelRecord network; ///< once per inference
+};
+
+/// One estimate.
+struct EstimateRecord {
+    std::string model, hardware, stack;
+    PrecisionConfig precision; ///< as asked for
+    double batch = 1;
+    std::map<std::string, std::int64_t> dims; ///< sizes of symbolic dimensions
+    std::map<std::string, Measure> values;    ///< by key of the metric; those it has
+    double weight_bytes = 0, activation_bytes = 0, kv_cache_bytes = 0, workspace_bytes = 0;
+    double price_per_s = 0, seconds_per_inference = 0, electricity = 0; ///< USD; zeros where it has no cost
+    std::vector<double> inputs; ///< by Factor: its value over the whole network; empty where not asked for
+    std::vector<GraphRecord> graphs;
+};
+
+/// "3x3 convolution", "7x7 depthwise convolution", "matmul", "attention", "elementwise".
+ARCHSIM_API std::string operator_class(const Operator& op);
+
+/// What record_of() writes down.
+enum class RecordDetail : std::uint8_t {
+    numbers, ///< without operators and inputs: for one graph against itself
+    all,
+};
+
+/// Takes an estimate with its subgraphs apart.
+ARCHSIM_API EstimateRecord record_of(const Result& result, const CostOptions& cost = {},
+                                     RecordDetail detail = RecordDetail::all);
+
+} // namespace archsim

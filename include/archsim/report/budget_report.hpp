@@ -1,0 +1,25 @@
+#pragma once
+// Budgets and what moved since a baseline, as report blocks (Markdown: a summary for a pull request), as a
+// JSON document, and as JUnit XML for the test pages of CI systems.
+
+#include "archsim/core/export.hpp"
+#include "archsim/report/report.hpp"
+#include "archsim/run/check_budget.hpp"
+
+#include <string>
+
+namespace archsim {
+
+/// What of it is shown.
+struct BudgetView {
+    int top = 5; ///< rows of the tables of blocks; 0: all
+};
+
+/// CSV: one row per rule and estimate.
+ARCHSIM_API Report describe(const BudgetAnswer& answer, const BudgetView& view, Format format = Format::text);
+/// {"schema": "archsim.check_budget/1", ...}
+ARCHSIM_API std::string to_json(const BudgetAnswer& answer, const BudgetView& view);
+/// A test suite per estimate, a test case per rule; "no baseline" is skipped.
+ARCHSIM_API std::string to_junit(const BudgetAnswer& answer);
+
+} // namespace archsim

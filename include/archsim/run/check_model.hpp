@@ -1,0 +1,73 @@
+#pragma once
+// What of a model stays on an accelerator and what leaves it: why, at which cost, and which rewrite would
+// help.
+
+#include "archsim/run/session.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// What is asked.
+struct PortabilityRequest {
+    std::string model;
+    std::vector<std::string> hardware;
+    Workload workload = {};
+    Conditions conditions = {};
+    bool rewrites = true;   ///< also try the known ones
+    std::size_t advice = 0; ///< changes of the model that save most time, on any device: so many
+};
+
+/// Operators of one type that leave the accelerator. Times are per inference of the whole batch.
+struct LeavingOperators {
+    std::string type;
+    std::string reason;             ///< one sentence
+    std::vector<std::string> names; ///< of the operators
+    double host_s = 0;              ///< arithmetic on the host
+    double switch_s = 0;            ///< hand-over to the host and back
+    double transfer_s = 0;          ///< tensors to the host and back
+    /// Everything that leaving costs.
+    double total_s() const { return host_s + switch_s + transfer_s; }
+};
+
+/// A known rewrite, done on the graph and estimated.
+struct RewriteOutcome {
+    std::string name, title, note;
+    std::size_t places = 0;
+    bool runs = false;       ///< the rewritten model has an estimate
+    double latency_s = 0;    ///< after it, of a batch
+    double items = 1;        ///< of that batch
+    std::size_t leaving = 0; ///< operators that still leave the accelerator
+    /// Seconds of an item.
+    double per_item() const { return latency_s / items; }
+};
+
+/// One device.
+struct Portability {
+    Result result;
+    std::size_t operators = 0; ///< with run-time work
+    std::size_t leaving = 0;
+    double operations_share = 1; ///< of the arithmetic that stays
+    std::size_t islands = 0;     ///< stretches of the schedule on the accelerator between those on the host
+    std::vector<LeavingOperators> types; ///< most expensive first
+    double fallback_s = 0;               ///< their sum
+    std::vector<std::string>
+        notes; ///< what else keeps the model from running as it is: formats, sizes, operators nobody knows
+    std::vector<RewriteOutcome> rewrites;   ///< those that make it faster, fastest first
+    std::optional<RewriteOutcome> together; ///< all of these at once, where there are several
+    std::vector<RewriteOutcome> advice;     ///< what was asked for, largest saving per item first
+};
+
+/// Every device of the request.
+struct PortabilityAnswer {
+    PortabilityRequest request;
+    std::shared_ptr<const ModelFacts> model;
+    std::vector<Portability> devices;
+};
+
+/// A device that cannot run the model is a row whose result says why. Throws InputError for unknown names and
+/// a model of several parts (check each).
+ARCHSIM_API PortabilityAnswer check_model(const Session& session, PortabilityRequest request);
+
+} // namespace archsim

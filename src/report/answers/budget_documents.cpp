@@ -1,0 +1,101 @@
+// Answers about budgets for programs: JSON and JUnit XML.
+
+#include "archsim/core/version.hpp"
+#include "archsim/report/budget_report.hpp"
+#include "core/printable.hpp"
+#include "report/answers/budget_text.hpp"
+#include "report/answers/difference_blocks.hpp"
+#include "report/answers/difference_json.hpp"
+#include "report/render/html_text.hpp"
+#include "report/render/json_document.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json or_null(const std::optional<double>& value) {
+    return value ? Json(*value) : Json(nullptr);
+}
+
+Json outcome_json(const BudgetOutcome& o) {
+    return {{"rule", o.rule.text},      {"metric", o.rule.metric->key}, {"status", name_of(o.status)},
+            {"failed", o.failed()},     {"before", or_null(o.before)},  {"after", or_null(o.after)},
+            {"limit", or_null(o.limit)}};
+}
+
+} // namespace
+
+std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
+    Json document = {{"schema", "archsim.check_budget/1"},
+                     {"version", version()},
+                     {"baseline", answer.request.baseline.empty() ? Json(nullptr)
+                                                                  : Json(answer.request.baseline.string())},
+                     {"failures", answer.failures()},
+                     {"estimates", Json::array()}};
+    for (const BudgetedEstimate& e : answer.estimates) {
+        Json row = {{"model", e.result.model->name},
+                    {"hardware", e.result.hardware},
+                    {"status", name_of(e.result.estimate.status)},
+                    {"reason", e.after ? Json(nullptr) : Json(e.result.estimate.reason)},
+                    {"in_baseline", e.before.has_value()},
+                    {"outcomes", Json::array()},
+                    {"moved", Json::array()}};
+        for (const BudgetOutcome& o : e.outcomes)
+            row["outcomes"].push_back(outcome_json(o));
+        for (const Difference& d : e.moved)
+            row["moved"].push_back(difference_json(d));
+        document["estimates"].push_back(std::move(row));
+    }
+    return document_text(document);
+}
+
+std::string to_junit(const BudgetAnswer& answer) {
+    const auto xml = [](const std::string& text) { return html_escaped(printable(text)); };
+    std::string cases;
+    std::size_t tests = 0, failures = 0, skipped = 0;
+    for (const BudgetedEstimate& e : answer.estimates) {
+        std::string own;
+        std::size_t own_failures = 0, own_skipped = 0;
+        for (const BudgetOutcome& o : e.outcomes) {
+            own += fmt::format("    <testcase classname=\"{}\" name=\"{}\" time=\"0\"", xml(e.title()),
+                               xml(o.rule.text));
+            if (o.status == BudgetStatus::no_baseline) {
+                ++own_skipped;
+                own += fmt::format("><skipped message=\"{}\"/></testcase>\n", xml(outcome_text(o)));
+            } else if (o.failed()) {
+                ++own_failures;
+                std::string why;
+                for (const Difference& d : e.moved)
+                    if (d.attribution.metric == o.rule.metric) {
+                        why = difference_headline(d, labels_of(d.sides[0], d.sides[1])) + "\n";
+                        for (const std::string& sentence : block_sentences(d).items)
+                            why += sentence + "\n";
+                    }
+                if (!e.after)
+                    why = e.result.estimate.reason + "\n";
+                own += fmt::format(
+                    ">\n      <failure type=\"{}\" message=\"{}\">{}</failure>\n    </testcase>\n",
+                    xml(std::string(name_of(o.status))), xml(outcome_text(o)), xml(why));
+            } else {
+                own += "/>\n";
+            }
+        }
+        cases +=
+            fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\" "
+                        "time=\"0\">\n{}  </testsuite>\n",
+                        xml(e.title()), e.outcomes.size(), own_failures, own_skipped, own);
+        tests += e.outcomes.size();
+        failures += own_failures;
+        skipped += own_skipped;
+    }
+    return fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"check_budget\" tests=\"{}\" "
+        "failures=\"{}\" errors=\"0\" skipped=\"{}\" time=\"0\">\n{}</testsuites>\n",
+        tests, failures, skipped, cases);
+}
+
+} // namespace archsim

@@ -1,0 +1,269 @@
+#include "report/answers/difference_blocks.hpp"
+
+#include "report/answers/explanation_text.hpp"
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kWorthASentence = 0.05; ///< of the largest part
+constexpr double kNothing = 1e-9;        ///< of the largest part: rounding
+constexpr std::size_t kMostSentences = 6;
+
+std::string share_text(double part, double whole) {
+    return percent_text(whole != 0 ? part / whole : 0);
+}
+
+/// "the 8 blocks layer*.*"
+std::string of_blocks(const BlockDifference& block) {
+    return block.blocks == 1 ? block.name : fmt::format("the {} blocks {}", block.blocks, block.name);
+}
+
+/// "from 4 % to 12 % of peak"
+std::string peak_text(const DifferencePart& part) {
+    const auto [before, after] = part.peak_share;
+    if (before > 0 && after > 0 && format_percent(before) != format_percent(after))
+        return fmt::format("at {} of peak, before {}", format_percent(after), format_percent(before));
+    const double one = after > 0 ? after : before;
+    return one > 0 ? fmt::format("at {} of peak", format_percent(one)) : std::string();
+}
+
+std::string with_peak(const std::string& text, const DifferencePart& part) {
+    const std::string peak = peak_text(part);
+    return peak.empty() ? text : text + " " + peak;
+}
+
+/// The largest, and of these none without a part.
+template <class Row>
+std::size_t rows_shown(const std::vector<Row>& rows, int top) {
+    if (top <= 0)
+        return rows.size();
+    std::size_t count = 0;
+    while (count < rows.size() && count < static_cast<std::size_t>(top) &&
+           std::abs(rows[count].part.value) > kNothing * std::abs(rows.front().part.value))
+        ++count;
+    return count;
+}
+
+/// What the rows that are not shown come to.
+template <class Row>
+void add_rest(const std::vector<Row>& rows, std::size_t shown, const Metric& metric, double whole,
+              Table& table) {
+    double rest = 0;
+    for (std::size_t i = shown; i < rows.size(); ++i)
+        rest += rows[i].part.value;
+    if (const std::size_t hidden = rows.size() - shown; hidden > 0)
+        table.notes.push_back(std::abs(rest) <= kNothing * std::abs(rows.front().part.value)
+                                  ? fmt::format("{} more have no part; all of them with --top 0.", hidden)
+                                  : fmt::format("{} more: {} ({} %); all of them with --top 0.", hidden,
+                                                signed_value(metric, rest), share_text(rest, whole)));
+}
+
+Cell both_sides(const std::array<double, 2>& values, std::string (*format)(double)) {
+    return {format(values[0]) + " -> " + format(values[1]), values[1] - values[0]};
+}
+
+} // namespace
+
+SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) {
+    const auto words = [&](const EstimateRecord& r) {
+        std::vector<std::string> all = {r.model, r.hardware, before.hardware == after.hardware ? r.stack : "",
+                                        precision_name(r.precision), fmt::format("batch {:g}", r.batch)};
+        for (const auto& [name, size] : r.dims)
+            if (name != "batch")
+                all.push_back(fmt::format("{} {}", name, size));
+        return all;
+    };
+    auto old = words(before), now = words(after);
+    old.resize(std::max(old.size(), now.size()));
+    now.resize(old.size());
+    SideLabels labels;
+    std::array<std::vector<std::string>, 2> own;
+    std::vector<std::string> common;
+    for (std::size_t i = 0; i < old.size(); ++i) {
+        if (old[i] == now[i]) {
+            if (!old[i].empty())
+                common.push_back(old[i]);
+            continue;
+        }
+        if (!old[i].empty())
+            own[0].push_back(old[i]);
+        if (!now[i].empty())
+            own[1].push_back(now[i]);
+    }
+    for (std::size_t side = 0; side < 2; ++side)
+        labels.side[side] = own[side].empty() ? (side == 0 ? "before" : "after")
+                                              : fmt::format("{}", fmt::join(own[side], ", "));
+    labels.common = fmt::format("{}", fmt::join(common, ", "));
+    return labels;
+}
+
+std::string difference_headline(const Difference& d, const SideLabels& labels) {
+    const Attribution& x = d.attribution;
+    const Metric& metric = *x.metric;
+    if (x.difference == 0)
+        return fmt::format("No difference: {} and {} both have {} of {} ({}).", labels.side[0],
+                           labels.side[1], metric.noun, format_value(metric, x.a_value), labels.common);
+    std::string text = fmt::format("{} {} {} ({}): {} against {}, {}.", labels.side[1],
+                                   ratio_text(metric, x.a_value / x.b_value), labels.side[0], labels.common,
+                                   format_value(metric, x.a_value), format_value(metric, x.b_value),
+                                   signed_value(metric, x.difference));
+    if (d.operators[0] > 0 && d.operators[1] > 0)
+        text += fmt::format(" {} of {} operators before are among the {} after.", d.aligned, d.operators[0],
+                            d.operators[1]);
+    if (d.overlapping)
+        text += " The 90 % intervals overlap: the estimates cannot tell the two apart for certain.";
+    return text;
+}
+
+Bullets block_sentences(const Difference& d) {
+    Bullets bullets;
+    const Metric& metric = *d.attribution.metric;
+    for (const BlockDifference& block : d.blocks) {
+        if (bullets.items.size() == kMostSentences ||
+            std::abs(block.part.value) < kWorthASentence * std::abs(d.blocks.front().part.value))
+            break;
+        std::string text =
+            fmt::format("{}{}: {}", of_blocks(block),
+                        block.change == Change::kept ? "" : fmt::format(" {}", name_of(block.change)),
+                        signed_value(metric, block.part.value));
+        if (block.main_kind != block.name && block.main_part.value != 0)
+            text += ", of which " + signed_value(metric, block.main_part.value) + " " +
+                    with_peak(block.main_kind, block.main_part);
+        else
+            text = with_peak(text, block.part);
+        if (block.part.main_value != 0)
+            text += fmt::format("; mainly {}", info_of(block.part.main).title);
+        bullets.items.push_back(text + ".");
+    }
+    return bullets;
+}
+
+Table cause_table(const Difference& d, const SideLabels& labels) {
+    const Attribution& x = d.attribution;
+    Table table;
+    table.title = "Causes";
+    table.columns = {{"Cause", "", "factor"},
+                     {"Part", "", "value", Align::right},
+                     {"Share", "%", "share", Align::right},
+                     {labels.side[0], "", "before_input", Align::right},
+                     {labels.side[1], "", "after_input", Align::right}};
+    for (const Contribution& p : x.contributions)
+        table.rows.push_back({{std::string(info_of(p.factor).title)},
+                              {signed_value(*x.metric, p.value), p.value},
+                              {share_text(p.value, x.difference), p.share},
+                              {input_text(p.factor, p.b.value), p.b.value},
+                              {input_text(p.factor, p.a.value), p.a.value}});
+    table.rows.push_back({{"sum", {}, Tone::strong},
+                          {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
+                          {"100.0", 1.0},
+                          {format_value(*x.metric, x.b_value), x.b_value},
+                          {format_value(*x.metric, x.a_value), x.a_value}});
+    table.notes.emplace_back(
+        "Each part: what changes when this alone becomes the other side's, averaged over all "
+        "orders of changing the causes.");
+    return table;
+}
+
+Table block_table(const Difference& d, int top) {
+    const Metric& metric = *d.attribution.metric;
+    const double whole = d.attribution.difference;
+    Table table;
+    table.title = "Blocks of the network";
+    table.columns = {{"Block", "", "block"},
+                     {"Change", "", "change"},
+                     {"Number", "", "blocks", Align::right},
+                     {"Part", "", "value", Align::right},
+                     {"Share", "%", "share", Align::right},
+                     {"Mainly", "", "main_factor"},
+                     {"Class", "", "main_class", Align::left, 1},
+                     {"Its part", "", "main_class_value", Align::right, 1},
+                     {"Of peak", "%", "peak_share", Align::right, 2}};
+    const std::size_t shown = rows_shown(d.blocks, top);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const BlockDifference& b = d.blocks[i];
+        const double peak = b.main_part.peak_share[b.main_part.peak_share[1] > 0 ? 1 : 0];
+        table.rows.push_back(
+            {{b.name},
+             {std::string(name_of(b.change))},
+             {fmt::format("{}", b.blocks), static_cast<double>(b.blocks), Tone::plain, {}, CellKind::count},
+             {signed_value(metric, b.part.value), b.part.value},
+             {share_text(b.part.value, whole), whole != 0 ? b.part.value / whole : 0},
+             {b.part.main_value != 0 ? std::string(info_of(b.part.main).title) : "-"},
+             {b.main_kind},
+             {signed_value(metric, b.main_part.value), b.main_part.value},
+             peak > 0 ? Cell{fmt::format("{:.1f}", 100 * peak), peak} : Cell{"-"}});
+    }
+    add_rest(d.blocks, shown, metric, whole, table);
+    return table;
+}
+
+Table class_table(const Difference& d, int top) {
+    const Metric& metric = *d.attribution.metric;
+    const double whole = d.attribution.difference;
+    Table table;
+    table.title = "Classes of operators";
+    table.columns = {{"Class", "", "class"},
+                     {"Part", "", "value", Align::right},
+                     {"Share", "%", "share", Align::right},
+                     {"Largest causes", "", "causes"},
+                     {"Kernels", "", "kernels_change", Align::right, 1},
+                     {"Time", "", "latency_change_s", Align::right, 1},
+                     {"Operations", "", "operations_change", Align::right, 2},
+                     {"Memory", "", "bytes_change", Align::right, 2},
+                     {"Of peak", "", "peak_share_change", Align::right, 2}};
+    const std::size_t shown = rows_shown(d.classes, top);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const ClassDifference& c = d.classes[i];
+        std::vector<std::string> causes;
+        for (std::size_t k = 0; k < std::min<std::size_t>(2, c.causes.size()); ++k)
+            causes.push_back(fmt::format("{} {}", info_of(c.causes[k].first).title,
+                                         signed_value(metric, c.causes[k].second)));
+        table.rows.push_back({{c.kind},
+                              {signed_value(metric, c.part.value), c.part.value},
+                              {share_text(c.part.value, whole), whole != 0 ? c.part.value / whole : 0},
+                              {causes.empty() ? "-" : fmt::format("{}", fmt::join(causes, "; "))},
+                              both_sides(c.part.kernels, [](double v) { return fmt::format("{:.10g}", v); }),
+                              both_sides(c.part.latency_s, [](double v) { return format_time(v); }),
+                              both_sides(c.part.operations, format_count),
+                              both_sides(c.part.bytes, format_bytes),
+                              both_sides(c.part.peak_share, format_percent)});
+    }
+    add_rest(d.classes, shown, metric, whole, table);
+    return table;
+}
+
+Chart difference_chart(const Difference& d, const SideLabels& labels) {
+    const Attribution& x = d.attribution;
+    Chart chart{ChartKind::waterfall,
+                fmt::format("From {} to {}, cause by cause", labels.side[0], labels.side[1]),
+                "cause",
+                fmt::format("{} ({})", x.metric->noun, axis_unit_of(*x.metric)),
+                false,
+                false,
+                {{"", {}}}};
+    const auto add = [&](const std::string& label, double value, bool total) {
+        ChartPoint point{label, 0, value * x.metric->scale};
+        point.hover = fmt::format("{}: {}", label,
+                                  total ? format_value(*x.metric, value) : signed_value(*x.metric, value));
+        point.total = total;
+        chart.series.front().points.push_back(std::move(point));
+    };
+    add(labels.side[0], x.b_value, true);
+    for (const Contribution& part : x.contributions)
+        add(std::string(info_of(part.factor).title), part.value, false);
+    add(labels.side[1], x.a_value, true);
+    return chart;
+}
+
+} // namespace archsim

@@ -1,0 +1,29 @@
+#pragma once
+// A difference in words and tables, shared by what explains one and what checks one.
+
+#include "archsim/compare/difference.hpp"
+#include "archsim/report/difference_report.hpp"
+
+#include <array>
+#include <string>
+
+namespace archsim {
+
+/// What tells two estimates apart ("resnet18", "batch 8") and what they share ("H100, fp16, batch 1").
+struct SideLabels {
+    std::array<std::string, 2> side; ///< before, after
+    std::string common;
+};
+SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after);
+
+/// "resnet34 is 1.71x slower than resnet18: ..., +108 us."
+std::string difference_headline(const Difference& difference, const SideLabels& labels);
+/// One sentence per group of blocks that matters: "8 blocks layer*.* added: +107 us, of which ..."
+Bullets block_sentences(const Difference& difference);
+Table cause_table(const Difference& difference, const SideLabels& labels);
+Table block_table(const Difference& difference, int top);
+Table class_table(const Difference& difference, int top);
+/// From before to after, one step per cause.
+Chart difference_chart(const Difference& difference, const SideLabels& labels);
+
+} // namespace archsim

@@ -1,0 +1,65 @@
+#include "archsim/report/difference_report.hpp"
+
+#include "archsim/core/version.hpp"
+#include "report/answers/difference_blocks.hpp"
+#include "report/answers/difference_json.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/render/json_document.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+/// Formats that a device runs in place of those asked for.
+void add_notes(const DifferenceAnswer& answer, Report& report) {
+    std::string last;
+    for (const Result& r : answer.results) {
+        if (r.estimate.precision_note.empty())
+            continue;
+        const std::string text =
+            fmt::format("{} was asked for {} and runs {}: {}.", hardware_label(r), precision_name(r.conditions.precision),
+                        precision_name(r.estimate.executed), r.estimate.precision_note);
+        if (text != last)
+            report.blocks.push_back(Paragraph{text});
+        last = text;
+    }
+}
+
+} // namespace
+
+Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format) {
+    const Difference& d = answer.difference;
+    Report report;
+    if (format == Format::csv) {
+        report.blocks.push_back(d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]))
+                                                 : block_table(d, view.top));
+        return report;
+    }
+    const SideLabels labels = labels_of(d.sides[0], d.sides[1]);
+    report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
+                               d.attribution.metric->noun);
+    report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Paragraph{difference_headline(d, labels)});
+    add_notes(answer, report);
+    if (d.attribution.contributions.empty())
+        return report;
+    if (Bullets sentences = block_sentences(d); !sentences.items.empty())
+        report.blocks.push_back(std::move(sentences));
+    report.blocks.push_back(cause_table(d, labels));
+    report.blocks.push_back(difference_chart(d, labels));
+    if (!d.blocks.empty())
+        report.blocks.push_back(block_table(d, view.top));
+    if (!d.classes.empty())
+        report.blocks.push_back(class_table(d, view.top));
+    return report;
+}
+
+std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
+    nlohmann::ordered_json document = {{"schema", "archsim.explain_difference/1"}, {"version", version()}};
+    document.update(difference_json(answer.difference));
+    return document_text(document);
+}
+
+} // namespace archsim

@@ -1,0 +1,33 @@
+#include "archsim/run/explain_difference.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+Result estimate_side(const Session& session, DifferenceSide& side) {
+    side.workload.model = session.load(side.model);
+    side.conditions.keep_subgraphs = true;
+    Result result = session.estimate(side.workload, side.hardware, side.conditions);
+    if (!result.ok())
+        throw InputError(fmt::format("{} on {}: {}: {}", side.model, side.hardware,
+                                     name_of(result.estimate.status), result.estimate.reason));
+    return result;
+}
+
+} // namespace
+
+DifferenceAnswer explain_difference(const Session& session, DifferenceRequest request) {
+    DifferenceAnswer answer;
+    answer.results.push_back(estimate_side(session, request.before));
+    answer.results.push_back(estimate_side(session, request.after));
+    answer.difference = explain_difference(record_of(answer.results[0], request.cost),
+                                           record_of(answer.results[1], request.cost), *request.metric);
+    answer.request = std::move(request);
+    return answer;
+}
+
+} // namespace archsim

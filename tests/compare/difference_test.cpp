@@ -1,0 +1,352 @@
+// Differences of whatever two estimates: laws over random pairs of every kind, three by hand, alignment.
+
+#include "archsim/compare/difference.hpp"
+#include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+using namespace archsim;
+
+namespace {
+
+constexpr std::array kExplainedMetrics = {&metric::latency, &metric::throughput, &metric::energy,
+                                          &metric::power,   &metric::memory,     &metric::cost};
+
+double cause(const Difference& d, Factor factor) {
+    for (const Contribution& c : d.attribution.contributions)
+        if (c.factor == factor)
+            return c.value;
+    return 0;
+}
+
+template <class Rows>
+double sum_of(const Rows& rows) {
+    double sum = 0;
+    for (const auto& row : rows)
+        sum += row.part.value;
+    return sum;
+}
+
+void check_adds_up(const Difference& d) {
+    const Attribution& x = d.attribution;
+    const double scale = std::max(std::abs(x.a_value), std::abs(x.b_value));
+    double causes = 0;
+    for (const Contribution& c : x.contributions)
+        causes += c.value;
+    CHECK(std::abs(causes - x.difference) <= 1e-9 * std::abs(x.difference) + 1e-13 * scale);
+    // Nothing but rounding was given to the largest part.
+    CHECK(std::abs(x.residual) <= 1e-10 * scale);
+    if (d.blocks.empty())
+        return;
+    CHECK(std::abs(sum_of(d.blocks) - x.difference) <= 1e-10 * scale);
+    CHECK(std::abs(sum_of(d.classes) - x.difference) <= 1e-10 * scale);
+    CHECK(std::abs(d.by_change[0] + d.by_change[1] + d.by_change[2] - x.difference) <= 1e-10 * scale);
+}
+
+void check_turned(const Difference& d, const Difference& turned) {
+    const double scale = std::max(std::abs(d.attribution.a_value), std::abs(d.attribution.b_value));
+    CHECK(d.attribution.difference == -turned.attribution.difference);
+    CHECK(d.aligned == turned.aligned);
+    CHECK(d.attribution.contributions.size() == turned.attribution.contributions.size());
+    for (const Contribution& c : d.attribution.contributions)
+        CHECK(std::abs(c.value + cause(turned, c.factor)) <= 1e-10 * scale);
+    for (const auto& [change, other] : {std::pair(Change::kept, Change::kept),
+                                        {Change::added, Change::removed},
+                                        {Change::removed, Change::added}})
+        CHECK(std::abs(d.by_change[static_cast<std::size_t>(change)] +
+                       turned.by_change[static_cast<std::size_t>(other)]) <= 1e-10 * scale);
+}
+
+/// What one random side is estimated for.
+struct Draw {
+    std::string model, hardware, stack;
+    Precision precision = Precision::fp16;
+    std::int64_t batch = 1;
+};
+
+Result estimate_of(const Draw& draw) {
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(draw.precision);
+    conditions.stack = draw.stack;
+    return run_graph(laws::session(), laws::bound(draw.model, draw.batch), draw.hardware, conditions);
+}
+
+class Dice {
+  public:
+    explicit Dice(unsigned seed) : engine_(seed) {}
+    template <class List>
+    auto one_of(const List& list) {
+        return list[engine_() % list.size()];
+    }
+
+  private:
+    std::mt19937 engine_;
+};
+
+enum class Kind { model, batch, precision, stack, mode, device, several };
+constexpr std::array kKinds = {Kind::model, Kind::batch,  Kind::precision, Kind::stack,
+                               Kind::mode,  Kind::device, Kind::several};
+constexpr std::array kFormats = {Precision::fp32, Precision::fp16, Precision::bf16, Precision::int8};
+constexpr std::array<std::int64_t, 4> kBatches = {1, 2, 5, 8};
+
+Draw random_draw(Dice& dice) {
+    return {dice.one_of(laws::models()), dice.one_of(laws::hardware()), "", dice.one_of(kFormats),
+            dice.one_of(kBatches)};
+}
+
+/// Another side that differs in that one thing; empty hardware where there is no other.
+Draw changed(const Draw& draw, Kind kind, Dice& dice) {
+    Draw other = draw;
+    const Device& device = *laws::session().machine(draw.hardware)->device;
+    const std::string id = draw.hardware.substr(0, draw.hardware.find('@'));
+    switch (kind) {
+    case Kind::model:
+        other.model = dice.one_of(laws::models());
+        break;
+    case Kind::batch:
+        other.batch = dice.one_of(kBatches);
+        break;
+    case Kind::precision:
+        other.precision = dice.one_of(kFormats);
+        break;
+    case Kind::stack:
+        if (device.runtimes.empty())
+            other.hardware.clear();
+        else
+            other.stack = dice.one_of(device.runtimes);
+        break;
+    case Kind::mode: {
+        std::vector<std::string> modes;
+        for (const std::string& name : laws::hardware())
+            if (name.starts_with(id + "@"))
+                modes.push_back(name);
+        other.hardware = modes.empty() ? "" : dice.one_of(modes);
+        break;
+    }
+    case Kind::device:
+        other.hardware = dice.one_of(laws::hardware());
+        break;
+    case Kind::several:
+        other = random_draw(dice);
+        break;
+    }
+    return other;
+}
+
+/// Pairs of that kind of which every law was checked.
+int check_random_pairs(Kind kind, int wanted, unsigned seed) {
+    Dice dice(seed);
+    int checked = 0;
+    for (int tries = 0; checked < wanted && tries < 40 * wanted; ++tries) {
+        const Draw draw = random_draw(dice), other = changed(draw, kind, dice);
+        if (other.hardware.empty())
+            continue;
+        const Result before = estimate_of(draw), after = estimate_of(other);
+        if (!before.ok() || !after.ok())
+            continue;
+        CAPTURE(draw.model, draw.hardware, draw.batch, name_of(draw.precision), other.model, other.hardware,
+                other.stack, other.batch, name_of(other.precision));
+        const EstimateRecord x = record_of(before), y = record_of(after);
+        for (const Metric* metric : kExplainedMetrics) {
+            if (!x.values.contains(metric->key) || !y.values.contains(metric->key))
+                continue;
+            CAPTURE(metric->key);
+            const Difference d = explain_difference(x, y, *metric);
+            check_adds_up(d);
+            check_turned(d, explain_difference(y, x, *metric));
+        }
+        const Difference none = explain_difference(x, x, metric::latency);
+        CHECK(none.attribution.contributions.empty());
+        CHECK(none.aligned == none.operators[0]);
+        ++checked;
+    }
+    return checked;
+}
+
+/// One kernel of one operator.
+KernelRecord hand_made_kernel(std::uint32_t op, double operations, double compute_s, double bytes,
+                              double memory_s, double fixed_s) {
+    KernelRecord kernel;
+    kernel.operators = {op};
+    kernel.kind = "matmul";
+    kernel.time.operations = kernel.time.device_operations = operations;
+    kernel.time.compute_s = compute_s;
+    kernel.time.bytes = bytes;
+    kernel.time.memory_s = memory_s;
+    kernel.time.fixed_s = fixed_s;
+    kernel.time.starts = 1;
+    return kernel;
+}
+
+/// A device of 1 Top/s and 1 GB/s whose lanes combine with `exponent`.
+EstimateRecord hand_made(double exponent, std::vector<KernelRecord> kernels) {
+    EstimateRecord record;
+    GraphRecord graph;
+    graph.peak = 1e12;
+    graph.bandwidth = 1e9;
+    graph.exponent = exponent;
+    for (std::uint32_t i = 0; i < kernels.size(); ++i) {
+        KernelRecord& kernel = kernels[i];
+        const RegionTime& t = kernel.time;
+        kernel.name = "/block." + std::to_string(kernel.operators.front()) + "/MatMul";
+        graph.operators.push_back({kernel.name, "MatMul", ""});
+        kernel.operators = {i};
+        kernel.time.body_s =
+            std::pow(std::pow(t.compute_s, exponent) + std::pow(t.memory_s, exponent), 1 / exponent);
+        kernel.latency_s = kernel.time.body_s + t.fixed_s;
+        graph.latency_s += kernel.latency_s;
+    }
+    graph.interval_s = graph.latency_s;
+    graph.kernels = std::move(kernels);
+    record.values["latency"] = {graph.latency_s, {graph.latency_s, graph.latency_s}};
+    record.graphs.push_back(std::move(graph));
+    return record;
+}
+
+} // namespace
+
+TEST_CASE("a difference adds up, turns round and is nothing against itself, over random pairs of every kind",
+          "[difference]") {
+    for (const Kind kind : kKinds) {
+        CAPTURE(static_cast<int>(kind));
+        CHECK(check_random_pairs(kind, 12, 27) == 12);
+    }
+}
+
+TEST_CASE("the same over 200 random pairs of every kind", "[.all_pairs]") {
+    for (const Kind kind : kKinds) {
+        CAPTURE(static_cast<int>(kind));
+        CHECK(check_random_pairs(kind, 200, 1) == 200);
+    }
+}
+
+TEST_CASE("by hand: twice the work at twice the efficiency", "[difference]") {
+    // 1 Mop in 2 us, then 2 Mop in 2 us: work (2 - 1) x mean cost 1.5 = +1.5 us, efficiency -1 x mean
+    // work 1.5.
+    const Difference d =
+        explain_difference(hand_made(1, {hand_made_kernel(0, 1e6, 2e-6, 3e3, 3e-6, 0)}),
+                           hand_made(1, {hand_made_kernel(0, 2e6, 2e-6, 3e3, 3e-6, 0)}), metric::latency);
+    CHECK(d.attribution.difference == 0);
+    CHECK(cause(d, Factor::work) == Approx(1.5e-6));
+    CHECK(cause(d, Factor::achieved) == Approx(-1.5e-6));
+    CHECK(d.attribution.contributions.size() == 2);
+}
+
+TEST_CASE("by hand: an added kernel whose compute and memory time overlap", "[difference]") {
+    // sqrt(3^2 + 4^2) = 5 us: work ((3 - 0) + (5 - 4)) / 2 = 2, bytes ((4 - 0) + (5 - 3)) / 2 = 3, and its
+    // start.
+    const KernelRecord kept = hand_made_kernel(0, 1e6, 1e-6, 1e3, 1e-6, 4e-6);
+    const Difference d = explain_difference(
+        hand_made(2, {kept}), hand_made(2, {kept, hand_made_kernel(1, 3e6, 3e-6, 4e3, 4e-6, 4e-6)}),
+        metric::latency);
+    CHECK(d.attribution.difference == Approx(9e-6));
+    CHECK(cause(d, Factor::work) == Approx(2e-6));
+    CHECK(cause(d, Factor::memory_bytes) == Approx(3e-6));
+    CHECK(cause(d, Factor::kernels) == Approx(4e-6));
+    CHECK(d.by_change[static_cast<std::size_t>(Change::added)] == Approx(9e-6));
+    REQUIRE(d.blocks.size() == 3); // both kernels, and the network as a whole
+    CHECK(d.blocks[0].name == "block.1");
+    CHECK(d.blocks[0].change == Change::added);
+    CHECK(d.blocks[0].main_kind == "matmul");
+    CHECK(d.blocks[0].main_part.peak_share[1] == Approx(3e6 / 9e-6 / 1e12));
+}
+
+TEST_CASE("by hand: fewer kernels that cost more each", "[difference]") {
+    // Ten kernels of 2 us become six of 3 us, one operator in each matched: -4 x 2.5 = -10 us, +1 x 8 = +8
+    // us, were they one region; kernel by kernel six cost 1 us more each, and four of 2 us are gone.
+    std::vector<KernelRecord> ten, six;
+    for (std::uint32_t i = 0; i < 10; ++i)
+        ten.push_back(hand_made_kernel(i, 0, 0, 0, 0, 2e-6));
+    for (std::uint32_t i = 0; i < 6; ++i)
+        six.push_back(hand_made_kernel(i, 0, 0, 0, 0, 3e-6));
+    const Difference apart = explain_difference(hand_made(1, ten), hand_made(1, six), metric::latency);
+    CHECK(apart.attribution.difference == Approx(-2e-6));
+    CHECK(cause(apart, Factor::fixed_cost) == Approx(6e-6));
+    CHECK(cause(apart, Factor::kernels) == Approx(-8e-6));
+    // All ten operators in one fused kernel of 3 us on the other side: 10 x 2 us -> 1 x 3 us.
+    EstimateRecord before = hand_made(1, ten), after = hand_made(1, {six[0]});
+    after.graphs[0].operators = before.graphs[0].operators;
+    after.graphs[0].kernels[0].operators = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    const Difference fused = explain_difference(before, after, metric::latency);
+    CHECK(fused.attribution.difference == Approx(-17e-6));
+    CHECK(cause(fused, Factor::kernels) == Approx(-9 * 2.5e-6));
+    CHECK(cause(fused, Factor::fixed_cost) == Approx(1 * 5.5e-6));
+    CHECK(fused.by_change[0] == Approx(-17e-6));
+}
+
+TEST_CASE("what ResNet-34 has more than ResNet-18 lies in its added blocks", "[difference]") {
+    // Not on chips whose memory the larger one alone outgrows: there its weights are streamed, those of all
+    // blocks.
+    for (const char* hardware : {"H100", "Xeon-8490H", "TPU-v4", "Jetson-Orin-Nano"}) {
+        CAPTURE(hardware);
+        const Result small = laws::run("resnet18", hardware, Precision::fp16),
+                     large = laws::run("resnet34", hardware, Precision::fp16);
+        REQUIRE(small.ok());
+        REQUIRE(large.ok());
+        const Difference d = explain_difference(record_of(small), record_of(large), metric::latency);
+        CHECK(d.attribution.difference > 0);
+        CHECK(d.aligned == d.operators[0]);
+        CHECK(d.by_change[static_cast<std::size_t>(Change::added)] > 0.95 * d.attribution.difference);
+        CHECK(d.by_change[static_cast<std::size_t>(Change::removed)] == 0);
+        CHECK(d.blocks.front().change == Change::added);
+    }
+}
+
+TEST_CASE("operators are aligned by type, shape and name", "[difference]") {
+    using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+    const std::vector<OperatorRecord> before = {
+        {"/a/Conv", "Conv", "8"}, {"/a/Relu", "Relu", "8"}, {"/b/Conv", "Conv", "8"}};
+    SECTION("what was inserted stays alone") {
+        const std::vector<OperatorRecord> after = {{"/a/Conv", "Conv", "8"},
+                                                   {"/a/Relu", "Relu", "8"},
+                                                   {"/new/Conv", "Conv", "8"},
+                                                   {"/new/Relu", "Relu", "8"},
+                                                   {"/b/Conv", "Conv", "8"}};
+        CHECK(align_operators(before, after) == Pairs{{0, 0}, {1, 1}, {2, 4}});
+        CHECK(align_operators(after, before) == Pairs{{0, 0}, {1, 1}, {4, 2}});
+    }
+    SECTION("types never change") {
+        CHECK(align_operators(before, std::vector<OperatorRecord>{{"/a/Conv", "Gemm", "8"}}).empty());
+    }
+    SECTION("numbered names say nothing, shapes decide") {
+        const std::vector<OperatorRecord> x = {{"Conv_0", "Conv", "8"}, {"Conv_1", "Conv", "16"}};
+        const std::vector<OperatorRecord> y = {
+            {"Conv_0", "Conv", "4"}, {"Conv_1", "Conv", "8"}, {"Conv_2", "Conv", "16"}};
+        CHECK(align_operators(x, y) == Pairs{{0, 1}, {1, 2}});
+    }
+    SECTION("branches in another order keep their names") {
+        const std::vector<OperatorRecord> after = {
+            {"/b/Conv", "Conv", "8"}, {"/a/Conv", "Conv", "8"}, {"/a/Relu", "Relu", "8"}};
+        const Pairs pairs = align_operators(before, after);
+        CHECK(pairs == Pairs{{0, 1}, {1, 2}, {2, 0}});
+    }
+    SECTION("long lists are cut where they agree") {
+        std::vector<OperatorRecord> x, y;
+        for (int i = 0; i < 9000; ++i) {
+            const OperatorRecord op{"/n." + std::to_string(i) + "/Add", "Add", std::to_string(i % 7)};
+            x.push_back(op);
+            if (i % 3 != 0)
+                y.push_back(op);
+            else
+                y.push_back({"/m." + std::to_string(i) + "/Mul", "Mul", "1"});
+        }
+        const Pairs pairs = align_operators(x, y);
+        CHECK(pairs.size() == 6000);
+        CHECK(std::all_of(pairs.begin(), pairs.end(), [](const auto& p) { return p.first == p.second; }));
+    }
+}
+
+TEST_CASE("blocks are read from names of operators", "[difference]") {
+    CHECK(block_of("/layer1/layer1.0/conv1/Conv") == "layer1.0");
+    CHECK(block_of("/encoder/layers/encoder_layer_11/mlp/mlp.0/MatMul") == "encoder_layer_11");
+    CHECK(block_of("/model.6/m.0/attn/qkv/conv/Conv") == "model.6");
+    CHECK(block_of("/conv1/Conv") == "conv1");
+    CHECK(block_of("layer1.0.conv1") == "layer1.0");
+    CHECK(block_of("Conv_12") == "");
+    CHECK(block_of("") == "");
+}

@@ -131,7 +131,7 @@ NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, do
     return mixed;
 }
 
-SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Estimate& step) {
+SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Estimate& step, double at_most) {
     SaturatedServing serving;
     const Machine& machine = runner.machine();
     const auto refuse = [&](Status status, std::string reason) {
@@ -151,7 +151,8 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
         per_position * (prompt + q.beams * generated) + q.beams * one->memory.arena_bytes;
     const double room =
         machine.memory_capacity_bytes - one->weight_bytes - machine.param(Parameter::reserved_memory, 0);
-    const double most = machine.param(Parameter::largest_batch, 1e9);
+    const double largest = machine.param(Parameter::largest_batch, 1e9);
+    const double most = at_most > 0 ? std::min(at_most, largest) : largest;
     const double requests =
         std::min(most, std::floor(machine.param(Parameter::cache_memory_share, 1) * room / per_request));
     if (requests < 1)

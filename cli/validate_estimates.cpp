@@ -20,6 +20,7 @@ namespace {
 constexpr const char* kExamples = R"(  validate_estimates --measurements tests/measured/calibration.csv
   validate_estimates --from tests/check/outputs/trtexec.log --hardware A100
   validate_estimates --measurements my_board.csv --format csv --output errors.csv
+  validate_estimates --measurements tests/measured/energy/llm_gpu_vllm.csv --metric power_w energy_mj --check-prices
   validate_estimates --measurements tests/measured/calibration.csv --hardware RTX-4090 --worst 0
   validate_estimates --measurements tests/measured/calibration.csv --hardware Hailo-8 --leave-out model
   validate_estimates --measurements my_board.csv --save-left-out left_out.csv --uncertainty uncertainty.json
@@ -61,11 +62,12 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::vector<std::string> hardware, models, overlays;
+    std::vector<std::string> hardware, models, metrics, overlays;
     cli::MeasurementOptions measured;
     MeasuredContext context;
     std::string scatter, leave_out, left_out_file, save_left_out, first_run, uncertainty;
     bool refit = false;
+    bool with_prices = false;
     ValidationView view;
     cli::OutputOptions output;
     const auto setup = [&](cli::Flags& flags) {
@@ -76,6 +78,9 @@ int main(int argc, char** argv) {
                         "only rows of these devices; with --from: the device that ran")
             .separated_by(',');
         flags.add_option("--model", models, "only rows of these models; with --from: the network that ran");
+        flags.add_option("--metric", metrics, "only rows of these metrics")
+            .separated_by(',')
+            .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"});
         flags.add_option("--precision", context.precision,
                          "with --from: the format that ran, where the output does not say");
         flags.add_option("--worst", view.worst, "rows to list, worst first; 0: all").show_default();
@@ -96,6 +101,10 @@ int main(int argc, char** argv) {
             "report the blind predictions of FILE (CSV of an earlier version) beside the present ones");
         flags.add_option("--uncertainty", uncertainty,
                          "write the interval table that left-out rows support to FILE");
+        flags.add_flag(
+            "--check-prices", with_prices,
+            "also report which multiples of the energy prices the measured power asks for, and which "
+            "prices it cannot tell apart");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
@@ -109,7 +118,8 @@ int main(int argc, char** argv) {
             return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
         };
         std::erase_if(table.rows, [&](const MeasuredRow& row) {
-            return unwanted(hardware, row.hardware) || unwanted(models, row.model);
+            return unwanted(hardware, row.hardware) || unwanted(models, row.model) ||
+                   unwanted(metrics, std::string(name_of(row.metric)));
         });
         SessionOptions options;
         options.hardware_overlays = measured.overlays(overlays);
@@ -149,6 +159,8 @@ int main(int argc, char** argv) {
             answer.first_run = read_first_run(first_run);
         if (!scatter.empty())
             write_file(scatter, scatter_svg(answer.validation));
+        if (with_prices)
+            answer.prices = check_prices(estimator, table.rows);
         if (!scatter.empty())
             view.chart_file = seen_from(scatter, output.file);
         output.emit_answer(answer, view);

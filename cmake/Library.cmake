@@ -6,8 +6,8 @@ list(FILTER archsim_sources EXCLUDE REGEX "/src/(python|web)/") # an extension m
 if(EMSCRIPTEN)
     # What the page does not ask for: measurements, checks, fits, sweeps. The linker would miss a file that it did need.
     list(FILTER archsim_sources EXCLUDE REGEX
-        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/(study_reader|yaml_text)")
-    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|short_number|sweep|validation)[a-z_]*.cpp$")
+        "/src/(capi|check|store|run/fit|run/sweep)/|/src/compare/(left_out|power_validation|rank_agreement|sweep|validation)|/src/hardware/(json_edit|write_fitted)|/src/core/shared_object|/src/run/compare/(study_reader|yaml_text)")
+    list(FILTER archsim_sources EXCLUDE REGEX "/src/report/.*(calibration|first_run|left_out|power_report|price_report|short_number|sweep|validation)[a-z_]*.cpp$")
 endif()
 
 # What a program that links the library loads besides: nothing but threads, which are part of libc.
@@ -22,14 +22,14 @@ set(archsim_later
     run/compare/check_budget run/compare/explain_difference run/portability/
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
-    compare/conformal compare/interval_maker compare/left_out compare/rank_agreement compare/sweep compare/time_ compare/validation
+    compare/conformal compare/interval_maker compare/left_out compare/power_validation compare/rank_agreement compare/sweep compare/time_ compare/validation
     hardware/check hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
     report/answers/architectures_s report/answers/batch_ report/answers/calibration report/answers/compare_architectures
     report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
     report/answers/first_run
     report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram
-    report/answers/model_list report/answers/operator_list report/answers/runtime_sheet report/answers/sweep_
+    report/answers/model_list report/answers/operator_list report/answers/power_report report/answers/price_report report/answers/runtime_sheet report/answers/sweep_
     report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/batch_blocks report/blocks/sheet_text
     report/blocks/statistic_cells
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures

@@ -1,5 +1,7 @@
 #include "common/explain_options.hpp"
 
+#include "archsim/compare/grid_intensity.hpp"
+
 namespace archsim::cli {
 
 void ExplainOptions::add_to(Flags& flags) {
@@ -21,13 +23,22 @@ void ExplainOptions::add_to(Flags& flags) {
         .add_option("--price", prices,
                     "your own price: DEVICE=USD to buy, DEVICE=USD/h to rent, like H100=2.5/h")
         .in_group(group);
+    flags
+        .add_option(
+            "--power-at", power_at,
+            "where power and energy are taken: the chip with its memory, the board around it, the wall "
+            "socket of the system")
+        .show_default()
+        .one_of({"chip", "board", "wall"})
+        .in_group(group);
     flags.add_option("--kwh-price", c.kwh_price, "USD per kWh").show_default().in_group(group);
     flags.add_option("--years", c.years, "of use until written off").show_default().in_group(group);
     flags.add_option("--utilization", c.utilization, "share of time at work").show_default().in_group(group);
     flags.add_option("--pue", c.pue, "facility over device power").show_default().in_group(group);
     flags
         .add_option("--grid-intensity", grid_intensity,
-                    "g CO2e per kWh; adds a line on carbon (with --cost: 480)")
+                    "g CO2e per kWh, or a country (FRA, Germany, USA, World); adds a line on carbon "
+                    "(with --cost: 480)")
         .in_group(group);
 }
 
@@ -37,10 +48,11 @@ Explanations ExplainOptions::chosen(bool verbose) const {
         result.conditions.tenure = rent ? Tenure::rent : Tenure::buy;
     for (const std::string& price : prices)
         result.conditions.prices.push_back(parse_price(price));
-    if (grid_intensity) {
-        result.conditions.grid_intensity = *grid_intensity;
+    if (!grid_intensity.empty()) {
+        result.conditions.grid_intensity = parse_grid_intensity(grid_intensity);
         result.carbon = true;
     }
+    result.conditions.power_at = *parse_power_boundary(power_at);
     check_cost_options(result.conditions);
     result.subgraphs = verbose;
     return result;

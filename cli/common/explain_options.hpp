@@ -5,7 +5,6 @@
 
 #include "common/flags.hpp"
 
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,7 +12,8 @@ namespace archsim::cli {
 
 struct ExplainOptions {
     Explanations explanations;
-    std::optional<double> grid_intensity;
+    std::string power_at = "chip";
+    std::string grid_intensity; ///< a number or a country; empty: not asked for
     bool rent = false, buy = false;
     std::vector<std::string> prices;
 

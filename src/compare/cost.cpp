@@ -1,6 +1,7 @@
 #include "archsim/compare/cost.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "compare/power_at.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -13,13 +14,20 @@ namespace {
 
 constexpr double kSecondsPerHour = 3600;
 constexpr double kHoursPerYear = 8766; // 365.25 days
+constexpr double kGramsPerKg = 1000;
 
-/// Joules per inference at the facility's meter: the inference, and its share of the time in between.
-double facility_joules(const Result& result, double rate, const CostOptions& o) {
+/// What money buys: an inference or a token, `rate` of them in a second of work, each of `joules` inside the
+/// boundary asked for.
+struct Item {
+    double rate = 0, joules = 0;
+};
+
+/// Joules per item at the facility's meter: the item, and its share of the time in between.
+double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
     const Device& device = *result.device;
     const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->chips;
-    const double idle_s = (1 - o.utilization) / (o.utilization * rate);
-    return (value_or_nan(result, metric::energy) + idle_w * idle_s) * o.pue;
+    const double idle_s = (1 - o.utilization) / (o.utilization * item.rate);
+    return (item.joules + idle_w * idle_s) * o.pue;
 }
 
 /// The price of one device: the user's, else the database's.
@@ -102,25 +110,54 @@ std::string mixed_tenure(std::span<const Result> results, const CostOptions& opt
                : "";
 }
 
-Cost cost_of(const Result& result, const CostOptions& o) {
+namespace {
+
+/// Of a result with an estimate.
+Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) {
     Cost cost;
     cost.tenure = o.tenure;
-    if (!result.ok() || !result.device || !(result.estimate.throughput_per_s > 0))
-        return cost;
-    const double rate = result.estimate.throughput_per_s;
-    cost.inferences_per_s = rate;
+    cost.inferences_per_s = item.rate;
     const Device& device = *result.device;
-    const double kwh = facility_joules(result, rate, o) / kJoulesPerKwh;
+    const double kwh = facility_joules(result, item, o) / kJoulesPerKwh;
     if (std::isfinite(kwh)) { // energy may be unknown
         cost.electricity = kwh * o.kwh_price;
         cost.carbon_g = kwh * o.grid_intensity;
     }
+    const double in_use = kSecondsPerHour * item.rate * o.utilization; // items per hour
+    const double in_life = o.years * kHoursPerYear * in_use;
     if (const auto price = price_of(device, true, o))
-        cost.cloud = *price * result.machine->chips / (kSecondsPerHour * rate * o.utilization);
+        cost.cloud = *price * result.machine->chips / in_use;
     if (price_of(device, false, o))
-        cost.capital =
-            purchase_price(result, o) / (o.years * kHoursPerYear * kSecondsPerHour * rate * o.utilization);
+        cost.capital = purchase_price(result, o) / in_life;
+    if (device.embodied_carbon.known())
+        cost.embodied_g = device.embodied_carbon.value * kGramsPerKg * result.machine->chips / in_life;
     return cost;
+}
+
+/// A token of a pass that takes `seconds` and `joules` and makes so many.
+Cost cost_of_token(const Result& result, double tokens, double seconds, double joules, const CostOptions& o) {
+    if (!(tokens > 0) || !(seconds > 0))
+        return {.tenure = o.tenure};
+    return cost_of_item(result, {tokens / seconds, joules_at(result, joules, seconds, o.power_at) / tokens},
+                        o);
+}
+
+} // namespace
+
+Cost cost_of(const Result& result, const CostOptions& o) {
+    if (!result.ok() || !result.device || !(result.estimate.throughput_per_s > 0))
+        return {.tenure = o.tenure};
+    return cost_of_item(result, {result.estimate.throughput_per_s, value_or_nan(result, metric::energy, o)},
+                        o);
+}
+
+std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& o) {
+    if (!result.ok() || !result.device || !result.generation)
+        return std::nullopt;
+    const GenerationEstimate& g = *result.generation;
+    return TokenCosts{
+        cost_of_token(result, g.batch * g.prompt_tokens, g.time_to_first_token_s, g.energy_first_token_j, o),
+        cost_of_token(result, g.batch, g.time_per_output_token_s, g.batch * g.energy_per_token_j, o)};
 }
 
 std::optional<BreakEven> break_even(const Result& bought, const Result& other, const CostOptions& o) {

@@ -104,8 +104,15 @@ double interval_of(const EstimateRecord& r) {
     return seconds;
 }
 
-double static_power_of(const EstimateRecord& r) {
-    return r.graphs.empty() ? 0 : r.graphs.front().static_power_w;
+/// Of one device at the clock that each part runs at, weighted by time.
+double mean_static_w(const EstimateRecord& r) {
+    double joules = 0, seconds = 0;
+    for (const GraphRecord& graph : r.graphs) {
+        const double time = graph.repeat * graph.interval_s / graph.batch;
+        joules += time * graph.static_power_w;
+        seconds += time;
+    }
+    return seconds > 0 ? joules / seconds : 0;
 }
 
 } // namespace
@@ -146,7 +153,7 @@ void attribute_energy(const Sides& sides, bool per_second, PartSums& sums) {
                  {Factor::time, {a.interval_s * scale[0] - busy[0], b.interval_s * scale[1] - busy[1]}}});
     }
     if (per_second) // of one device, whatever part runs
-        sums.add(kNetwork, Factor::static_power, static_power_of(sides.a) - static_power_of(sides.b));
+        sums.add(kNetwork, Factor::static_power, mean_static_w(sides.a) - mean_static_w(sides.b));
 }
 
 } // namespace archsim

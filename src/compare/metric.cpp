@@ -2,6 +2,7 @@
 
 #include "archsim/compare/ties.hpp"
 #include "archsim/core/finding.hpp"
+#include "compare/power_at.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -34,6 +35,16 @@ auto estimated(Value value) {
     };
 }
 
+/// A metric of power or energy, at the boundary that is asked for.
+template <class Value>
+auto drawn(Value value) {
+    return [value](const Result& r, const CostOptions& conditions) -> std::optional<Measure> {
+        if (!r.ok())
+            return std::nullopt;
+        return value(r.estimate, times_inside(r, conditions.power_at));
+    };
+}
+
 /// Known as soon as the network is planned, also where it does not fit.
 std::optional<Measure> peak_memory(const Result& r, const CostOptions&) {
     if (!r.ok() && r.estimate.status != Status::does_not_fit)
@@ -59,7 +70,8 @@ std::optional<Measure> emitted(const Result& r, const CostOptions& conditions) {
     if (!grams)
         return std::nullopt;
     const Estimate& e = r.estimate;
-    const double per_joule = conditions.pue * conditions.grid_intensity / kJoulesPerKwh;
+    const double per_joule =
+        conditions.pue * conditions.grid_intensity / kJoulesPerKwh * times_inside(r, conditions.power_at);
     return Measure{*grams,
                    {*grams - (e.energy_per_inference_j - e.energy_interval.low) * per_joule,
                     *grams + (e.energy_interval.high - e.energy_per_inference_j) * per_joule}};
@@ -108,7 +120,8 @@ const Metric throughput = {.key = "throughput",
 const Metric power = {.key = "power",
                       .title = "Power",
                       .unit = "W",
-                      .measure = estimated([](const Estimate& e) { return point(e.power_w); }),
+                      .measure =
+                          drawn([](const Estimate& e, double times) { return point(times * e.power_w); }),
                       .quantity = QuantityKind::power,
                       .noun = "average power",
                       .field = "power_w",
@@ -119,26 +132,28 @@ const Metric power = {.key = "power",
                       .recommend = false,
                       .best = "Least power"};
 
-const Metric efficiency = {
-    .key = "efficiency",
-    .title = "Efficiency",
-    .unit = "1/J",
-    .better = Better::higher,
-    .measure = estimated([](const Estimate& e) { return point(e.throughput_per_s / e.power_w); }),
-    .noun = "throughput per watt",
-    .field = "efficiency_per_w",
-    .heading = "FPS/W",
-    .axis_unit = "FPS/W",
-    .priority = 0,
-    .limit_help = "inferences per second and watt, e.g. 20",
-    .recommend = false,
-    .best = "Most efficient"};
+const Metric efficiency = {.key = "efficiency",
+                           .title = "Efficiency",
+                           .unit = "1/J",
+                           .better = Better::higher,
+                           .measure = drawn([](const Estimate& e, double times) {
+                               return point(e.throughput_per_s / (times * e.power_w));
+                           }),
+                           .noun = "throughput per watt",
+                           .field = "efficiency_per_w",
+                           .heading = "FPS/W",
+                           .axis_unit = "FPS/W",
+                           .priority = 0,
+                           .limit_help = "inferences per second and watt, e.g. 20",
+                           .recommend = false,
+                           .best = "Most efficient"};
 
 const Metric energy = {.key = "energy",
                        .title = "Energy",
                        .unit = "J",
-                       .measure = estimated([](const Estimate& e) {
-                           return Measure{e.energy_per_inference_j, e.energy_interval};
+                       .measure = drawn([](const Estimate& e, double times) {
+                           return Measure{times * e.energy_per_inference_j,
+                                          {times * e.energy_interval.low, times * e.energy_interval.high}};
                        }),
                        .quantity = QuantityKind::energy,
                        .noun = "energy per inference",
@@ -219,10 +234,10 @@ const Metric carbon = {.key = "carbon",
 const Metric balance = {.key = "balance",
                         .title = "Balance",
                         .unit = "J s",
-                        .measure = estimated([](const Estimate& e) {
-                            return Measure{e.energy_per_inference_j * e.latency_s,
-                                           {e.energy_interval.low * e.latency_interval.low,
-                                            e.energy_interval.high * e.latency_interval.high}};
+                        .measure = drawn([](const Estimate& e, double times) {
+                            return Measure{times * e.energy_per_inference_j * e.latency_s,
+                                           {times * e.energy_interval.low * e.latency_interval.low,
+                                            times * e.energy_interval.high * e.latency_interval.high}};
                         }),
                         .noun = "energy-delay product",
                         .field = "energy_delay_j_s",

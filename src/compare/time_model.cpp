@@ -153,7 +153,7 @@ GraphRecord record_of_graph(const Result& leaf, RecordDetail detail) {
     g.prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
     g.latency_s = e.latency_s;
     g.interval_s = e.batch / e.throughput_per_s;
-    g.static_power_w = machine.static_power_w;
+    g.static_power_w = static_power_at(machine, e.clock_ratio);
     g.kernels.resize(e.subgraphs.size());
     for (std::uint32_t s = 0; s < e.subgraphs.size(); ++s) {
         KernelRecord& k = g.kernels[s];

@@ -1,14 +1,45 @@
 #include "estimate/wall_power.hpp"
 
+#include <array>
+
 namespace archsim {
+
+namespace {
+
+constexpr std::array<std::string_view, 5> kBoundaries = {"rail", "chip", "module", "board", "wall"};
+
+} // namespace
+
+std::string_view name_of(PowerBoundary boundary) {
+    return kBoundaries[static_cast<std::size_t>(boundary)];
+}
+
+std::optional<PowerBoundary> parse_power_boundary(std::string_view text) {
+    for (std::size_t i = 0; i < kBoundaries.size(); ++i)
+        if (kBoundaries[i] == text)
+            return static_cast<PowerBoundary>(i);
+    return std::nullopt;
+}
+
+double WallPower::at(PowerBoundary boundary) const {
+    switch (boundary) {
+    case PowerBoundary::wall:
+        return total();
+    case PowerBoundary::board:
+        return accelerators_w + board_w;
+    default: // memory and regulators belong to what a device's prices and static power count
+        return accelerators_w;
+    }
+}
 
 WallPower wall_power(const Machine& machine, double device_power_w, double accelerators) {
     WallPower wall;
     wall.accelerators_w = accelerators * device_power_w;
+    wall.board_w = accelerators * machine.device->board_draw.value_or(0);
     if (!machine.energy)
         return wall;
     wall.host_w = machine.energy->host_share.value_or(0) * accelerators * machine.device->tdp.value_or(0);
-    const double drawn = wall.accelerators_w + wall.host_w;
+    const double drawn = wall.accelerators_w + wall.board_w + wall.host_w;
     wall.supply_loss_w = drawn / machine.energy->supply_efficiency.value_or(1) - drawn;
     return wall;
 }

@@ -167,6 +167,8 @@ void read_identity(ObjectReader& document, Device& device) {
     const double year = document.number("year", {1970, 2100});
     device.year = std::isnan(year) ? 0 : static_cast<int>(year);
     device.process_nm = document.quantity("process", D::process, {1, 1000});
+    device.die_area = document.quantity("die_area", D::area, {1e-7, 0.1});
+    device.embodied_carbon = document.quantity("embodied_carbon", D::mass, {1e-3, 1e5});
     device.notes = document.texts("notes");
 }
 
@@ -201,6 +203,7 @@ void read_rest(ObjectReader& document, Device& device) {
         device.tdp = power.quantity("tdp", D::power, kPower);
         device.idle = power.quantity("idle", D::power, kPower);
         device.active_idle = power.quantity("active_idle", D::power, kPower);
+        device.board_draw = power.quantity("board_draw", D::power, kPower);
     });
     document.each("power_modes", [&](ObjectReader& entry) { read_mode(entry, device); });
     device.default_power_mode = document.text("default_power_mode");

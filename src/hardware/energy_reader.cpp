@@ -129,12 +129,14 @@ ReferenceKernel read_kernel(ObjectReader& owner, std::string_view key) {
     return kernel;
 }
 
-std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key) {
+std::vector<TypedPrice> read_typed(ObjectReader& owner, std::string_view key,
+                                   PhysicalDimension dimension = D::energy_per_byte) {
     std::vector<TypedPrice> prices;
     owner.each(key, [&](ObjectReader& entry) {
         TypedPrice price;
         price.types = entry.texts("types");
-        price.energy = entry.quantity("energy", D::energy_per_byte, kPerCount, Need::required);
+        price.energy = entry.quantity(dimension == D::energy_per_byte ? "energy" : "power", dimension,
+                                      kPerCount, Need::required);
         prices.push_back(std::move(price));
     });
     return prices;
@@ -162,6 +164,17 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
         });
     });
     family.dram_path = read_typed(entry, "dram_path");
+    entry.object("awake", [&](ObjectReader& awake) {
+        awake.text("description");
+        family.awake_clock = awake.quantity("clock", D::frequency, {1e6, 1e11}, Need::required);
+        awake.object("by_process", [&](ObjectReader& table) {
+            each_node(table, [&](std::string_view node, double process) {
+                family.awake.emplace_back(process, table.quantity(node, D::power_per_area, {1, 1e8}));
+            });
+        });
+        std::sort(family.awake.begin(), family.awake.end(),
+                  [](const auto& a, const auto& b) { return a.first < b.first; });
+    });
     family.static_share = entry.quantity("static_share", D::one, {0, 1}, Need::required);
     family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);
     family.lowest_voltage = entry.quantity("lowest_voltage", D::one, {0.01, 1}, Need::required);
@@ -204,6 +217,7 @@ void read_document(ObjectReader& document, EnergySpec& spec) {
         });
     });
     spec.dram_device = read_typed(document, "dram_device");
+    spec.dram_background = read_typed(document, "dram_background", D::power_per_byte);
     spec.links = read_typed(document, "host_links");
     document.object("wall", [&](ObjectReader& wall) {
         spec.wall.server_supply_efficiency =

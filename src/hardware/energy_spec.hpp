@@ -53,7 +53,10 @@ struct FamilyEnergy {
     ReferenceKernel matrix_kernel, vector_kernel;
     std::array<double, kEventCount> stream_kernel{}; ///< events per byte streamed from DRAM
     std::vector<TypedPrice> dram_path;               ///< from the DRAM's interface to the compute units
-    Fact static_share;                               ///< of the thermal design power
+    Fact static_share;                               ///< of the thermal design power; the last resort
+    /// W/m2 of a die whose units are awake: clocks, leakage and what runs without doing work, at a clock.
+    std::vector<std::pair<double, Fact>> awake; ///< by node (nm), ascending
+    Fact awake_clock;
     Fact clock_exponent, nominal_clock;
     Fact lowest_voltage;          ///< lowest V^2 relative to nominal
     bool bounded_by_limit = true; ///< prices never exceed what the power limit leaves at the sustained rate
@@ -69,6 +72,7 @@ struct EnergySpec {
     std::array<NodePrice, kPrecisionCount> arithmetic;                         ///< joules per bare MAC
     std::array<Fact, kPrecisionCount> width_ratio; ///< all-in energy of a MAC relative to bf16
     std::vector<TypedPrice> dram_device, links;
+    std::vector<TypedPrice> dram_background; ///< W per byte of capacity: standby and refresh
     WallSpec wall;
     std::map<Family, FamilyEnergy> families;
     /// Prices of a family; none where the file does not name it: its devices state their own.

@@ -80,9 +80,14 @@ constexpr std::array kUnits = {
     Unit{"ops/clk", D::operations_per_clock, 1},
     Unit{"MAC/clk", D::operations_per_clock, 2},
     Unit{"bit", D::bits, 1},
+    Unit{"W/mm2", D::power_per_area, 1e6},
+    Unit{"W/GB", D::power_per_byte, 1e-9},
+    Unit{"mW/GB", D::power_per_byte, 1e-12},
+    Unit{"kg", D::mass, 1},
+    Unit{"g", D::mass, 1e-3},
 };
 
-constexpr std::array<std::string_view, 19> kDimensionNames = {
+constexpr std::array<std::string_view, 22> kDimensionNames = {
     "a plain number",
     "a time",
     "a frequency",
@@ -102,6 +107,9 @@ constexpr std::array<std::string_view, 19> kDimensionNames = {
     "bytes per clock",
     "operations per clock",
     "bits",
+    "a power per area",
+    "a power per byte",
+    "a mass",
 };
 
 /// "B/clk/SM" -> "B/clk": what the rate is counted for is documentation.

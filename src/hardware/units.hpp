@@ -29,6 +29,9 @@ enum class PhysicalDimension {
     bytes_per_clock,
     operations_per_clock,
     bits,
+    power_per_area,
+    power_per_byte,
+    mass,
 };
 
 std::string_view name_of(PhysicalDimension dimension);

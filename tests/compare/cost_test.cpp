@@ -74,3 +74,46 @@ TEST_CASE("rented beside bought is said", "[compare][cost]") {
     options.tenure = Tenure::rent;
     CHECK(mixed_tenure(mixed, options).empty());
 }
+
+// 8 requests of 1,000 tokens are read in 0.5 s at 400 J: 16,000 tokens/s of 0.05 J. A step writes 8 tokens in
+// 20 ms at 2 J each: 400 tokens/s. At 3.6 USD/h and full use: 1e-3 / 16,000 and 1e-3 / 400 USD.
+TEST_CASE("tokens read and tokens written have their own price", "[compare][cost]") {
+    Result r = made("server", 3.6, {});
+    CHECK_FALSE(token_costs(r, plain()));
+    const auto generation = std::make_shared<GenerationEstimate>();
+    r.generation = generation;
+    GenerationEstimate& g = *generation;
+    g.batch = 8;
+    g.prompt_tokens = 1000;
+    g.time_to_first_token_s = 0.5;
+    g.energy_first_token_j = 400;
+    g.time_per_output_token_s = 0.02;
+    g.energy_per_token_j = 2;
+    CostOptions options = plain();
+    options.kwh_price = 0.36; // 1e-7 USD per joule
+    options.grid_intensity = 360;
+    const auto costs = token_costs(r, options);
+    REQUIRE(costs);
+    CHECK(*costs->prompt.cloud == Approx(6.25e-8));
+    CHECK(*costs->prompt.electricity == Approx(5e-9)); // 400 / 8,000 J
+    CHECK(*costs->output.cloud == Approx(2.5e-6));
+    CHECK(*costs->output.electricity == Approx(2e-7));
+    CHECK(*costs->output.carbon_g == Approx(2e-4));
+    CHECK_FALSE(costs->output.capital);
+    g.time_per_output_token_s = 0; // a prompt without an answer
+    CHECK_FALSE(token_costs(r, options)->output.cloud);
+}
+
+// 164 kg over 4 years at 100/s and full use: 164,000 g / (4 x 8766 x 3600 x 100).
+TEST_CASE("what making a device emitted is spread over its years of use", "[compare][cost]") {
+    const Result plain_one = made("a", 1, {});
+    CHECK_FALSE(cost_of(plain_one, plain()).embodied_g);
+    Result published = plain_one;
+    auto device = std::make_shared<Device>(*plain_one.device);
+    device->embodied_carbon.value = 164;
+    published.device = device;
+    CHECK(*cost_of(published, plain()).embodied_g == Approx(1.2992e-5).epsilon(1e-3));
+    CostOptions half = plain();
+    half.utilization = 0.5;
+    CHECK(*cost_of(published, half).embodied_g == Approx(2 * 1.2992e-5).epsilon(1e-3));
+}

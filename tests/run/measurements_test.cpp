@@ -103,3 +103,26 @@ TEST_CASE("a folder of measurements leaves out files of another kind", "[run][me
     for (const MeasuredRow& row : table.rows)
         CHECK(ids.insert(row.id).second); // unique over the files
 }
+
+TEST_CASE("a row of power says where it was measured, in a column or in its note", "[run][power]") {
+    const std::string header = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,source,"
+                               "note,boundary,replicas\n";
+    const auto table = parse_measurements(
+        header + "a,m,1,fp16,A100,8,tensorrt,offline,power_w,1,s,,wall,8\n"
+                 "b,m,1,fp16,A100,8,tensorrt,offline,power_w,1,s,WALL power of it,,\n"
+                 "c,m,1,fp16,A100,1,tensorrt,offline,power_w,1,s,board power under load,,\n"
+                 "d,m,1,fp16,A100,1,tensorrt,offline,power_w,1,s,\"steady, NVML\",,\n"
+                 "e,m,1,fp16,A100,1,tensorrt,offline,power_w,1,s,,,\n"
+                 "f,m,1,fp16,A100,1,tensorrt,offline,power_w,1,s,,socket,\n",
+        "rows.csv");
+    REQUIRE(table.rows.size() == 5);
+    CHECK(table.rows[0].boundary == PowerBoundary::wall);
+    CHECK(table.rows[0].replicas == 8);
+    CHECK(table.rows[1].boundary == PowerBoundary::wall);
+    CHECK(table.rows[1].replicas == 1);
+    CHECK(table.rows[2].boundary == PowerBoundary::board);
+    CHECK(table.rows[3].boundary == PowerBoundary::rail);
+    CHECK(table.rows[4].boundary == PowerBoundary::chip);
+    REQUIRE(table.findings.size() == 1);
+    CHECK(table.findings[0].message.find("socket") != std::string::npos);
+}

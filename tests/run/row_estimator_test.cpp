@@ -60,7 +60,7 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     const double watts = estimator(power).predicted;
     const double millijoules = estimator(row("kernel", MeasuredMetric::energy_mj)).predicted;
     CHECK(watts * latency.predicted == Approx(millijoules));
-    power.note = "wall power of the whole system";
+    power.boundary = PowerBoundary::wall;
     CHECK(estimator(power).predicted > watts); // at the wall
 }
 
@@ -215,4 +215,64 @@ TEST_CASE("most shipped measurements can be estimated", "[run][validate][measure
         CHECK(r.prediction.ok());
     }
     CHECK(validation.trusted.all.models.tau > 0.8);
+}
+
+namespace {
+
+MeasuredRow served_row(MeasuredMetric metric) {
+    MeasuredRow result = row("offline", metric);
+    result.model = "llama-3-8b";
+    result.image_size.reset();
+    result.batch = 8;
+    result.precision = "bf16";
+    result.hardware = "H100";
+    result.runtime = "vllm";
+    result.phase = "saturated";
+    result.prompt_tokens = "variable:120";
+    result.generated_tokens = "389";
+    return result;
+}
+
+} // namespace
+
+TEST_CASE("a served language model: power of one chip, energy per token of all", "[run][validate][power]") {
+    const RowEstimator estimator(session());
+    const double watts = estimator(served_row(MeasuredMetric::power_w)).predicted;
+    const double rate = estimator(served_row(MeasuredMetric::throughput_per_s)).predicted;
+    CHECK(watts > 112); // of an H100 that does nothing
+    CHECK(watts < 700);
+    CHECK(estimator(served_row(MeasuredMetric::energy_mj)).predicted == Approx(watts / rate * 1e3));
+
+    MeasuredRow more = served_row(MeasuredMetric::throughput_per_s);
+    more.batch = 16; // sequences that run at once
+    const double doubled = estimator(more).predicted;
+    CHECK(doubled > 1.5 * rate);
+    CHECK(doubled < 2 * rate);
+    more.batch.reset(); // as many as the memory holds
+    CHECK(estimator(more).predicted > doubled);
+
+    MeasuredRow pair = served_row(MeasuredMetric::power_w);
+    pair.devices = 2; // one model over two chips: each works less
+    CHECK(estimator(pair).predicted < watts);
+    pair.replicas = 2; // two copies of it
+    CHECK(estimator(pair).predicted == Approx(watts));
+    pair.boundary = PowerBoundary::wall; // of the whole system
+    CHECK(estimator(pair).predicted > 2 * watts);
+}
+
+TEST_CASE("the parts of a row of power add up to it", "[run][validate][power]") {
+    const RowEstimator estimator(session());
+    for (const PowerBoundary boundary : {PowerBoundary::rail, PowerBoundary::wall})
+        for (MeasuredRow each :
+             {row("offline", MeasuredMetric::power_w), served_row(MeasuredMetric::power_w)}) {
+            each.boundary = boundary;
+            each.devices = 2;
+            each.replicas = 2;
+            const auto parts = estimator.power_parts(each);
+            REQUIRE(parts);
+            CHECK(parts->total() == Approx(estimator(each).predicted));
+            CHECK((parts->outside_w > 0) == (boundary == PowerBoundary::wall));
+            each.metric = MeasuredMetric::throughput_per_s;
+            CHECK_FALSE(estimator.power_parts(each));
+        }
 }

@@ -5,6 +5,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/estimate/power_boundary.hpp"
 
 #include <optional>
 #include <span>
@@ -36,6 +37,7 @@ struct CostOptions {
     double utilization = 0.6;    ///< share of time at work; what is bought or rented stands idle otherwise
     double pue = 1.58;           ///< facility over IT power; Uptime Institute Global Data Center Survey 2023
     double grid_intensity = 480; ///< g CO2e per kWh; world 2023, Ember Global Electricity Review 2024
+    PowerBoundary power_at = PowerBoundary::chip; ///< of power, energy and efficiency
     Tenure tenure = Tenure::cheaper;
     std::vector<GivenPrice> prices; ///< the last one of a device and kind counts
 };
@@ -46,7 +48,8 @@ struct ARCHSIM_API Cost {
     std::optional<double> cloud;       ///< USD per inference, rented
     std::optional<double> capital;     ///< USD per inference, purchase only
     std::optional<double> electricity; ///< USD per inference, busy and idle, with the facility's share
-    std::optional<double> carbon_g;    ///< g CO2e per inference
+    std::optional<double> carbon_g;    ///< g CO2e per inference, of its electricity
+    std::optional<double> embodied_g; ///< g CO2e per inference, of making the device, where that is published
     /// USD per inference of a bought device: purchase and electricity.
     std::optional<double> owned() const {
         return capital && electricity ? std::optional(*capital + *electricity) : std::nullopt;
@@ -62,10 +65,19 @@ struct ARCHSIM_API Cost {
 ARCHSIM_API void check_cost_options(const CostOptions& options);
 
 /// cloud = price / (3600 r u); capital = price / (years 8766 h 3600 r u);
-/// electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6; carbon = the same joules x intensity;
-/// with r inferences per second at work and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u =
-/// 0.6: 400 / (4 x 8766 x 3600 x 60) = 0.053 USD per million.
+/// electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6, E at the boundary asked for; carbon =
+/// the same joules x intensity; embodied = kg / (years 8766 h 3600 r u); with r inferences per second at work
+/// and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u = 0.6: 400 / (4 x 8766 x 3600 x 60) =
+/// 0.053 USD per million.
 ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
+
+/// What the tokens of a language model cost, those read and those written apart.
+struct TokenCosts {
+    Cost prompt, output; ///< per token
+};
+/// A token of the prompt takes its share of the pass over the prompts, a token of the answer its share of a
+/// decoding step, each with the energy of its own phase. Absent for results without generated text.
+ARCHSIM_API std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& options);
 
 /// One sentence where the results' costs are of both kinds, rented and bought; empty where they are not.
 ARCHSIM_API std::string mixed_tenure(std::span<const Result> results, const CostOptions& options);

@@ -3,6 +3,7 @@
 // the estimator happen elsewhere.
 
 #include "archsim/core/export.hpp"
+#include "archsim/estimate/power_boundary.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -32,7 +33,11 @@ struct MeasuredRow {
     double weight = 1; ///< trust, 0 to 1
     std::string source, source_date, note;
     std::string phase, prompt_tokens, generated_tokens; ///< language models only
-    std::size_t line = 0;                               ///< in the file
+    /// Power and energy only. Power at the wall is that of the whole system, at every other boundary that of
+    /// one device; energy is per item, of everything inside.
+    PowerBoundary boundary = PowerBoundary::chip;
+    double replicas = 1;  ///< copies of the model among which the devices are divided
+    std::size_t line = 0; ///< in the file
 };
 
 /// The estimate for one row, in the row's own unit.
@@ -55,6 +60,10 @@ struct ValidatedRow {
     Prediction prediction;
     /// predicted / measured - 1; 0 where there is no prediction.
     double error() const { return prediction.ok() ? prediction.predicted / measured.value - 1 : 0; }
+    /// True for power and energy.
+    bool of_power() const {
+        return measured.metric == MeasuredMetric::power_w || measured.metric == MeasuredMetric::energy_mj;
+    }
     /// True when the measured value lies inside the predicted interval.
     bool covered() const { return prediction.low <= measured.value && measured.value <= prediction.high; }
 };

@@ -111,6 +111,7 @@ struct ARCHSIM_API Device {
     Family family;
     int year = 0;
     Fact process_nm;
+    Fact die_area;                ///< m2, all dies with logic in the package
     Fact clock_base, clock_boost; ///< boost: the highest; of CPUs with a single core busy
     Fact clock_all_core;          ///< highest with every core busy
     Fact clock_sustained;         ///< under dense matrix work within the power limit
@@ -122,6 +123,8 @@ struct ARCHSIM_API Device {
     Fact dispatch_kernel, dispatch_graph_kernel; ///< seconds per kernel; in a captured graph
     Fact dispatch_inference;                     ///< seconds to start one inference of a compiled network
     Fact tdp, idle, active_idle;                 ///< watts
+    Fact embodied_carbon;                        ///< kg CO2e of making one device, as its vendor publishes it
+    Fact board_draw; ///< watts of the board around chip or module while in use: what neither of them is
     std::vector<PowerMode> power_modes;
     std::string default_power_mode, peak_power_mode;
     Fact link_bandwidth, host_link_bandwidth; ///< bytes/s one way: chip to chip, host to device

@@ -1,6 +1,8 @@
 #pragma once
 // Where an estimate's energy goes: `--explain-energy`.
 //
+//   31.2 mJ per inference: compute 38.1 %, memory 41.6 %, static 14.9 %, control 5.4 %
+//   memory: DRAM 29.0 %, far 8.4 %, near 4.2 %; static: 65.7 W for 71 us
 //   Energy of resnet50 on A100 (batch 1, fp16): 31.2 mJ per inference
 //   Event                    Count     Each      Energy   Share  Source
 //   multiply-accumulate fp16 4.09 G    1.93 pJ   7.90 mJ  25.3 % derived: upper bound (TDP - static) / ...

@@ -7,6 +7,7 @@
 #include "archsim/core/export.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/report/report.hpp"
+#include "archsim/run/price_check.hpp"
 
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ struct ValidationAnswer {
     std::optional<LeftOutValidation> left_out = std::nullopt; ///< errors on rows left out of the fits
     std::vector<FitSupport> support = {};                     ///< listed where given
     std::vector<FirstRun> first_run = {};                     ///< what was said before rows were fitted
+    std::vector<PriceCheck> prices = {};                      ///< energy prices held against measured power
 };
 
 /// What of it is shown.

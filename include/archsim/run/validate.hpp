@@ -6,9 +6,29 @@
 #include "archsim/core/export.hpp"
 #include "archsim/run/session.hpp"
 
+#include <array>
 #include <memory>
+#include <optional>
+#include <string>
 
 namespace archsim {
+
+/// What the estimate of a row of power consists of, in watts at the row's boundary: the events and static
+/// power of the devices with the share of the supply's loss that they cause, and what is neither (board,
+/// host).
+struct PowerParts {
+    std::array<double, kEventCount> event_w{};
+    double static_w = 0, outside_w = 0;
+    double item_s = 0;  ///< seconds per item, as estimated
+    std::string family; ///< "gpu"
+    /// What the row is estimated at.
+    double total() const {
+        double sum = static_w + outside_w;
+        for (const double watts : event_w)
+            sum += watts;
+        return sum;
+    }
+};
 
 /// Estimates one measured row after another; models are imported and bound once. Safe to call from several
 /// threads.
@@ -17,8 +37,9 @@ namespace archsim {
 /// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several;
 /// where its note says "data transfer included", one batch after another with its copies in and out.
 /// The software stack is that of the row's time and way of calling where the database tells them apart
-/// (`Runtime::measured_as`). Power and energy are those of the board, or those at the wall, host and supply
-/// included, where the row's note says so ("wall power of the whole system").
+/// (`Runtime::measured_as`). Power and energy are those inside the row's boundary (MeasuredRow::boundary). A
+/// row of phase `saturated` is a server that always has requests waiting and runs `batch` of them at once; an
+/// `offline` row without a batch one that runs as many as its memory holds.
 class ARCHSIM_API RowEstimator {
   public:
     /// `session` must outlive the estimator.
@@ -31,6 +52,8 @@ class ARCHSIM_API RowEstimator {
     /// of the database.
     Prediction operator()(const MeasuredRow& row,
                           std::shared_ptr<const ParameterOverrides> overrides = nullptr) const;
+    /// The parts of a row of power; none where it cannot be estimated.
+    std::optional<PowerParts> power_parts(const MeasuredRow& row) const;
     /// The session that estimates.
     const Session& session() const;
     /// The software stack that the row is run with.

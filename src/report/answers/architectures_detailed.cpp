@@ -1,12 +1,17 @@
 // Energy Breakdown:
 //   Total Energy:    48.9 mJ
 //     Compute:       18.5 mJ (37.9 %)
-//     ...
+//     Memory:        20.3 mJ (41.5 %)
+//     Static:        7.3 mJ (14.9 %)
+//     Control:       2.8 mJ (5.7 %)
+//       DRAM device: 9.4 mJ (19.2 %)
+//       ...
 // Performance, Memory, Bottleneck Analysis: see result_text.
 
 #include "report/answers/architectures.hpp"
 
 #include "archsim/report/energy_report.hpp"
+#include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
@@ -25,12 +30,18 @@ constexpr std::size_t kLongestShown = 10; ///< groups of equal subgraphs
 
 Facts energy_breakdown(const Result& r) {
     const double total = r.estimate.energy.total(), batch = r.estimate.batch;
-    const auto line = [&](const std::string& title, double joules) {
+    const auto line = [&](const std::string& title, double joules, int level = 2) {
         return NamedValue{
-            title, fmt::format("{} ({})", format_energy(joules / batch), format_percent(joules / total)), 1};
+            title, fmt::format("{} ({})", format_energy(joules / batch), format_percent(joules / total)),
+            level};
     };
     Facts facts;
     facts.items.push_back({"Total Energy", format_energy(total / batch) + " per inference"});
+    const EnergyRollup rollup = roll_up(r.estimate.energy);
+    for (const auto& [title, joules] :
+         {std::pair{"Compute", rollup.compute_j}, std::pair{"Memory", rollup.memory_j},
+          std::pair{"Static", rollup.static_j}, std::pair{"Control", rollup.control_j}})
+        facts.items.push_back(line(title, joules, 1));
     double rest = 0;
     for (const EnergyItem& item : energy_items(r))
         if (item.joules < kSmallShare * total)

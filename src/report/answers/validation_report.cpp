@@ -10,6 +10,8 @@
 #include "archsim/report/validation_report.hpp"
 #include "report/answers/first_run_report.hpp"
 #include "report/answers/left_out_report.hpp"
+#include "report/answers/power_report.hpp"
+#include "report/answers/price_report.hpp"
 #include "report/answers/validation_scatter.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
@@ -170,6 +172,8 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view, Form
         add_left_out(validation, *answer.left_out, report);
     add_first_run(validation, answer.left_out ? &*answer.left_out : nullptr, answer.first_run, report);
     add_support(answer.support, report);
+    add_power(validation, answer.left_out ? &*answer.left_out : nullptr, report);
+    add_prices(answer.prices, report);
     if (format == Format::markdown && !view.chart_file.empty())
         report.blocks.push_back(Paragraph{
             fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});

@@ -14,10 +14,16 @@ namespace archsim {
 
 namespace {
 
-Cell money(const std::optional<double>& per_inference) {
-    if (!per_inference)
-        return {"-"};
-    return {format_number(*per_inference * 1e6), *per_inference * 1e6};
+Cell times(const std::optional<double>& each, double count) {
+    return each ? Cell{format_number(*each * count), *each * count} : Cell{"-"};
+}
+
+Cell money(const std::optional<double>& each) {
+    return times(each, 1e6);
+}
+
+Cell grams(const std::optional<double>& each) {
+    return times(each, 1e3);
 }
 
 std::string price_text(const Result& result, const CostOptions& options) {
@@ -105,7 +111,40 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
             o.years, origin(o.years, usual.years, "assumed: usual depreciation of servers"),
             100 * o.utilization, origin(o.utilization, usual.utilization, "assumed")),
         "Purchase is the device alone, at its list price of the date shown: no server, no staff, no space.",
+        "Embodied carbon is that of making the device, where its vendor publishes it, over its years of use; "
+        "it comes on top of its electricity's.",
     };
+}
+
+/// What a token costs, read or written.
+Table token_table(std::span<const Result> results, const CostOptions& options) {
+    Table table;
+    table.title = "Cost per million tokens, carbon per thousand";
+    table.columns = {{"", "", "model"},
+                     {"Hardware", "", "hardware"},
+                     {"Tokens", "", "tokens"},
+                     {"Rented", "USD", "cloud_usd_per_million_tokens", Align::right},
+                     {"Owned", "USD", "owned_usd_per_million_tokens", Align::right},
+                     {"electricity", "USD", "electricity_usd_per_million_tokens", Align::right, 1},
+                     {"Carbon", "g CO2e", "carbon_g_per_thousand_tokens", Align::right},
+                     {"embodied", "g CO2e", "embodied_g_per_thousand_tokens", Align::right, 1}};
+    for (const Result& result : results)
+        if (const auto tokens = token_costs(result, options))
+            for (const auto& [name, cost] :
+                 {std::pair{"of the prompt", &tokens->prompt}, std::pair{"of the answer", &tokens->output}})
+                if (cost->inferences_per_s > 0)
+                    table.rows.push_back({{result.model->name},
+                                          {hardware_label(result)},
+                                          {name},
+                                          money(cost->cloud),
+                                          money(cost->owned()),
+                                          money(cost->electricity),
+                                          grams(cost->carbon_g),
+                                          grams(cost->embodied_g)});
+    table.notes.push_back(
+        "A token of the prompt takes its share of the pass over the prompts, a token of the "
+        "answer its share of a decoding step; both at the batch of this answer.");
+    return table;
 }
 
 } // namespace
@@ -121,6 +160,7 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
                      {"purchase", "USD", "capital_usd_per_million", Align::right, 1},
                      {"electricity", "USD", "electricity_usd_per_million", Align::right, 1},
                      {"Carbon", "g CO2e", "carbon_g_per_thousand", Align::right},
+                     {"embodied", "g CO2e", "embodied_g_per_thousand", Align::right, 1},
                      {"Price (date)", "", "price", Align::left, 2}};
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < results.size(); ++i)
@@ -133,8 +173,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
         std::vector<Cell> row{{results[i].model->name}, {hardware_label(results[i])},
                               money(cost.cloud),        money(cost.owned()),
                               money(cost.capital),      money(cost.electricity)};
-        row.push_back(cost.carbon_g ? Cell{format_number(*cost.carbon_g * 1e3), *cost.carbon_g * 1e3}
-                                    : Cell{"-"});
+        row.push_back(grams(cost.carbon_g));
+        row.push_back(grams(cost.embodied_g));
         row.push_back({price_text(results[i], options)});
         table.rows.push_back(std::move(row));
     }
@@ -144,6 +184,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     for (std::string& note : unused_prices(results, options))
         table.notes.push_back(std::move(note));
     std::vector<Block> blocks{std::move(table)};
+    if (Table tokens = token_table(results, options); !tokens.rows.empty())
+        blocks.push_back(std::move(tokens));
     Bullets bullets;
     for (const Crossing& c : crossings(results, options))
         bullets.items.push_back(crossing_text(c, options));
@@ -168,12 +210,33 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
                                   options.grid_intensity, options.pue, 100 * options.utilization, line)}};
 }
 
+namespace {
+
+nlohmann::ordered_json scaled_or_null(const std::optional<double>& value, double factor) {
+    return value ? nlohmann::ordered_json(*value * factor) : nlohmann::ordered_json(nullptr);
+}
+
+/// Null without generated text.
+nlohmann::ordered_json tokens_json(const Result& result, const CostOptions& options) {
+    const auto tokens = token_costs(result, options);
+    if (!tokens)
+        return nullptr;
+    nlohmann::ordered_json document;
+    for (const auto& [name, cost] :
+         {std::pair{"prompt", &tokens->prompt}, std::pair{"output", &tokens->output}})
+        document[name] = {{"cloud_usd_per_million", scaled_or_null(cost->cloud, 1e6)},
+                          {"owned_usd_per_million", scaled_or_null(cost->owned(), 1e6)},
+                          {"electricity_usd_per_million", scaled_or_null(cost->electricity, 1e6)},
+                          {"carbon_g_per_thousand", scaled_or_null(cost->carbon_g, 1e3)},
+                          {"embodied_g_per_thousand", scaled_or_null(cost->embodied_g, 1e3)}};
+    return document;
+}
+
+} // namespace
+
 nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOptions& options) {
     check_cost_options(options);
     using json = nlohmann::ordered_json;
-    const auto number = [](const std::optional<double>& value, double factor) {
-        return value ? json(*value * factor) : json(nullptr);
-    };
     json document;
     document["assumptions"] = {{"kwh_price_usd", options.kwh_price},
                                {"years", options.years},
@@ -186,11 +249,14 @@ nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOpti
             continue;
         const Cost cost = cost_of(result, options);
         json entry{{"model", result.model->name}, {"hardware", hardware_label(result)}};
-        entry["cloud_usd_per_million"] = number(cost.cloud, 1e6);
-        entry["owned_usd_per_million"] = number(cost.owned(), 1e6);
-        entry["capital_usd_per_million"] = number(cost.capital, 1e6);
-        entry["electricity_usd_per_million"] = number(cost.electricity, 1e6);
-        entry["carbon_g_per_thousand"] = number(cost.carbon_g, 1e3);
+        entry["cloud_usd_per_million"] = scaled_or_null(cost.cloud, 1e6);
+        entry["owned_usd_per_million"] = scaled_or_null(cost.owned(), 1e6);
+        entry["capital_usd_per_million"] = scaled_or_null(cost.capital, 1e6);
+        entry["electricity_usd_per_million"] = scaled_or_null(cost.electricity, 1e6);
+        entry["carbon_g_per_thousand"] = scaled_or_null(cost.carbon_g, 1e3);
+        entry["embodied_g_per_thousand"] = scaled_or_null(cost.embodied_g, 1e3);
+        if (result.generation)
+            entry["tokens"] = tokens_json(result, options);
         for (const auto& [key, price] : {std::pair{"cloud_price", &result.device->cloud_price},
                                          std::pair{"list_price", &result.device->list_price}})
             entry[key] =

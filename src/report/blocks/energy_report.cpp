@@ -1,6 +1,7 @@
 #include "archsim/report/energy_report.hpp"
 
 #include "estimate/wall_power.hpp"
+#include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -14,69 +15,6 @@
 namespace archsim {
 
 namespace {
-
-/// Events of a subgraph, gathered into what an architect would name first.
-enum class Part : std::uint8_t {
-    arithmetic,
-    control,
-    near_memory,
-    far_memory,
-    dram,
-    movement,
-    host,
-    leakage,
-    count_
-};
-constexpr std::size_t kPartCount = static_cast<std::size_t>(Part::count_);
-constexpr std::array<std::string_view, kPartCount> kPartNames = {
-    "Arithmetic", "Control", "Near mem.", "Far mem.", "DRAM", "Movement", "Host", "Static"};
-constexpr std::array<std::string_view, kPartCount> kPartKeys = {"arithmetic_j", "control_j", "near_memory_j",
-                                                                "far_memory_j", "dram_j",    "movement_j",
-                                                                "host_j",       "static_j"};
-
-Part part_of(Event event) {
-    switch (event) {
-    case Event::mac:
-    case Event::vector_op:
-    case Event::special_op:
-        return Part::arithmetic;
-    case Event::instruction:
-    case Event::coherence:
-    case Event::scheduling:
-    case Event::domain_token:
-    case Event::configuration_byte:
-        return Part::control;
-    case Event::register_byte:
-    case Event::l1_byte:
-    case Event::accumulator_byte:
-        return Part::near_memory;
-    case Event::l2_byte:
-    case Event::llc_byte:
-        return Part::far_memory;
-    case Event::dram_byte:
-        return Part::dram;
-    case Event::systolic_hop:
-    case Event::weight_load_byte:
-    case Event::streamer_byte:
-    case Event::routing_byte:
-        return Part::movement;
-    case Event::host_link_byte:
-    case Event::host_busy_second:
-    case Event::count_:
-        break;
-    }
-    return Part::host;
-}
-
-using Parts = std::array<double, kPartCount>;
-
-Parts parts_of(const EnergyBreakdown& energy) {
-    Parts parts{};
-    for (std::size_t e = 0; e < kEventCount; ++e)
-        parts[static_cast<std::size_t>(part_of(static_cast<Event>(e)))] += energy.joules[e];
-    parts[static_cast<std::size_t>(Part::leakage)] = energy.static_joules;
-    return parts;
-}
 
 std::string price_text(const EnergyItem& item) {
     if (item.event == "static" || item.event == "host_busy_second")
@@ -164,14 +102,15 @@ Facts conditions(const Result& result) {
                                                     format_number(table.nominal_clock.value / 1e6))});
     const WallPower wall = wall_power(m, e.power_w / result.chips(), result.chips());
     facts.items.push_back(
-        {"At the wall", fmt::format("{}: {} device, {} host, {} lost in the supply",
+        {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
                                     format_power(wall.total()), format_power(wall.accelerators_w),
+                                    wall.board_w > 0 ? format_power(wall.board_w) + " board, " : "",
                                     format_power(wall.host_w), format_power(wall.supply_loss_w))});
     facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
     return facts;
 }
 
-std::vector<Cell> part_cells(const Parts& parts, double total) {
+std::vector<Cell> part_cells(const EnergyParts& parts, double total) {
     std::vector<Cell> cells;
     for (const double joules : parts)
         cells.push_back({fmt::format("{:.0f}", total > 0 ? 100 * joules / total : 0), joules});
@@ -197,10 +136,10 @@ Table by_subgraph(const Result& result) {
                      {"Energy", "µJ", "energy_j", Align::right},
                      {"Share", "%", "share", Align::right},
                      {"Power", "W", "power_w", Align::right, 1}};
-    Parts all = parts_of(result.estimate.energy);
-    for (std::size_t p = 0; p < kPartCount; ++p)
-        table.columns.push_back(
-            {std::string(kPartNames[p]), "%", std::string(kPartKeys[p]), Align::right, all[p] > 0 ? 2 : 6});
+    EnergyParts all = parts_of(result.estimate.energy);
+    for (std::size_t p = 0; p < kEnergyPartCount; ++p)
+        table.columns.push_back({std::string(kEnergyPartNames[p]), "%", std::string(kEnergyPartKeys[p]),
+                                 Align::right, all[p] > 0 ? 2 : 6});
     const double total = result.estimate.energy.total();
     const auto add = [&](std::string name, const EnergyBreakdown& energy, double seconds) {
         const double joules = energy.total();
@@ -266,6 +205,11 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
     document["peak_power_w"] = e.peak_power_w;
     document["wall_power_w"] =
         wall_power(*result.machine, e.power_w / result.chips(), result.chips()).total();
+    const EnergyRollup rollup = roll_up(e.energy);
+    document["rollup"] = {{"compute_j", rollup.compute_j},
+                          {"memory_j", rollup.memory_j},
+                          {"static_j", rollup.static_j},
+                          {"control_j", rollup.control_j}};
     auto& events = document["events"] = nlohmann::ordered_json::array();
     for (const EnergyItem& item : energy_items(result))
         events.push_back({{"event", item.event},
@@ -279,9 +223,9 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
         for (const SubgraphEstimate& s : e.subgraphs) {
             nlohmann::ordered_json entry{{"name", result.partition->subgraphs[s.index].name},
                                          {"energy_j", s.energy.total()}};
-            const Parts parts = parts_of(s.energy);
-            for (std::size_t p = 0; p < kPartCount; ++p)
-                entry[std::string(kPartKeys[p])] = parts[p];
+            const EnergyParts parts = parts_of(s.energy);
+            for (std::size_t p = 0; p < kEnergyPartCount; ++p)
+                entry[std::string(kEnergyPartKeys[p])] = parts[p];
             list.push_back(std::move(entry));
         }
     }
@@ -300,6 +244,8 @@ Report describe_energy(std::span<const Result> results, const EnergyView& view) 
                           Tone::bad});
             continue;
         }
+        for (std::string& line : rollup_lines(result))
+            report.blocks.push_back(Paragraph{std::move(line)});
         report.blocks.push_back(account(result));
         report.blocks.push_back(conditions(result));
         if (view.subgraphs && result.partition)

@@ -74,6 +74,14 @@ GenerationColumns generation_columns(bool serving) {
                   [](G g) { return g.tokens_per_s_total; });
     add_estimated(columns, {"Energy", "J/token", "energy_per_token_j"}, 1,
                   [](G g) { return g.energy_per_token_j; });
+    add_estimated(columns, {"Energy", "J/prompt token", "energy_per_prompt_token_j", Align::right, 2}, 1,
+                  [](G g) { return g.energy_per_prompt_token_j(); });
+    add_estimated(columns, {"Energy", "J/request", "energy_per_request_j", Align::right, 2}, 1,
+                  [](G g) { return g.energy_per_request_j(); });
+    add_estimated(columns, {"Power", "W/device", "power_per_device_w", Align::right, 1}, 1,
+                  [](G g) { return g.power_per_device_w(); });
+    add_estimated(columns, {"Power", "W/replica", "power_w", Align::right, 2}, 1,
+                  [](G g) { return g.power_per_device_w() * g.devices; });
     add_number(columns, {"Weights", "GB", "weight_bytes"}, 1e9, [](G g) { return g.weight_bytes; });
     add_number(columns, {"KV cache", "GB", "kv_cache_bytes"}, 1e9, [](G g) { return g.kv_cache_bytes; });
     add_number(columns, {"Need/device", "GB", "memory_bytes_per_device", Align::right, 1}, 1e9,
@@ -111,14 +119,16 @@ Table generation_table(std::span<const Result> results) {
 }
 
 Paragraph generation_definitions(const GenerationEstimate& g) {
-    std::string text = fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
-                                   "over the steps of tokens 2 to {:.0f}, "
-                                   "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
-                                   "sequence; total: of all {:.0f} in "
-                                   "the batch. Energy: of the decode steps, per sequence and token. KV "
-                                   "cache: at the last token.",
-                                   g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
-                                   g.prompt_tokens + g.generate_tokens - 1, g.batch);
+    std::string text =
+        fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
+                    "over the steps of tokens 2 to {:.0f}, "
+                    "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
+                    "sequence; total: of all {:.0f} in "
+                    "the batch. Energy: of the decode steps, per sequence and token; of the "
+                    "prompt's pass, per token of it; of a whole request. Power: mean of one device "
+                    "over the answer. KV cache: at the last token.",
+                    g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
+                    g.prompt_tokens + g.generate_tokens - 1, g.batch);
     return {text, Tone::muted};
 }
 

@@ -47,6 +47,10 @@ Json generation_json(const GenerationEstimate& g, bool ok) {
         {"energy_per_token_j", number(stepped, g.energy_per_token_j)},
         {"energy_per_token_low_j", number(stepped, g.energy_per_token_interval.low)},
         {"energy_per_token_high_j", number(stepped, g.energy_per_token_interval.high)},
+        {"energy_per_prompt_token_j", number(ok, g.energy_per_prompt_token_j())},
+        {"energy_per_request_j", number(ok, g.energy_per_request_j())},
+        {"power_per_device_w", number(ok, g.power_per_device_w())},
+        {"power_w", number(ok, g.power_per_device_w() * g.devices)},
         {"steps", steps}};
     const SaturatedServing& s = g.serving;
     json["serving"] = s.sequences > 0 ? Json{{"sequences", s.sequences},

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
@@ -21,9 +22,9 @@ namespace {
 constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
-constexpr std::array<std::string_view, 9> kOptional = {"image_size", "sequence",      "power_mode",
-                                                       "weight",     "note",          "source_date",
-                                                       "phase",      "prompt_tokens", "generated_tokens"};
+constexpr std::array<std::string_view, 11> kOptional = {
+    "image_size", "sequence",      "power_mode",       "weight",   "note",    "source_date",
+    "phase",      "prompt_tokens", "generated_tokens", "boundary", "replicas"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
 std::optional<double> number_in(const std::string& text) {
@@ -32,6 +33,18 @@ std::optional<double> number_in(const std::string& text) {
     if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(value))
         return std::nullopt;
     return value;
+}
+
+/// What a note says where a file has no column for it: servers are measured at the wall, boards at their own
+/// supply, accelerators by the sensor on theirs.
+PowerBoundary boundary_in(std::string note) {
+    std::transform(note.begin(), note.end(), note.begin(), [](unsigned char c) { return std::tolower(c); });
+    const auto says = [&](std::string_view words) { return note.find(words) != std::string::npos; };
+    if (says("wall power") || says("wall energy"))
+        return PowerBoundary::wall;
+    if (says("board power") || says("board input power"))
+        return PowerBoundary::board;
+    return says("nvml") ? PowerBoundary::rail : PowerBoundary::chip;
 }
 
 class TableReader {
@@ -133,6 +146,19 @@ class TableReader {
         return text;
     }
 
+    void read_boundary(const CsvRecord& record, MeasuredRow& row) {
+        const std::string text = field(record, "boundary");
+        if (text.empty()) {
+            row.boundary = boundary_in(row.note);
+            return;
+        }
+        if (const auto boundary = parse_power_boundary(text))
+            row.boundary = *boundary;
+        else
+            bad(record, "boundary", fmt::format("\"{}\" is not a boundary of power", text),
+                "use rail, chip, module, board or wall");
+    }
+
     void read_row(const CsvRecord& record) {
         usable_ = true;
         if (record.fields.size() != width_) {
@@ -179,6 +205,8 @@ class TableReader {
         row.phase = field(record, "phase");
         row.prompt_tokens = field(record, "prompt_tokens");
         row.generated_tokens = field(record, "generated_tokens");
+        row.replicas = positive(record, "replicas", 1);
+        read_boundary(record, row);
         if (usable_ && !ids_.insert(row.id).second) {
             usable_ = false;
             report(FindingKind::duplicate, Severity::error, fmt::format("line {}, id", record.line),

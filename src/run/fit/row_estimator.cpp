@@ -1,6 +1,6 @@
 #include "archsim/run/validate.hpp"
 
-#include "estimate/wall_power.hpp"
+#include "run/fit/measured_power.hpp"
 #include "run/fit/measured_stack.hpp"
 #include "run/fit/measured_workload.hpp"
 #include "run/fit/served_row.hpp"
@@ -35,6 +35,13 @@ Prediction without_estimate(std::string status, std::string reason) {
     return prediction;
 }
 
+/// Relative width of the machine's power.
+Spread power_spread(const Machine& machine, const std::string& regime) {
+    return machine.uncertainty
+               ? machine.uncertainty->spread(SpreadOf::power, *machine.device, *machine.runtime, regime)
+               : Spread{};
+}
+
 /// Bounds of a quantity that falls when time rises.
 Interval scaled(const Interval& interval, double factor) {
     return {interval.low * factor, interval.high * factor};
@@ -53,11 +60,6 @@ std::int64_t compiled_context(const std::string& note) {
     constexpr std::string_view kPhrase = "context length ";
     const auto at = note.find(kPhrase);
     return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
-}
-
-/// Boards are measured at their own supply, servers and benchmark submissions at the wall: the row says so.
-bool at_the_wall(const MeasuredRow& row) {
-    return row.note.find("wall ") != std::string::npos;
 }
 
 /// Offline rows that time every batch with its copies in and out say so; the copies of the others overlap.
@@ -148,11 +150,13 @@ struct RowEstimator::State {
         return *best;
     }
 
-    Prediction network(const MeasuredRow& row, const Overrides& overrides);
-    Prediction language(const MeasuredRow& row, const Overrides& overrides);
+    /// `parts`, where given, are filled for rows of power.
+    Prediction network(const MeasuredRow& row, const Overrides& overrides, PowerParts* parts);
+    Prediction language(const MeasuredRow& row, const Overrides& overrides, PowerParts* parts);
 };
 
-Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides) {
+Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides,
+                                        PowerParts* parts) {
     const MeasuredWorkload workload = find_workload(session.catalogue(), row);
     if (workload.entry == nullptr)
         return without_estimate("unsupported", workload.problem);
@@ -178,9 +182,9 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         prediction.low = interval.low;
         prediction.high = interval.high;
     };
-    const double board_w = estimate.power_w;
-    const double wall_w = wall_power(*result.machine, board_w, row.devices).total();
-    const double drawn_w = at_the_wall(row) ? wall_w : board_w * row.devices;
+    const PoweredRow powered{row, *result.machine, estimate, 1, row.devices};
+    if (parts != nullptr)
+        *parts = parts_of_power(powered, 1 / (estimate.throughput_per_s * row.devices));
     switch (row.metric) {
     case MeasuredMetric::latency_ms:
         take(estimate.latency_s * kMilli, scaled(estimate.latency_interval, kMilli));
@@ -190,15 +194,14 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
         break;
     case MeasuredMetric::power_w: {
         const Machine& machine = *result.machine;
-        const Spread power = machine.uncertainty
-                                 ? machine.uncertainty->spread(SpreadOf::power, *machine.device,
-                                                               *machine.runtime, prediction.regime)
-                                 : Spread{};
-        take(drawn_w, {drawn_w * power.low, drawn_w * power.high});
+        const double stated_w = stated_power(powered);
+        const Spread power = power_spread(machine, prediction.regime);
+        take(stated_w, {stated_w * power.low, stated_w * power.high});
         break;
     }
     case MeasuredMetric::energy_mj: {
-        const double factor = board_w > 0 ? drawn_w / (board_w * row.devices) : 1;
+        const double device_w = estimate.power_w * row.devices;
+        const double factor = device_w > 0 ? drawn_power(powered) / device_w : 1;
         take(estimate.energy.total() / estimate.batch * factor * kMilli,
              scaled(estimate.energy_interval, factor * kMilli));
         break;
@@ -207,7 +210,8 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
     return prediction;
 }
 
-Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides) {
+Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides,
+                                         PowerParts* parts) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
         return without_estimate("unsupported",
                                 "prompts of variable length, whose distribution is not published");
@@ -216,7 +220,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
     asked->scenario = Scenario::latency; // a saturated server is a phase of its own
-    asked->devices = row.devices;
+    asked->devices = row.devices / row.replicas;
     const auto device = session.hardware().device(row.hardware).device;
     const auto runtime = session.hardware().runtime_for(*device, asked->stack);
     const auto name_machine = [&](Prediction& prediction) {
@@ -232,15 +236,21 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
                         .generate = tokens_of(row.generated_tokens),
                         .context = compiled_context(row.note)};
-    const GenerationPhase phase = row.phase == "prefill"  ? GenerationPhase::prefill
-                                  : row.phase == "decode" ? GenerationPhase::decode
-                                  : row.scope == "offline" && !row.batch
-                                      ? GenerationPhase::saturated // as many requests as fit
-                                      : GenerationPhase::generate;
+    const GenerationPhase phase =
+        row.phase == "prefill"                 ? GenerationPhase::prefill
+        : row.phase == "decode"                ? GenerationPhase::decode
+        : row.phase == "saturated"             ? GenerationPhase::saturated // `batch` requests at once
+        : row.scope == "offline" && !row.batch ? GenerationPhase::saturated // as many as fit
+                                               : GenerationPhase::generate;
     if (phase != GenerationPhase::decode && prompt.tokens < 1)
         return without_estimate("unsupported", "the row does not say how long its prompts are");
-    const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
-                                                phase, row.batch.value_or(1), prompt);
+    if (phase == GenerationPhase::generate && row.metric != MeasuredMetric::latency_ms &&
+        row.metric != MeasuredMetric::throughput_per_s)
+        return without_estimate("unsupported",
+                                "power and energy of prompts and generation together are not compared");
+    const std::int64_t batch = row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1);
+    const PhaseEstimate answer =
+        estimate_phase(session, *generator(row.model), hardware_name(row), *asked, phase, batch, prompt);
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;
@@ -257,21 +267,23 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
         prediction.predicted = answer.tokens_per_s;
         prediction.low = high > 0 ? prediction.predicted / high : 0;
         prediction.high = low > 0 ? prediction.predicted / low : 0;
-    } else if (phase == GenerationPhase::generate) {
-        return without_estimate("unsupported",
-                                "power and energy of prompts and generation together are not compared");
-    } else if (row.metric == MeasuredMetric::power_w) { // of one chip, at the board
-        const double watts = step.power_w / row.devices;
-        const double factor = step.energy_per_inference_j > 0 ? watts / step.energy_per_inference_j : 0;
-        prediction.predicted = watts;
-        prediction.low = step.energy_interval.low * factor;
-        prediction.high = step.energy_interval.high * factor;
-    } else { // of all chips, per token
-        const double joules = answer.tokens_per_s > 0 ? step.power_w / answer.tokens_per_s : 0;
-        const double factor = step.energy_per_inference_j > 0 ? joules / step.energy_per_inference_j : 0;
-        prediction.predicted = joules * kMilli;
-        prediction.low = step.energy_interval.low * factor * kMilli;
-        prediction.high = step.energy_interval.high * factor * kMilli;
+    } else {
+        const double copies = row.replicas;
+        const PoweredRow powered{row, *answer.machine, step, asked->devices, copies};
+        if (parts != nullptr)
+            *parts = parts_of_power(powered, 1 / (copies * answer.tokens_per_s));
+        if (row.metric == MeasuredMetric::power_w) {
+            const Spread power = power_spread(*answer.machine, prediction.regime);
+            prediction.predicted = stated_power(powered);
+            prediction.low = prediction.predicted * power.low;
+            prediction.high = prediction.predicted * power.high;
+        } else {
+            const double joules = step.energy.total() / step.batch;
+            prediction.predicted = drawn_power(powered) / (copies * answer.tokens_per_s) * kMilli;
+            const double factor = joules > 0 ? prediction.predicted / joules : 0;
+            prediction.low = joules > 0 ? factor * step.energy_interval.low : prediction.predicted;
+            prediction.high = joules > 0 ? factor * step.energy_interval.high : prediction.predicted;
+        }
     }
     return prediction;
 }
@@ -290,9 +302,23 @@ const Session& RowEstimator::session() const {
 
 Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides) const {
     try {
-        return row.phase.empty() ? state_->network(row, overrides) : state_->language(row, overrides);
+        return row.phase.empty() ? state_->network(row, overrides, nullptr)
+                                 : state_->language(row, overrides, nullptr);
     } catch (const Error& problem) {
         return without_estimate("unsupported", problem.what());
+    }
+}
+
+std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row) const {
+    if (row.metric != MeasuredMetric::power_w)
+        return std::nullopt;
+    PowerParts parts;
+    try {
+        const Prediction prediction = row.phase.empty() ? state_->network(row, nullptr, &parts)
+                                                        : state_->language(row, nullptr, &parts);
+        return prediction.ok() ? std::optional(parts) : std::nullopt;
+    } catch (const Error&) {
+        return std::nullopt;
     }
 }
 

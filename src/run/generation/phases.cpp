@@ -42,9 +42,10 @@ void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t b
         return;
     }
     case GenerationPhase::saturated: {
-        const SaturatedServing serving = serve_saturated(runner, q, out.step);
+        const SaturatedServing serving = serve_saturated(runner, q, out.step, sequences);
         out.latency_s = serving.step_s;
         out.tokens_per_s = serving.tokens_per_s;
+        out.energy_per_token_j = serving.energy_per_token_j;
         return;
     }
     }
@@ -65,6 +66,7 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
     }
     try {
         runner->use_chips(std::max(1.0, conditions.devices));
+        out.machine = runner->shared_machine();
         price_phase(*runner, phase, batch, prompt, out);
         out.status = out.step.status;
         out.reason = out.step.reason;

@@ -21,11 +21,14 @@ struct PhaseEstimate {
     Status status = Status::ok;
     std::string reason;   ///< one sentence when not ok
     double latency_s = 0; ///< prefill: to the first token; decode, saturated: one step; generate: the batch
-    double tokens_per_s = 0; ///< prefill: prompt tokens; otherwise generated tokens
-    Estimate step;           ///< the pass that decides (decode step for `generate`)
+    double tokens_per_s = 0;                ///< prefill: prompt tokens; otherwise generated tokens
+    Estimate step;                          ///< the pass that decides (decode step for `generate`)
+    double energy_per_token_j = 0;          ///< saturated: of all chips, prompts included
+    std::shared_ptr<const Machine> machine; ///< null where the model does not run on it
 };
 
-/// `prompt.tokens` or `prompt.generate` may be 0 where a measurement has none. Never throws for a device.
+/// `prompt.tokens` or `prompt.generate` may be 0 where a measurement has none. `batch` 0 lets a saturated
+/// server run as many sequences as its memory holds. Never throws for a device.
 PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model, std::string_view device,
                              const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
                              const Prompt& prompt);

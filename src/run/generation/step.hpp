@@ -59,7 +59,9 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
 /// weights once for both, attention runs for each. `share` is the part of `prefill` that one step holds.
 NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share);
 
-/// A server that always has requests waiting. `status` of `step` tells why nothing fits.
-SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& prompt, Estimate& step);
+/// A server that always has requests waiting and runs `at_most` of them at once, or as many as its memory
+/// holds where that is 0. `status` of `step` tells why nothing fits.
+SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& prompt, Estimate& step,
+                                 double at_most = 0);
 
 } // namespace archsim

@@ -1,0 +1,29 @@
+#pragma once
+// Estimates of power and energy against measurements: apart from time, by where they were measured.
+
+#include "archsim/compare/validation.hpp"
+#include "archsim/core/export.hpp"
+#include "archsim/estimate/power_boundary.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// Rows of one metric at one boundary. Empty names stand for all of them.
+struct PowerGroup {
+    MeasuredMetric metric = MeasuredMetric::power_w;
+    std::optional<PowerBoundary> boundary;
+    std::string family, regime;
+    ErrorStatistics errors;
+    RankAgreement devices;  ///< order of devices on the same workload
+    std::string worst;      ///< id of the row that is farthest off
+    double worst_error = 0; ///< its predicted / measured - 1
+};
+
+/// Groups of the trusted rows of power and energy: each metric as a whole, then at each boundary, then by
+/// family and regime at each boundary; those without rows are left out.
+ARCHSIM_API std::vector<PowerGroup> power_groups(const Validation& validation);
+
+} // namespace archsim

@@ -1,0 +1,45 @@
+#include "run/fit/measured_power.hpp"
+
+#include "estimate/wall_power.hpp"
+
+namespace archsim {
+
+namespace {
+
+/// Of all of the row's devices, alone.
+double device_power(const PoweredRow& p) {
+    return p.estimate.power_w * p.copies;
+}
+
+/// From watts of everything to watts as stated.
+double stated_share(const PoweredRow& p) {
+    return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.chips * p.copies);
+}
+
+} // namespace
+
+double drawn_power(const PoweredRow& p) {
+    const double devices = p.chips * p.copies;
+    return wall_power(p.machine, device_power(p) / devices, devices).at(p.row.boundary);
+}
+
+double stated_power(const PoweredRow& p) {
+    return drawn_power(p) * stated_share(p);
+}
+
+PowerParts parts_of_power(const PoweredRow& p, double item_s) {
+    PowerParts parts;
+    parts.family = name_of(p.machine.device->family);
+    parts.item_s = item_s;
+    const double drawn = drawn_power(p), devices = p.chips * p.copies;
+    // The supply loses a share of what it passes on.
+    const double nothing = wall_power(p.machine, 0, devices).at(p.row.boundary);
+    const double scale = (drawn - nothing) / p.estimate.energy.total() * stated_share(p);
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        parts.event_w[e] = p.estimate.energy.joules[e] * scale;
+    parts.static_w = p.estimate.energy.static_joules * scale;
+    parts.outside_w = nothing * stated_share(p);
+    return parts;
+}
+
+} // namespace archsim

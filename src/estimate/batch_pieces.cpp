@@ -71,7 +71,8 @@ struct Cost {
 class Joiner {
   public:
     Joiner(const Machine& machine, double clock_ratio, BatchLevel& larger, BatchInPieces& in_pieces)
-        : machine_(machine), static_w_(static_power_at(machine, clock_ratio)), clock_ratio_(clock_ratio), prices_(machine, clock_ratio),
+        : machine_(machine), static_w_(static_power_at(machine, clock_ratio)), clock_ratio_(clock_ratio),
+          prices_(machine, clock_ratio),
           prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), batch_(*larger.work),
           pieces_(in_pieces.pieces), whole_(larger.whole.schedule), before_(costs(pieces_, in_pieces.joules)),
           behind_(costs(whole_, larger.joules)) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace archsim {
@@ -14,7 +15,11 @@ constexpr double kMillion = 1e6, kSecondsPerHour = 3600;
 constexpr std::int64_t kMostChips = 4096;
 
 std::int64_t* part_of(Parallelism& p, std::string_view key) {
-    return key == "tp" ? &p.tensor : key == "pp" ? &p.pipeline : key == "dp" ? &p.data : nullptr;
+    return key == "tp"   ? &p.tensor
+           : key == "pp" ? &p.pipeline
+           : key == "dp" ? &p.data
+           : key == "ep" ? &p.experts
+                         : nullptr;
 }
 
 std::optional<double> usd_per_million(const ServingResult& r, double share, std::int64_t tokens) {
@@ -42,18 +47,23 @@ Parallelism parse_parallelism(std::string_view text) {
         const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), value);
         if (!part || problem != std::errc() || end != number.data() + number.size() || value < 1 ||
             value > kMostChips)
-            throw UsageError(fmt::format("--parallel: \"{}\" is none of tp=N, pp=N, dp=N with N from 1 to {}",
-                                         item, kMostChips));
+            throw UsageError(
+                fmt::format("--parallel: \"{}\" is none of tp=N, pp=N, dp=N, ep=N with N from 1 to {}", item,
+                            kMostChips));
         *part = value;
         text.remove_prefix(std::min(comma + 1, text.size()));
     }
+    if (p.experts > 1 && p.experts % p.tensor != 0)
+        throw UsageError(fmt::format("--parallel: ep={} is no multiple of tp={}: every group of chips that "
+                                     "share a layer holds whole experts",
+                                     p.experts, p.tensor));
     return p;
 }
 
 std::string to_string(const Parallelism& p) {
     std::string text;
-    for (const auto& [key, value] :
-         {std::pair("tp", p.tensor), std::pair("pp", p.pipeline), std::pair("dp", p.data)})
+    for (const auto& [key, value] : {std::pair("tp", p.tensor), std::pair("pp", p.pipeline),
+                                     std::pair("dp", p.data), std::pair("ep", p.experts)})
         if (value > 1)
             text += fmt::format("{}{}={}", text.empty() ? "" : ",", key, value);
     return text.empty() ? "1 chip" : text;
@@ -71,6 +81,20 @@ std::optional<double> ServingResult::usd_per_million_output() const {
 
 std::optional<double> ServingResult::usd_per_million_prompt() const {
     return usd_per_million(*this, prompt_share(outcome), outcome.prompt_tokens);
+}
+
+std::vector<bool> serving_frontier(std::span<const ServingResult> results) {
+    std::vector<bool> on(results.size(), false);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        const ServingResult& r = results[i];
+        on[i] = r.ok && std::none_of(results.begin(), results.end(), [&](const ServingResult& other) {
+                    return other.ok && other.tokens_per_chip() >= r.tokens_per_chip() &&
+                           other.tokens_per_user() >= r.tokens_per_user() &&
+                           (other.tokens_per_chip() > r.tokens_per_chip() ||
+                            other.tokens_per_user() > r.tokens_per_user());
+                });
+    }
+    return on;
 }
 
 } // namespace archsim

@@ -26,6 +26,7 @@ Json money_or_null(std::optional<double> value) {
 Json served_run(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     return {{"rate_per_s", positive_or_null(r.rate_per_s)},
+            {"in_flight", r.in_flight > 0 ? Json(r.in_flight) : Json(nullptr)},
             {"capacity_per_s", positive_or_null(r.capacity_per_s)},
             {"overloaded", r.overloaded},
             {"time_to_first_token_s", serving_percentiles(s.time_to_first_s)},
@@ -34,6 +35,8 @@ Json served_run(const ServingResult& r) {
             {"step_interval", {r.step_low, r.step_high}},
             {"requests_per_s", s.requests_per_s},
             {"output_tokens_per_s", s.output_tokens_per_s},
+            {"output_tokens_per_s_per_chip", r.tokens_per_chip()},
+            {"output_tokens_per_s_per_user", r.tokens_per_user()},
             {"prompt_tokens_per_s", s.prompt_tokens_per_s},
             {"utilization", s.utilization},
             {"mean_in_system", s.mean_in_system},
@@ -62,7 +65,8 @@ Json serving_row(const ServingResult& r) {
             {"parallelism",
              {{"tensor", r.parallelism.tensor},
               {"pipeline", r.parallelism.pipeline},
-              {"data", r.parallelism.data}}},
+              {"data", r.parallelism.data},
+              {"experts", r.parallelism.experts}}},
             {"status", r.ok ? "ok" : "failed"},
             {"reason", r.ok ? Json(nullptr) : Json(r.reason)},
             {"notes", r.notes},

@@ -51,7 +51,8 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
                            std::int64_t longest)
     : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, kShortest)),
       longest_(std::max(longest, kShortest)) {
-    runner_.use_chips(static_cast<double>(parallelism.tensor));
+    runner_.share(static_cast<double>(parallelism.tensor),
+                  parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
     runner_.ignore_capacity();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
@@ -150,8 +151,10 @@ EnginePrices::Point EnginePrices::mixed(double sequences, double prompt) {
 
 StepCost EnginePrices::price(const StepLoad& load) {
     const auto stages = static_cast<double>(parallelism_.pipeline);
-    const auto share = static_cast<std::int64_t>(std::ceil(static_cast<double>(load.sequences) / stages));
-    const double prompt_tokens = std::ceil(static_cast<double>(load.prompt_tokens) / stages);
+    // Every group of a stage has its part of the batch, and all wait for the largest.
+    const double parts = stages * static_cast<double>(parallelism_.groups());
+    const auto share = static_cast<std::int64_t>(std::ceil(static_cast<double>(load.sequences) / parts));
+    const double prompt_tokens = std::ceil(static_cast<double>(load.prompt_tokens) / parts);
     const double past = load.prompt_keys - static_cast<double>(load.prompt_tokens) / 2;
     Point whole, alone;
     if (share > 0)
@@ -172,7 +175,12 @@ StepCost EnginePrices::price(const StepLoad& load) {
         const Machine& m = runner_.machine();
         const auto rows = static_cast<double>(share * load.verified) + prompt_tokens;
         const double bytes = kActivationBytes * rows * hidden_;
-        const double rate = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
+        const auto stage_chips = static_cast<double>(parallelism_.stage_chips());
+        const Device& device = *m.device;
+        const bool apart = device.node_chips > 0 && device.network_bandwidth.known() &&
+                           stages * stage_chips > device.node_chips && stage_chips >= device.node_chips;
+        const double link = apart ? device.network_bandwidth.value : m.rate(Resource::link_bytes);
+        const double rate = link * m.param(Parameter::link_efficiency, 1);
         hops = (stages - 1) * (m.param(Parameter::link_latency, 0) + (rate > 0 ? bytes / rate : 0));
         // A prompt alone fills the stages once before they work side by side.
         if (share == 0)
@@ -186,7 +194,8 @@ StepCost EnginePrices::price(const StepLoad& load) {
 }
 
 Estimate EnginePrices::typical_step(std::int64_t sequences) const {
-    return runner_.price(*runner_.work(std::max<std::int64_t>(1, sequences), 1, middle_), true);
+    const std::int64_t part = sequences / (parallelism_.pipeline * parallelism_.groups());
+    return runner_.price(*runner_.work(std::max<std::int64_t>(1, part), 1, middle_), true);
 }
 
 } // namespace archsim

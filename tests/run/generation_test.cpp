@@ -214,12 +214,44 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     const double outside = small.estimate.memory.peak_bytes - small.estimate.memory.capacity_bytes,
                  link = small.machine->rate(Resource::host_link_bytes),
                  table = 2.0 * 128256 * 4096 / small.estimate.memory.weight_bytes;
-    const std::string wait = small.estimate.reason.substr(small.estimate.reason.find("at least ") + 9);
-    CHECK(std::stod(wait) == Approx(1e3 * outside * (1 - table) / link).epsilon(0.01));
+    REQUIRE_FALSE(small.generation->offload.empty());
+    const OffloadChoice& layers = small.generation->offload.front();
+    CHECK(layers.part == "layers");
+    CHECK(layers.bytes == Approx(outside));
+    const double wait = outside * (1 - table) / link;
+    CHECK(layers.per_token_low_s >= wait * 0.99);
+    // The step itself reads the weights at the speed of the memory: two devices do it with half of them each.
+    CHECK(layers.per_token_high_s > wait * 0.99 + small.estimate.memory.weight_bytes * (1 - table) / 320e9);
+    CHECK(layers.per_token_high_s <= 2 * layers.per_token_low_s * 1.001);
+    CHECK(small.estimate.reason.find("of the layers in host memory") != std::string::npos);
+    // No cache is as large as what is missing, and there are no experts.
+    CHECK(small.generation->offload.size() == 1);
     const Result several = answer("TPU-v5e", Precision::bf16, {}, 0);
     REQUIRE(several.ok());
     CHECK(several.generation->devices == 2);
     CHECK(several.generation->memory_bytes < 16e9);
+}
+
+TEST_CASE("experts in host memory wait for those that a token takes", "[generation]") {
+    const Session& session = laws::session();
+    Prompt prompt;
+    prompt.tokens = 512;
+    prompt.generate = 64;
+    const Result r = session.estimate({.model = session.load("mixtral-8x7b"), .batch = 1, .prompt = prompt},
+                                      "A100", options_of(Precision::fp16));
+    REQUIRE(r.estimate.status == Status::does_not_fit);
+    INFO(r.estimate.reason);
+    REQUIRE(r.generation->offload.size() == 2);
+    const OffloadChoice &layers = r.generation->offload[0], &experts = r.generation->offload[1];
+    CHECK(experts.part == "experts");
+    const double link = r.machine->rate(Resource::host_link_bytes);
+    // A token takes two of the eight experts of each of 32 layers: a quarter of their bytes.
+    CHECK(experts.per_token_low_s == Approx(experts.bytes / 4 / link).epsilon(0.01));
+    CHECK(experts.per_token_high_s > experts.per_token_low_s);
+    // Of all layers it reads a little more: attention is read whole.
+    CHECK(layers.per_token_low_s > experts.per_token_low_s);
+    // A prompt of 512 tokens touches every expert.
+    CHECK(experts.first_token_low_s == Approx(experts.bytes / link).epsilon(0.01));
 }
 
 TEST_CASE("a mixed step does the work of both and reads weights once", "[generation]") {

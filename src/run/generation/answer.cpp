@@ -1,6 +1,7 @@
 // A prompt and its answer: the passes that are priced, and the whole that they add up to.
 
 #include "archsim/estimate/algebra.hpp"
+#include "run/generation/offload.hpp"
 #include "run/generation/prepared_prompt.hpp"
 #include "run/generation/step.hpp"
 
@@ -117,29 +118,15 @@ class AnswerBuilder {
             : g_.devices_needed > 0        ? std::string("the workspace of its kernels takes the rest")
             : linked ? fmt::format("{:.0f} devices do not hold it either", kLargestGroup)
                      : std::string("it has no link to others of its kind");
+        g_.offload = offload_choices(runner_, batch_, prompt_,
+                                     std::max(prompt_ + q_.generate / 2, std::int64_t{1}), need);
+        const std::string kept = in_words(g_.offload);
         result_.estimate.status = Status::does_not_fit;
         result_.estimate.reason =
             fmt::format("needs {}{}, the device has {}; {}{}", gigabytes(need.peak_bytes),
                         g_.devices > 1 ? " on each device" : "", gigabytes(need.capacity_bytes), more,
-                        with_host_memory(need));
+                        kept.empty() ? "" : "; " + kept);
         return false;
-    }
-
-    /// What it would take to keep the weights that do not fit in host memory: those of them that a step reads
-    /// cross the host link once per token, whatever else overlaps.
-    std::string with_host_memory(const MemoryEstimate& need) const {
-        const double link = runner_.machine().rate(Resource::host_link_bytes);
-        const double outside = need.peak_bytes - need.capacity_bytes;
-        if (link <= 0 || outside > need.weight_bytes)
-            return {};
-        const auto step = runner_.work(batch_, 1, prompt_);
-        double read = 0;
-        for (const SubgraphWork& part : step->subgraphs)
-            read += part.weight_bytes * part.repeat;
-        const double share = step->weight_bytes > 0 ? std::min(1.0, read / step->weight_bytes) : 1;
-        return fmt::format("; with {} of the weights in host memory every token waits at least {:.3g} ms for "
-                           "them",
-                           gigabytes(outside), 1e3 * outside * share / link);
     }
 
     bool failed(const Estimate& e) {

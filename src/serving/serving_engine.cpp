@@ -119,13 +119,14 @@ bool Engine::begin_step(double now, const std::vector<ServedRequest>& requests, 
 /// What the step holds, once it is known who is in it.
 void Engine::count_load() {
     double contexts = 0, keys = 0;
-    load_.sequences = load_.prompt_tokens = 0;
+    load_.sequences = load_.prompts = load_.prompt_tokens = 0;
     for (const Sequence& s : running_)
         if (s.prompt_left == 0) {
             ++load_.sequences;
             contexts += static_cast<double>(s.context);
         } else if (s.chunk > 0) {
             const auto chunk = static_cast<double>(s.chunk);
+            ++load_.prompts;
             load_.prompt_tokens += s.chunk;
             keys += chunk * (static_cast<double>(s.context) + (chunk + 1) / 2);
         }

@@ -232,6 +232,38 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     CHECK(several.generation->memory_bytes < 16e9);
 }
 
+TEST_CASE("ways to share a model in one answer", "[generation]") {
+    const auto shared = [](const Parallelism& way, std::int64_t batch) {
+        Prompt prompt;
+        prompt.parallel = way;
+        return answer("H100", Precision::fp16, prompt, 1, batch);
+    };
+    // Devices that share every layer are what Conditions::devices says.
+    const Result two = shared({.tensor = 2}, 4), same = answer("H100", Precision::fp16, {}, 2, 4);
+    REQUIRE(two.ok());
+    CHECK(two.estimate.latency_s == Approx(same.estimate.latency_s));
+    CHECK(two.estimate.energy.total() == Approx(same.estimate.energy.total()));
+    // Copies have half the batch each.
+    const Result copies = shared({.data = 2}, 8), one = answer("H100", Precision::fp16, {}, 1, 4);
+    REQUIRE(copies.ok());
+    CHECK(copies.generation->devices == 2);
+    CHECK(copies.estimate.latency_s == Approx(one.estimate.latency_s));
+    CHECK(copies.generation->tokens_per_s_total == Approx(2 * one.generation->tokens_per_s_total));
+    CHECK(copies.generation->energy_per_token_j == Approx(one.generation->energy_per_token_j));
+    // Two stages: the way of a token is as long, and 4 x 4096 values of 16 bits cross once.
+    const Result stages = shared({.pipeline = 2}, 4);
+    REQUIRE(stages.ok());
+    const Machine& m = *stages.machine;
+    const double hop = m.param(Parameter::link_latency, 0) +
+                       2.0 * 4 * 4096 / (450e9 * m.param(Parameter::link_efficiency, 1));
+    CHECK(stages.generation->time_per_output_token_s ==
+          Approx(one.generation->time_per_output_token_s + hop).epsilon(1e-6));
+    CHECK(stages.estimate.memory.weight_bytes == Approx(one.estimate.memory.weight_bytes / 2));
+    CHECK(stages.generation->energy_per_token_j > one.generation->energy_per_token_j);
+    CHECK(shared({.data = 2}, 3).estimate.status == Status::unsupported);
+    CHECK(shared({.experts = 2}, 2).estimate.reason.find("no experts") != std::string::npos);
+}
+
 TEST_CASE("experts in host memory wait for those that a token takes", "[generation]") {
     const Session& session = laws::session();
     Prompt prompt;

@@ -16,7 +16,8 @@ namespace archsim {
 struct StepLoad {
     std::int64_t sequences = 0;     ///< that generate
     double context = 0;             ///< mean positions in their caches
-    std::int64_t prompt_tokens = 0; ///< of prompts, all together
+    std::int64_t prompts = 0;       ///< that are processed
+    std::int64_t prompt_tokens = 0; ///< of them, all together
     double prompt_keys = 0;         ///< mean positions that each of those attends to
     std::int64_t verified = 1;      ///< tokens of a generating sequence: 1, and the drafted ones
 };

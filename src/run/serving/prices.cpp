@@ -1,5 +1,7 @@
 #include "run/serving/prices.hpp"
 
+#include "run/generation/stages.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +14,6 @@ constexpr std::array<std::int64_t, 24> kCounts = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
 // Shortest context and chunk of a prompt that are told apart.
 constexpr std::int64_t kShortest = 64;
-// Activations cross between stages in 16 bits.
-constexpr double kActivationBytes = 2;
 enum Tables : std::int64_t { kDecode, kMixed, kPrompt };
 
 /// Neighbours of `x` on a grid, and how far it lies between them.
@@ -154,7 +154,11 @@ StepCost EnginePrices::price(const StepLoad& load) {
     // Every group of a stage has its part of the batch, and all wait for the largest.
     const double parts = stages * static_cast<double>(parallelism_.groups());
     const auto share = static_cast<std::int64_t>(std::ceil(static_cast<double>(load.sequences) / parts));
-    const double prompt_tokens = std::ceil(static_cast<double>(load.prompt_tokens) / parts);
+    // A prompt is in one group.
+    const auto prompt_groups =
+        static_cast<double>(std::clamp<std::int64_t>(load.prompts, 1, parallelism_.groups()));
+    const double prompt_tokens =
+        std::ceil(static_cast<double>(load.prompt_tokens) / (stages * prompt_groups));
     const double past = load.prompt_keys - static_cast<double>(load.prompt_tokens) / 2;
     Point whole, alone;
     if (share > 0)
@@ -172,16 +176,8 @@ StepCost EnginePrices::price(const StepLoad& load) {
     // Every stage's chips work through all parts of the batch; between stages the activations cross a link.
     double hops = 0;
     if (parallelism_.pipeline > 1) {
-        const Machine& m = runner_.machine();
         const auto rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        const double bytes = kActivationBytes * rows * hidden_;
-        const auto stage_chips = static_cast<double>(parallelism_.stage_chips());
-        const Device& device = *m.device;
-        const bool apart = device.node_chips > 0 && device.network_bandwidth.known() &&
-                           stages * stage_chips > device.node_chips && stage_chips >= device.node_chips;
-        const double link = apart ? device.network_bandwidth.value : m.rate(Resource::link_bytes);
-        const double rate = link * m.param(Parameter::link_efficiency, 1);
-        hops = (stages - 1) * (m.param(Parameter::link_latency, 0) + (rate > 0 ? bytes / rate : 0));
+        hops = stage_hops(runner_.machine(), parallelism_, rows, hidden_);
         // A prompt alone fills the stages once before they work side by side.
         if (share == 0)
             hops += whole.seconds * (stages - 1) / stages;

@@ -99,6 +99,8 @@ class AnswerBuilder {
                 ? "states no link to others of its kind, so several of them cannot share a model"
             : way_.pipeline > 1 && hidden() <= 0
                 ? "the model does not say the width that crosses between pipeline stages"
+            : way_.chips() > way_.tensor && result_.conditions.scenario == Scenario::throughput
+                ? "serving with stages, copies or groups is what serve_model answers"
                 : nullptr;
         if (missing) {
             result_.estimate.status = Status::unsupported;
@@ -108,7 +110,8 @@ class AnswerBuilder {
     }
 
     double hidden() const {
-        const auto& lm = runner_.model().bound(batch_, 1, prompt_)->model().info.language_model;
+        const auto bound = runner_.model().bound(batch_, 1, prompt_);
+        const auto& lm = bound->model().info.language_model;
         return lm ? static_cast<double>(lm->hidden) : 0;
     }
 
@@ -202,6 +205,8 @@ class AnswerBuilder {
 
     bool price() {
         const bool keep = result_.conditions.keep_subgraphs;
+        if (way_.pipeline > 1) // a pass is that of all stages, of which a device holds one
+            runner_.ignore_capacity();
         Phase prompt;
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part) {
             Estimate e = runner_.price(*runner_.work(*runner_.model().bound_before(part, batch_)));

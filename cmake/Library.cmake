@@ -30,7 +30,7 @@ set(archsim_later
     report/blocks/statistic_cells
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
-    report/answers/serving run/serving/ run/session/discover_models run/session/regime run/sweep/ serving/)
+    report/answers/serving run/serving/ run/session/discover_models run/session/regime run/sweep/ serving/r serving/s)
 list(JOIN archsim_later "|" archsim_later_pattern)
 set(archsim_first_sources ${archsim_sources})
 set(archsim_later_sources ${archsim_sources})

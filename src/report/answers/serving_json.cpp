@@ -33,6 +33,7 @@ Json served_run(const ServingResult& r) {
             {"time_per_output_token_s", serving_percentiles(s.time_per_token_s)},
             {"end_to_end_s", serving_percentiles(s.end_to_end_s)},
             {"step_interval", {r.step_low, r.step_high}},
+            {"prompt_interval", {r.prompt_low, r.prompt_high}},
             {"requests_per_s", s.requests_per_s},
             {"output_tokens_per_s", s.output_tokens_per_s},
             {"output_tokens_per_s_per_chip", r.tokens_per_chip()},

@@ -45,19 +45,13 @@ std::int64_t tokens_in(const std::string& text) {
 
 // genai-perf as aiconfigurator and Dynamo call it: lengths of standard deviation 0, answers to their full
 // length, ten requests for each in flight after two to warm up, every prompt another (aiconfigurator,
-// eval/benchmarks/genai_perf_runner.py; dynamo, benchmarks/llm/perf.sh).
-ServedProtocol genai_perf(std::int64_t prompt, std::int64_t clients, std::string_view stack) {
+// eval/benchmarks/genai_perf_runner.py; dynamo, benchmarks/llm/perf.sh). Servers have their defaults: 8192
+// tokens in a step; TensorRT-LLM takes prompts whole (max_num_tokens, enable_chunked_prefill).
+ServedProtocol genai_perf(std::string_view stack) {
     ServedProtocol p;
     p.name = "genai-perf";
     p.warm_up = 2;
-    if (stack != "trt-llm")
-        return p;
-    // aiconfigurator starts TensorRT-LLM for the load: max_num_tokens = max_batch_size + prompt + 1500 in
-    // blocks of 32, whole prompts (generator/rule_plugin/trtllm.rule, extra_engine_args: chunked prefill
-    // off).
-    constexpr std::int64_t kSpare = 1500, kBlock = 32;
-    p.step_tokens = (clients + prompt + kSpare + kBlock - 1) / kBlock * kBlock;
-    p.chunked = false;
+    p.chunked = stack != "trt-llm";
     return p;
 }
 
@@ -67,8 +61,8 @@ ServedProtocol protocol_of(const MeasuredRow& row) {
     const std::int64_t prompt = tokens_in(row.prompt_tokens), output = tokens_in(row.generated_tokens);
     const bool known = std::find(kInferenceMaxLengths.begin(), kInferenceMaxLengths.end(),
                                  std::pair(prompt, output)) != kInferenceMaxLengths.end();
-    ServedProtocol p = known ? inference_max(prompt, output, row.runtime, row.devices)
-                             : genai_perf(prompt, row.batch.value_or(1), row.runtime);
+    ServedProtocol p =
+        known ? inference_max(prompt, output, row.runtime, row.devices) : genai_perf(row.runtime);
     p.prompt_tokens = prompt;
     p.output_tokens = output;
     return p;

@@ -57,8 +57,10 @@ Prediction predict_served(const Session& session, const Model& model, const Meas
     const double value =
         kMilliseconds * mean_wait(result.outcome, protocol.warm_up * clients, row.phase == kFirstToken);
     prediction.predicted = value;
-    prediction.low = prediction.unfitted_low = value * result.step_low;
-    prediction.high = prediction.unfitted_high = value * result.step_high;
+    // Waiting for the first token is waiting for prompts.
+    const bool first = row.phase == kFirstToken;
+    prediction.low = prediction.unfitted_low = value * (first ? result.prompt_low : result.step_low);
+    prediction.high = prediction.unfitted_high = value * (first ? result.prompt_high : result.step_high);
     prediction.regime = result.step_bound;
     return prediction;
 }

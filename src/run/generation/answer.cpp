@@ -178,9 +178,9 @@ class AnswerBuilder {
             return true;
         const bool linked = runner_.machine().rate(Resource::link_bytes) > 0;
         const std::string more =
-            q_.parallel ? std::string("share it over more devices")
+            q_.parallel                      ? std::string("share it over more devices")
             : g_.devices_needed > g_.devices ? fmt::format("{:.0f} devices hold it", g_.devices_needed)
-            : g_.devices_needed > 0        ? std::string("the workspace of its kernels takes the rest")
+            : g_.devices_needed > 0          ? std::string("the workspace of its kernels takes the rest")
             : linked ? fmt::format("{:.0f} devices do not hold it either", kLargestGroup)
                      : std::string("it has no link to others of its kind");
         g_.offload = offload_choices(runner_, batch_, prompt_,

@@ -6,8 +6,8 @@
 
 namespace archsim {
 
-/// Seconds that the activations of `rows` tokens, `hidden` wide, take from the first stage to the last: over the
-/// links of a node, or over the network where every stage fills a node.
+/// Seconds that the activations of `rows` tokens, `hidden` wide, take from the first stage to the last: over
+/// the links of a node, or over the network where every stage fills a node.
 double stage_hops(const Machine& machine, const Parallelism& way, double rows, double hidden);
 
 } // namespace archsim

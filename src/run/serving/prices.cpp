@@ -194,4 +194,8 @@ Estimate EnginePrices::typical_step(std::int64_t sequences) const {
     return runner_.price(*runner_.work(std::max<std::int64_t>(1, part), 1, middle_), true);
 }
 
+Estimate EnginePrices::typical_prompt(std::int64_t tokens) const {
+    return runner_.price(*runner_.work(1, std::max<std::int64_t>(1, tokens), 0));
+}
+
 } // namespace archsim

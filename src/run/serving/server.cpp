@@ -145,12 +145,19 @@ ServingResult Server::run_in_flight(std::int64_t requests) {
 
 /// How sure the steps are, and what binds them.
 void Server::describe_step(ServingResult& out) const {
+    const auto relative = [](const Estimate& e, double& low, double& high) {
+        if (e.status != Status::ok || e.latency_s <= 0)
+            return false;
+        low = e.latency_interval.low / e.latency_s;
+        high = e.latency_interval.high / e.latency_s;
+        return true;
+    };
     const Estimate step = prices_->typical_step(static_cast<std::int64_t>(out.outcome.batch));
-    if (step.status != Status::ok || step.latency_s <= 0)
-        return;
-    out.step_low = step.latency_interval.low / step.latency_s;
-    out.step_high = step.latency_interval.high / step.latency_s;
-    out.step_bound = regime_of(step);
+    if (relative(step, out.step_low, out.step_high))
+        out.step_bound = regime_of(step);
+    const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
+    const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
+    relative(prices_->typical_prompt(prompt), out.prompt_low, out.prompt_high);
 }
 
 /// Room for caches on all chips of an engine; false with the reason when one sequence does not fit.

@@ -43,7 +43,8 @@ LengthShape parse_shape(const std::string& text) {
 }
 
 struct ServeOptions {
-    std::string model, shape = "constant", lengths, kv_cache, ttft, tpot, e2e, request_time;
+    bool whole_prompts = false, frontier = false;
+    std::string model, shape = "constant", length_range, lengths, kv_cache, ttft, tpot, e2e, request_time;
     std::vector<std::string> hardware, parallel;
     ServingRequest request;
     std::optional<Precision> cache;
@@ -58,11 +59,14 @@ struct ServeOptions {
         add_engine(flags);
         flags.add_option(
             "--parallel", parallel,
-            "how devices share the model, such as tp=4,pp=2,dp=2; repeatable (default: the fewest "
+            "how devices share the model, such as tp=4,pp=2,dp=2,ep=8; repeatable (default: the fewest "
             "that hold it)");
         flags.add_option("--ttft-p99", ttft,
                          "limit: the highest rate whose P99 time to first token stays below, 500ms");
         flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
+        flags.add_flag("--frontier", frontier,
+                       "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "
+                       "and 8 devices): throughput against the speed that a user sees");
         flags.add_option("--e2e-p99", e2e, "limit on the P99 time of a whole answer, 10s");
     }
 
@@ -72,6 +76,9 @@ struct ServeOptions {
 
     void finish() {
         request.load.shape = parse_shape(shape);
+        if (!length_range.empty())
+            read_range();
+        request.plan.engine.chunked = !whole_prompts;
         request.plan.request_s = parse_time(request_time, "--request-time");
         if (!lengths.empty())
             request.load.lengths = read_request_lengths(lengths);
@@ -83,11 +90,31 @@ struct ServeOptions {
         if (!(request.load.rate_per_s >= 0) || !(request.load.prompt_tokens >= 1) ||
             !(request.load.output_tokens >= 1) || request.plan.engine.draft_cost < 0)
             throw UsageError("--rate and --draft-cost must not be negative, lengths not below one token");
-        if (!level().any() && request.load.rate_per_s <= 0 && request.plan.concurrency <= 0)
-            throw UsageError("give a load: --rate, --concurrency, or limits such as --ttft-p99 500ms");
+        if (frontier && (level().any() || request.load.rate_per_s > 0 || request.plan.concurrency > 0))
+            throw UsageError("--frontier makes its own loads: no --rate, --concurrency or limits beside it");
+        if (!frontier && !level().any() && request.load.rate_per_s <= 0 && request.plan.concurrency <= 0)
+            throw UsageError(
+                "give a load: --rate, --concurrency, --frontier, or limits such as --ttft-p99 500ms");
     }
 
   private:
+    void read_range() {
+        const std::size_t comma = std::min(length_range.find(','), length_range.size() - 1);
+        const auto read = [&](std::size_t from, std::size_t to, double& value) {
+            const auto [end, problem] =
+                std::from_chars(length_range.data() + from, length_range.data() + to, value);
+            return problem == std::errc() && end == length_range.data() + to && value > 0;
+        };
+        RequestPlan& load = request.load;
+        if (!read(0, comma, load.shortest) || !read(comma + 1, length_range.size(), load.longest) ||
+            load.longest < load.shortest)
+            throw UsageError(
+                fmt::format("--length-range: \"{}\" is no pair of parts in ascending order, such as 0.8,1",
+                            length_range));
+        if (load.shape != LengthShape::uniform)
+            throw UsageError("--length-range is the range of --shape uniform");
+    }
+
     void add_load(cli::Flags& flags) {
         RequestPlan& load = request.load;
         flags.add_option("--rate", load.rate_per_s, "requests per second, Poisson arrivals");
@@ -98,9 +125,11 @@ struct ServeOptions {
         flags.add_option("--output-tokens", load.output_tokens, "mean length of answers").show_default();
         flags
             .add_option("--shape", shape,
-                        "spread of lengths: constant, uniform (0.5 to 1.5 of the mean), exponential")
+                        "spread of lengths: constant, uniform (over --length-range), exponential")
             .one_of({"constant", "uniform", "exponential"})
             .show_default();
+        flags.add_option("--length-range", length_range,
+                         "ends of the uniform spread as parts of the lengths: 0.8,1 (default: 0.5,1.5)");
         flags.add_option("--lengths", lengths, "CSV file with prompt_tokens and output_tokens to draw from");
         flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts").show_default();
     }
@@ -119,6 +148,12 @@ struct ServeOptions {
         flags.add_option("--block-tokens", engine.block_tokens, "positions per block of the cache")
             .within(1, 1 << 16)
             .show_default();
+        flags.add_flag("--whole-prompts", whole_prompts, "process every prompt in one step");
+        flags.add_option("--wait-tokens", engine.wait_tokens,
+                         "part of --step-tokens that prompts wait for while others generate (with "
+                         "--wait-steps)");
+        flags.add_option("--wait-steps", engine.wait_steps, "steps that prompts wait at most for others")
+            .within(0, 1 << 16);
         flags.add_option("--request-time", request_time,
                          "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms");
         flags.add_option("--prefix-hit", engine.prefix_hit,
@@ -163,7 +198,14 @@ int main(int argc, char** argv) {
         if (ways.empty())
             ways.emplace_back(std::nullopt);
         std::vector<ServingResult> results;
-        for (const std::string& device : serve.hardware)
+        if (serve.frontier) {
+            std::vector<Parallelism> given;
+            for (const auto& way : ways)
+                if (way)
+                    given.push_back(*way);
+            results = sweep_serving(session, model, serve.hardware, given, conditions, serve.request);
+        }
+        for (const std::string& device : serve.frontier ? std::vector<std::string>{} : serve.hardware)
             for (const auto& way : ways) {
                 serve.request.parallelism = way;
                 results.push_back(level.any()
@@ -175,6 +217,7 @@ int main(int argc, char** argv) {
         const Format format = output.chosen();
         output.emit(format == Format::json ? serving_json(results)
                                            : render(format == Format::csv ? tabulate_serving(results)
+                                                    : serve.frontier      ? describe_frontier(results)
                                                                           : describe_serving(results, level),
                                                     format, output.render_options()));
         return std::any_of(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; }) ? 0

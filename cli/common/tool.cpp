@@ -247,6 +247,11 @@ void GenerationOptions::add_to(Flags& flags) {
                     "devices that share every layer (tensor parallelism), or auto: as many as needed")
         .show_default()
         .in_group(group);
+    flags
+        .add_option("--parallel", parallel,
+                    "with a prompt: how devices share the model, such as tp=4,pp=2,dp=2,ep=8, in place of "
+                    "--devices")
+        .in_group(group);
 }
 
 namespace {
@@ -274,9 +279,17 @@ void GenerationOptions::apply(Conditions& conditions) const {
 }
 
 std::optional<Prompt> GenerationOptions::prompt() const {
-    if (prompt_tokens == 0 && generate_tokens == 0)
+    if (prompt_tokens == 0 && generate_tokens == 0) {
+        if (!parallel.empty())
+            throw UsageError("--parallel: only with --prompt-tokens or --generate-tokens");
         return std::nullopt;
+    }
     Prompt prompt;
+    if (!parallel.empty()) {
+        if (devices != "1")
+            throw UsageError("--parallel says how many devices there are: no --devices beside it");
+        prompt.parallel = parse_parallelism(parallel);
+    }
     if (prompt_tokens > 0)
         prompt.tokens = prompt_tokens;
     if (generate_tokens > 0)

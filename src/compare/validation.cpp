@@ -25,7 +25,7 @@ constexpr std::array<std::pair<MeasuredMetric, std::string_view>, 4> kMetricName
 
 using Key = std::string (*)(const ValidatedRow&);
 
-constexpr std::array<std::pair<std::string_view, Key>, 8> kGroupings = {{
+constexpr std::array<std::pair<std::string_view, Key>, 9> kGroupings = {{
     {"family", [](const ValidatedRow& row) { return row.prediction.family; }},
     {"hardware", [](const ValidatedRow& row) { return row.measured.hardware; }},
     {"model", [](const ValidatedRow& row) { return row.measured.model; }},
@@ -34,6 +34,7 @@ constexpr std::array<std::pair<std::string_view, Key>, 8> kGroupings = {{
     {"scope", [](const ValidatedRow& row) { return row.measured.scope; }},
     {"precision", [](const ValidatedRow& row) { return row.measured.precision; }},
     {"metric", [](const ValidatedRow& row) { return std::string(name_of(row.measured.metric)); }},
+    {"phase", [](const ValidatedRow& row) { return row.measured.phase; }},
 }};
 
 ValidationGroup group_of(std::string name, const std::vector<const ValidatedRow*>& rows) {
@@ -48,6 +49,8 @@ ValidationSummary summary_of(std::string selection, const std::vector<const Vali
         std::map<std::string, std::vector<const ValidatedRow*>> groups;
         for (const ValidatedRow* row : rows)
             groups[key(*row)].push_back(row);
+        if (groups.size() == 1 && groups.begin()->first.empty())
+            continue; // no row has the property
         auto& list = summary.by.emplace_back(std::string(name), std::vector<ValidationGroup>()).second;
         for (const auto& [value, members] : groups)
             list.push_back(group_of(value, members));

@@ -153,6 +153,34 @@ Estimate on_chips(Estimate one, double chips) {
     return one;
 }
 
+Estimate in_copies(Estimate one, double copies) {
+    if (copies == 1)
+        return one;
+    return with_batches(on_chips(std::move(one), copies), copies);
+}
+
+Estimate with_batches(Estimate one, double batches) {
+    one.batch *= batches;
+    one.throughput_per_s *= batches;
+    one.throughput_interval = one.throughput_interval * batches;
+    one.energy_per_inference_j /= batches;
+    one.energy_interval = one.energy_interval * (1 / batches);
+    return one;
+}
+
+Estimate beside_waiting(Estimate e, double watts) {
+    const double before = e.energy.total(), idle = watts * e.latency_s;
+    if (before <= 0 || idle <= 0)
+        return e;
+    const double more = (before + idle) / before;
+    e.energy.static_joules += idle;
+    e.energy_per_inference_j *= more;
+    e.energy_interval = e.energy_interval * more;
+    e.power_w *= more;
+    e.peak_power_w += watts;
+    return e;
+}
+
 Estimate one_at_a_time(Estimate e) {
     e.throughput_per_s = e.batch / e.latency_s;
     e.throughput_interval = {e.batch / e.latency_interval.high, e.batch / e.latency_interval.low};

@@ -126,9 +126,12 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     for (const Tile& tile : kTiles) {
         if (tile.n < engine.smallest_n)
             continue;
-        const double blocks = shape.groups * std::ceil(shape.m / tile.m) * std::ceil(shape.n / tile.n);
+        const double above = std::ceil(shape.m / tile.m);
+        const double blocks = shape.groups * above * std::ceil(shape.n / tile.n);
+        // Blocks above each other need the same columns.
+        const double columns = tile.n / std::min(engine.paired_units, above);
         const double operands =
-            blocks * (tile.m / engine.operand_reuse + tile.n) * steps * step * engine.operand_bytes;
+            blocks * (tile.m / engine.operand_reuse + columns) * steps * step * engine.operand_bytes;
         consider(tile, blocks, 1, steps, operands);
         if (engine.split_cycles < 0)
             continue;

@@ -19,6 +19,7 @@ struct GemmEngine {
     double output_bytes = 2;       ///< per element of the result
     double efficiency = 1;         ///< share of the rate that the inner loop reaches
     double l2_bytes_per_cycle = 0; ///< from L2 to all multiprocessors; 0 = never limits
+    double paired_units = 1;       ///< multiprocessors that load the N-side operand together, each a part
     double operand_reuse = 1;      ///< reuse of the M-side operand relative to a plain matrix product
     double wave_rounding = 1; ///< share of the last wave's idle time that is lost: 1 = lock step, 0 = none
     bool overlapped = false;  ///< other streams fill idle multiprocessors: blocks / units counts

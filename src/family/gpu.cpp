@@ -12,6 +12,7 @@ namespace {
 
 struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
+    Fact paired_multiprocessors; ///< that load one operand of a matrix product together
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
     Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
@@ -69,6 +70,11 @@ constexpr std::array kFacts = {
             .member = fact_at(&GpuFacts::warp_size),
             .doc = "Threads that run in lock step.",
             .high = 1024},
+    FactRow{.name = "paired_multiprocessors",
+            .member = fact_at(&GpuFacts::paired_multiprocessors),
+            .doc = "Neighbours whose matrix engines share one operand of a product, each loading its part.",
+            .low = 1,
+            .high = 16},
     FactRow{.name = "fabric_bytes_per_clock",
             .member = fact_at(&GpuFacts::fabric_bytes_per_clock),
             .doc = "Width of the SoC fabric between GPU and DRAM, bytes per GPU clock.",

@@ -1,5 +1,7 @@
 #include "family/gpu_view.hpp"
 
+#include "archsim/hardware/family.hpp"
+
 #include <algorithm>
 
 namespace archsim::gpu {
@@ -85,6 +87,8 @@ GemmEngine View::gemm_engine(const MultiplyEngine& engine, Precision precision) 
     g.operand_bytes = bytes_of(precision);
     g.output_bytes = bytes_of(precision);
     g.efficiency = engine.efficiency;
+    if (engine.matrix)
+        g.paired_units = std::max(1.0, family_number(*machine.device, "paired_multiprocessors").value_or(1));
     g.l2_bytes_per_cycle = l2_per_cycle;
     g.wave_rounding = param(Parameter::wave_rounding, 1);
     g.overlapped = overlapped;

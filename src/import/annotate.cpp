@@ -234,7 +234,7 @@ std::string annotated_onnx(const std::filesystem::path& file, const Annotations&
         return InputError(Finding{.kind = FindingKind::malformed_file,
                                   .message = "is not an ONNX model: " + why,
                                   .file = file.string(),
-                                  .mend = "give a complete binary .onnx file"});
+                                  .hint = "give a complete binary .onnx file"});
     };
     try {
         return Annotator(source, annotations).model();

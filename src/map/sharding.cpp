@@ -26,13 +26,23 @@ double whole_share(double count, double chips) {
     return count > 0 ? std::ceil(count / chips) / count : 1;
 }
 
+double constant_products(const Operator& op) {
+    return static_cast<double>(std::count_if(op.work.contractions.begin(), op.work.contractions.end(),
+                                             [](const Contraction& c) { return c.weights_constant; }));
+}
+
+/// Several layers of weights in one operator: experts of a mixture.
+bool joins_experts(const Operator& op) {
+    return op.work.kind == OpKind::matmul && constant_products(op) > 1;
+}
+
 class Sharder {
   public:
-    Sharder(const ShapedGraph& graph, double chips)
-        : graph_(graph), chips_(chips), counts_(std::make_shared<DerivedCounts>()),
-          states_(graph.tensors.size()), worker_(graph.tensors.size(), kNobody),
-          reaches_product_(graph.tensors.size(), false), normed_(graph.tensors.size(), false),
-          part_normed_(graph.tensors.size(), false) {
+    Sharder(const ShapedGraph& graph, const Sharing& sharing)
+        : graph_(graph), sharing_(sharing), chips_(sharing.tensor),
+          counts_(std::make_shared<DerivedCounts>()), states_(graph.tensors.size()),
+          worker_(graph.tensors.size(), kNobody), reaches_product_(graph.tensors.size(), false),
+          normed_(graph.tensors.size(), false), part_normed_(graph.tensors.size(), false) {
         counts_->operators = graph.operators;
         counts_->link_elements.assign(graph.operators.size(), 0);
         counts_->collectives.assign(graph.operators.size(), 0);
@@ -99,15 +109,6 @@ class Sharder {
                     if (out != kNoTensor && normed_[out])
                         part_normed_[op->inputs.front()] = true;
         }
-    }
-
-    static double constant_products(const Operator& op) {
-        return static_cast<double>(std::count_if(op.work.contractions.begin(), op.work.contractions.end(),
-                                                 [](const Contraction& c) { return c.weights_constant; }));
-    }
-    /// Several layers of weights in one operator: experts of a mixture.
-    static bool joins_experts(const Operator& op) {
-        return op.work.kind == OpKind::matmul && constant_products(op) > 1;
     }
 
     /// The largest spread input; nothing when all are whole.
@@ -291,6 +292,8 @@ class Sharder {
         for (TensorId in : graph_.operators[i].inputs)
             if (in != kNoTensor && !is_constant(in))
                 gather(in, i);
+        if (sharing_.experts > 1)
+            return place_whole_experts(i);
         Operator& part = counts_->operators[i];
         for (std::size_t c = 0; c < part.work.contractions.size(); ++c)
             (c + 1 < part.work.contractions.size() ? part.work.contractions[c].n
@@ -302,6 +305,55 @@ class Sharder {
             if (part.inputs[in] != kNoTensor && is_constant(part.inputs[in]))
                 limit_read(part, in, 1 / chips_);
         all_reduce(i);
+    }
+
+    /// Whole experts on every chip; see shard().
+    void place_whole_experts(std::uint32_t i) {
+        Operator& part = counts_->operators[i];
+        const double experts = experts_of(part), chips = std::min(sharing_.experts, experts),
+                     groups = sharing_.groups();
+        const Contraction first = part.work.contractions.front();
+        const double tokens = elements(part.inputs.front()) / first.k, chosen = first.groups * first.m,
+                     picks = chosen / tokens;
+        const double own = std::ceil(experts / chips), share = own / experts, all = chosen * groups;
+        const double active = own * (1 - std::pow(1 - picks / experts, tokens * groups));
+        const double mean = all * share,
+                     busiest = std::min(all, mean + std::sqrt(2 * mean * std::log(chips)));
+        for (Contraction& c : part.work.contractions) {
+            c.groups = active;
+            c.m = busiest / active;
+        }
+        part.work.macs *= busiest / chosen;
+        part.work.vector_ops *= busiest / chosen;
+        part.work.special_ops *= busiest / chosen;
+        for (std::size_t in = 0; in < part.inputs.size(); ++in)
+            if (const TensorId id = part.inputs[in]; id != kNoTensor && is_constant(id)) {
+                limit_read(part, in, active / first.groups);
+                weight_share_[id] = share;
+            }
+        if (groups <= 1)
+            return all_reduce(i); // every chip has the tokens already
+        // Every chip of a group sends its part of the group's tokens, and gets as many results back.
+        const double others = (chips - 1) * (1 - std::pow(1 - 1 / chips, picks)) * busiest / mean;
+        const double sent = 2 * tokens / chips_ * others * first.k;
+        const double outside =
+            sharing_.node > 0 && sharing_.node < chips ? (chips - sharing_.node) / (chips - 1) : 0;
+        counts_->link_elements[i] += sent * (1 - outside + outside * sharing_.network);
+        counts_->collectives[i] += 2;
+        for (TensorId out : part.outputs)
+            if (out != kNoTensor && chips_ > 1) {
+                counts_->link_elements[i] += (chips_ - 1) / chips_ * elements(out);
+                counts_->collectives[i] += 1;
+            }
+    }
+
+    /// Experts lie along the first axis of their weights.
+    double experts_of(const Operator& op) const {
+        double most = 1;
+        for (TensorId in : op.inputs)
+            if (in != kNoTensor && is_constant(in) && graph_.tensors[in].shape.size() >= 3)
+                most = std::max(most, static_cast<double>(graph_.tensors[in].shape.front()));
+        return most;
     }
 
     void place_attention(std::uint32_t i) {
@@ -408,11 +460,17 @@ class Sharder {
         }
     }
 
+    /// The sum over the chips that share a matrix: within nodes first, then each chip's part between them.
     void all_reduce(std::uint32_t i) {
+        if (chips_ <= 1)
+            return;
+        const double near = sharing_.node > 0 ? std::min(chips_, sharing_.node) : chips_;
+        const double nodes = chips_ / near;
+        const double passes = 2 * (near - 1) / near + 2 * (nodes - 1) / nodes / near * sharing_.network;
         for (TensorId out : graph_.operators[i].outputs)
             if (out != kNoTensor) {
-                counts_->link_elements[i] += 2 * (chips_ - 1) / chips_ * elements(out);
-                counts_->collectives[i] += 1;
+                counts_->link_elements[i] += passes * elements(out);
+                counts_->collectives[i] += nodes > 1 ? 2 : 1;
             }
     }
 
@@ -420,13 +478,20 @@ class Sharder {
     void gather(TensorId id, std::uint32_t i) {
         if (!states_[id].spread())
             return;
-        counts_->link_elements[i] += (chips_ - 1) / chips_ * elements(id);
-        counts_->collectives[i] += 1;
         states_[id] = {};
+        if (chips_ <= 1)
+            return;
+        const double near = sharing_.node > 0 ? std::min(chips_, sharing_.node) : chips_;
+        const double nodes = chips_ / near;
+        // What lies in other nodes comes over their network once, by the chip that has the same place there.
+        counts_->link_elements[i] +=
+            ((chips_ - 1) / chips_ + (nodes - 1) / chips_ * (sharing_.network - 1)) * elements(id);
+        counts_->collectives[i] += nodes > 1 ? 2 : 1;
     }
 
     const ShapedGraph& graph_;
-    const double chips_;
+    const Sharing sharing_;
+    const double chips_; ///< that share every matrix
     std::shared_ptr<DerivedCounts> counts_;
     std::vector<State> states_;
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
@@ -437,8 +502,12 @@ class Sharder {
 
 } // namespace
 
-std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, double chips) {
-    return Sharder(graph, chips).run();
+std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing) {
+    return Sharder(graph, sharing).run();
+}
+
+bool has_experts(const ShapedGraph& graph) {
+    return std::any_of(graph.operators.begin(), graph.operators.end(), joins_experts);
 }
 
 } // namespace archsim

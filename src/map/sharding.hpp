@@ -2,6 +2,7 @@
 // Tensor parallelism: one network over several equal chips, found from the data flow of the graph.
 
 #include "archsim/core/export.hpp"
+#include "archsim/map/sharing.hpp"
 #include "archsim/map/work.hpp"
 
 #include <memory>
@@ -21,7 +22,18 @@ namespace archsim {
 ///
 /// Heads and groups are whole: with 14 heads on 8 chips the busiest chip has two. Keys and values of a
 /// grouped-query attention with fewer heads than chips are repeated. The counts are those of the busiest
-/// chip.
-ARCHSIM_API std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, double chips);
+/// chip, and the graph is bound at the tokens of one group.
+///
+/// With Sharing::experts every chip holds whole experts. Tokens are sent to the chips of their experts and
+/// come back (all-to-all): a token with k picks reaches (n - 1) (1 - (1 - 1/n)^k) other chips. Picks are
+/// random, so that the busiest chip has more than the mean m of them, by sqrt(2 m ln n) (Raab and Steger,
+/// "Balls into bins", RANDOM 1998, for m much above ln n).
+///
+/// Between nodes an all-reduce adds 2 (q - 1) / q of each chip's part of the sum for q nodes (reduced within
+/// nodes first); the part of an all-to-all that leaves a node is that of the chips outside.
+ARCHSIM_API std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing);
+
+/// Whether a graph has a mixture of experts, which Sharing::experts spreads.
+ARCHSIM_API bool has_experts(const ShapedGraph& graph);
 
 } // namespace archsim

@@ -9,11 +9,11 @@ namespace archsim {
 
 namespace {
 
-std::int64_t draw_length(serving::RandomStream& random, double mean, LengthShape shape) {
+std::int64_t draw_length(serving::RandomStream& random, double mean, const RequestPlan& plan) {
     double length = mean;
-    if (shape == LengthShape::uniform)
-        length = mean * (0.5 + random.uniform());
-    else if (shape == LengthShape::exponential)
+    if (plan.shape == LengthShape::uniform)
+        length = mean * (plan.shortest + (plan.longest - plan.shortest) * random.uniform());
+    else if (plan.shape == LengthShape::exponential)
         length = mean * random.exponential();
     return std::max<std::int64_t>(1, std::llround(length));
 }
@@ -31,8 +31,8 @@ std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
             r.prompt_tokens = std::max<std::int64_t>(1, drawn.first);
             r.output_tokens = std::max<std::int64_t>(1, drawn.second);
         } else {
-            r.prompt_tokens = draw_length(lengths, plan.prompt_tokens, plan.shape);
-            r.output_tokens = draw_length(lengths, plan.output_tokens, plan.shape);
+            r.prompt_tokens = draw_length(lengths, plan.prompt_tokens, plan);
+            r.output_tokens = draw_length(lengths, plan.output_tokens, plan);
         }
         if (plan.rate_per_s > 0)
             r.arrival_s = now += gaps.exponential() / plan.rate_per_s;

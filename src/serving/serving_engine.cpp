@@ -30,25 +30,47 @@ bool Engine::can_ever_hold(const ServedRequest& r) const {
     return bytes_for(r) <= limits_.cache_bytes;
 }
 
-void Engine::enqueue(std::size_t request, const ServedRequest& r) {
-    queue_.push_back(request);
+void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
+    queue_.push_back({request, now});
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
 
-void Engine::admit(const std::vector<ServedRequest>& requests, std::int64_t& budget) {
-    while (!queue_.empty() && budget > 0 && static_cast<std::int64_t>(running_.size()) < limits_.sequences) {
-        const ServedRequest& r = requests[queue_.front()];
+/// Whether the prompts that are seen make up a step, or have waited long enough for one.
+bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget) {
+    if (limits_.wait_steps == 0 || load_.sequences == 0 || queue_.empty() || queue_.front().since_s > seen_s)
+        return true;
+    std::int64_t tokens = limits_.step_tokens - budget;
+    for (const Waiting& w : queue_)
+        if (w.since_s <= seen_s)
+            tokens += computed_prompt(requests[w.request], limits_.prefix_hit);
+    const double enough = limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
+    if (static_cast<double>(tokens) < enough && waited_ < limits_.wait_steps) {
+        ++waited_;
+        return false;
+    }
+    waited_ = 0;
+    return true;
+}
+
+void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget) {
+    while (!queue_.empty() && queue_.front().since_s <= seen_s && budget > 0 &&
+           static_cast<std::int64_t>(running_.size()) < limits_.sequences) {
+        const ServedRequest& r = requests[queue_.front().request];
         const double bytes = bytes_for(r);
         if (used_bytes_ + bytes > limits_.cache_bytes)
-            return; // first come, first served: nobody overtakes
+            break; // first come, first served: nobody overtakes
         Sequence s;
-        s.request = queue_.front();
+        s.request = queue_.front().request;
         s.bytes = bytes;
         s.positions = r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens);
         s.prompt_left = role_ == EngineRole::answers ? 0 : computed_prompt(r, limits_.prefix_hit);
         s.context = r.prompt_tokens - s.prompt_left;
         s.left = role_ == EngineRole::prompts ? 1 : r.output_tokens - r.emitted;
-        s.chunk = std::min(s.prompt_left, budget);
+        // Without chunks a prompt waits for a step with room, and one larger than a step has its own.
+        if (!limits_.chunked && s.prompt_left > budget && load_.prompt_tokens > 0)
+            break;
+        s.chunk = limits_.chunked ? std::min(s.prompt_left, budget) : s.prompt_left;
+        load_.prompt_tokens += s.chunk;
         budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
         used_bytes_ += bytes;
         running_.push_back(s);
@@ -57,33 +79,29 @@ void Engine::admit(const std::vector<ServedRequest>& requests, std::int64_t& bud
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
 }
 
-bool Engine::begin_step(const std::vector<ServedRequest>& requests, StepCost& cost) {
+bool Engine::begin_step(double now, const std::vector<ServedRequest>& requests, StepCost& cost) {
+    // An engine without work takes what comes at once; one at work looked when its last step began.
+    const double seen_s = limits_.scheduled_ahead && !running_.empty() ? began_s_ : now;
     load_ = {};
     load_.verified = 1 + limits_.drafted;
     std::int64_t budget = limits_.step_tokens;
     for (const Sequence& s : running_)
-        if (s.prompt_left == 0)
+        if (s.prompt_left == 0) {
             budget -= load_.verified;
+            ++load_.sequences;
+        }
     for (Sequence& s : running_) {
         s.chunk = std::clamp<std::int64_t>(budget, 0, s.prompt_left);
         budget -= s.chunk;
+        load_.prompt_tokens += s.chunk;
     }
-    admit(requests, budget);
-    double contexts = 0, keys = 0;
-    for (const Sequence& s : running_)
-        if (s.prompt_left == 0) {
-            ++load_.sequences;
-            contexts += static_cast<double>(s.context);
-        } else if (s.chunk > 0) {
-            const auto chunk = static_cast<double>(s.chunk);
-            load_.prompt_tokens += s.chunk;
-            keys += chunk * (static_cast<double>(s.context) + (chunk + 1) / 2);
-        }
+    if (admits_now(requests, seen_s, budget))
+        admit(requests, seen_s, budget);
+    count_load();
     stepping_ = load_.sequences > 0 || load_.prompt_tokens > 0;
     if (!stepping_)
         return false;
-    load_.context = load_.sequences > 0 ? contexts / static_cast<double>(load_.sequences) : 0;
-    load_.prompt_keys = load_.prompt_tokens > 0 ? keys / static_cast<double>(load_.prompt_tokens) : 0;
+    began_s_ = now;
     cost = prices_->price(load_);
     if (limits_.drafted > 0 && load_.sequences > 0) {
         StepLoad plain = load_;
@@ -96,6 +114,24 @@ bool Engine::begin_step(const std::vector<ServedRequest>& requests, StepCost& co
     }
     measure_waste();
     return true;
+}
+
+/// What the step holds, once it is known who is in it.
+void Engine::count_load() {
+    double contexts = 0, keys = 0;
+    load_.sequences = load_.prompts = load_.prompt_tokens = 0;
+    for (const Sequence& s : running_)
+        if (s.prompt_left == 0) {
+            ++load_.sequences;
+            contexts += static_cast<double>(s.context);
+        } else if (s.chunk > 0) {
+            const auto chunk = static_cast<double>(s.chunk);
+            ++load_.prompts;
+            load_.prompt_tokens += s.chunk;
+            keys += chunk * (static_cast<double>(s.context) + (chunk + 1) / 2);
+        }
+    load_.context = load_.sequences > 0 ? contexts / static_cast<double>(load_.sequences) : 0;
+    load_.prompt_keys = load_.prompt_tokens > 0 ? keys / static_cast<double>(load_.prompt_tokens) : 0;
 }
 
 void Engine::measure_waste() {
@@ -151,8 +187,10 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
     ahead_ = 0;
     for (const Sequence& s : running_)
         ahead_ += static_cast<double>(s.prompt_left + s.left);
-    for (const std::size_t waiting : queue_)
-        ahead_ += static_cast<double>(requests[waiting].prompt_tokens + requests[waiting].output_tokens);
+    for (const Waiting& waiting : queue_) {
+        const ServedRequest& r = requests[waiting.request];
+        ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
+    }
     return emitted;
 }
 

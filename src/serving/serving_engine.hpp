@@ -22,13 +22,13 @@ class Engine {
     /// Blocks of a request in bytes, prompts that an earlier one left in the cache counted apart.
     double bytes_for(const ServedRequest& r) const;
     bool can_ever_hold(const ServedRequest& r) const;
-    void enqueue(std::size_t request, const ServedRequest& r);
+    void enqueue(std::size_t request, const ServedRequest& r, double now);
     /// Tokens that stand before a new request.
     double work_ahead() const { return ahead_; }
     bool stepping() const { return stepping_; }
 
     /// Admits what fits and prices the next step; false when there is nothing to do.
-    bool begin_step(const std::vector<ServedRequest>& requests, StepCost& cost);
+    bool begin_step(double now, const std::vector<ServedRequest>& requests, StepCost& cost);
     /// Ends the step at `now`. Requests that ended, or whose prompt is done on an engine for prompts, are
     /// appended. Returns the tokens emitted.
     std::int64_t end_step(double now, std::vector<ServedRequest>& requests,
@@ -52,7 +52,13 @@ class Engine {
         std::int64_t positions = 0;   ///< at its end
     };
     std::int64_t blocks(std::int64_t positions) const;
-    void admit(const std::vector<ServedRequest>& requests, std::int64_t& budget);
+    struct Waiting {
+        std::size_t request = 0;
+        double since_s = 0;
+    };
+    bool admits_now(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t budget);
+    void admit(const std::vector<ServedRequest>& requests, double seen_s, std::int64_t& budget);
+    void count_load();
     std::int64_t accepted_tokens();
     void measure_waste();
 
@@ -60,10 +66,12 @@ class Engine {
     EngineRole role_;
     StepPrices* prices_;
     RandomStream random_;
-    std::deque<std::size_t> queue_;
+    std::deque<Waiting> queue_;
     std::vector<Sequence> running_;
     StepLoad load_;
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
+    double began_s_ = 0;      ///< the last step
+    std::int64_t waited_ = 0; ///< steps that the prompts at the head of the queue have waited for others
     bool stepping_ = false;
 };
 

@@ -76,7 +76,7 @@ class Simulation {
     void check() const {
         const EngineLimits& e = plan_.engine;
         if (plan_.engines < 1 || plan_.prompt_engines < 0 || e.sequences < 1 || e.block_tokens < 1 ||
-            e.drafted < 0 || plan_.request_s < 0)
+            e.drafted < 0 || e.wait_steps < 0 || plan_.request_s < 0)
             throw UsageError("a serving plan needs an engine, a sequence and a block of one token at least");
         if (e.step_tokens <= e.drafted)
             throw UsageError("a step must hold more tokens than are drafted");
@@ -129,7 +129,7 @@ class Simulation {
             leave();
             return;
         }
-        best->enqueue(request, r);
+        best->enqueue(request, r, now_);
     }
 
     void leave() {
@@ -144,7 +144,7 @@ class Simulation {
         Engine& engine = engines_[index];
         StepCost cost;
         const std::size_t waiting = engine.waiting();
-        if (engine.stepping() || !engine.begin_step(out_.requests, cost))
+        if (engine.stepping() || !engine.begin_step(now_, out_.requests, cost))
             return;
         if (engine.waiting() < waiting) {
             out_.last_waited_s = now_;

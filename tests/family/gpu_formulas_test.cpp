@@ -96,6 +96,13 @@ TEST_CASE("GPU: tiles, waves and L2 bytes of grouped and split products", "[form
     CHECK(grouped.l2_bytes == 6 * (64 + 64) * 96 * 2 + 3 * 100 * 40 * 2);
     engine.operand_reuse = 0.5;
     CHECK(choose_tile({3, 100, 40, 70}, engine).l2_bytes == 6 * (128 + 64) * 96 * 2 + 3 * 100 * 40 * 2);
+    // The two blocks above each other load the same columns together, however many could.
+    engine.operand_reuse = 1;
+    for (const double paired : {2.0, 4.0}) {
+        engine.paired_units = paired;
+        CHECK(choose_tile({3, 100, 40, 70}, engine).l2_bytes == 6 * (64 + 32) * 96 * 2 + 3 * 100 * 40 * 2);
+    }
+    engine.paired_units = 1;
     // 64 x 64 x 65536 on 100 units, parts combined in 1000 cycles: two tiles of 64 x 32 in 16 parts of 4096.
     engine.units = 100;
     engine.operand_reuse = 1;

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <cmath>
+
 using namespace archsim;
 
 namespace {
@@ -255,6 +257,59 @@ TEST_CASE("sharding: experts are divided inside", "[formulas][sharding]") {
     CHECK(w.special_ops == 8);
     CHECK(part->tensor_share[up] == Approx(0.2));
     CHECK(part->link_elements[0] == Approx(2 * 0.8 * 32));
+}
+
+TEST_CASE("sharding: whole experts, and the tokens that travel to them", "[formulas][sharding]") {
+    // Four tokens of eight experts' best two; on four chips of two experts each there are sixteen tokens.
+    Stated s;
+    const TensorId x = s.input({4, 8}), up = s.weight({8, 8, 20}), down = s.weight({8, 20, 8}),
+                   y = s.tensor({4, 8});
+    Operator& o = s.op(OpKind::matmul, {x, up, down}, {y});
+    const double touched = 8 * (1 - std::pow(0.75, 4));
+    o.work.contractions = {{touched, 8 / touched, 20, 8, true}, {touched, 8 / touched, 8, 20, true}};
+    o.work.macs = 2 * 8 * 160;
+    o.work.partial_reads = {{1, 1280 * touched / 8}, {2, 1280 * touched / 8}};
+    s.graph.outputs = {y};
+    CHECK(has_experts(s.graph));
+    Sharing sharing(1);
+    sharing.experts = 4;
+    const auto part = shard(s.graph, sharing);
+    const OperatorWork& w = part->operators[0].work;
+    // 32 picks, 8 for each chip, sqrt(2 x 8 x ln 4) more for the busiest.
+    const double busiest = 8 + std::sqrt(16 * std::log(4.0)), held = 2 * (1 - std::pow(0.75, 16));
+    CHECK(w.contractions[0].groups == Approx(held));
+    CHECK(w.contractions[0].groups * w.contractions[0].m == Approx(busiest));
+    CHECK(w.macs == Approx(2 * busiest * 160));
+    CHECK(w.partial_reads[0].second == Approx(1280 * held / 8));
+    CHECK(part->tensor_share[up] == Approx(0.25));
+    // A token reaches 3 x (1 - (3/4)^2) other chips, there and back, eight elements each time.
+    CHECK(part->link_elements[0] == Approx(2 * 4 * 3 * (1 - 0.5625) * 8 * busiest / 8));
+    CHECK(part->collectives[0] == 2);
+    // Two nodes of two chips, where a byte takes five times as long: two of the three others are outside.
+    sharing.node = 2;
+    sharing.network = 5;
+    CHECK(shard(s.graph, sharing)->link_elements[0] ==
+          Approx(part->link_elements[0] * (1.0 / 3 + 5 * 2.0 / 3)));
+    // Chips that share every matrix have the tokens already: the results are summed.
+    Sharing same(4);
+    same.experts = 4;
+    const auto summed = shard(s.graph, same);
+    CHECK(summed->link_elements[0] == Approx(2 * 0.75 * 32));
+    CHECK(summed->operators[0].work.contractions[0].groups == Approx(2 * (1 - std::pow(0.75, 4))));
+}
+
+TEST_CASE("sharding: sums between nodes are of what a node has summed", "[formulas][sharding]") {
+    Stated s;
+    const TensorId a = s.product(s.input({2, 32}), s.weight({32, 32}));
+    s.graph.outputs = {s.product(a, s.weight({32, 32}))};
+    Sharing two_nodes(16);
+    two_nodes.node = 8;
+    two_nodes.network = 9;
+    CHECK(shard(s.graph, 16)->link_elements[1] == Approx(2 * 15.0 / 16 * 64));
+    const auto part = shard(s.graph, two_nodes);
+    // Within a node 2 x 7/8 of the result, then 2 x 1/2 of an eighth of it at a ninth of the speed.
+    CHECK(part->link_elements[1] == Approx((2 * 7.0 / 8 + 2 * 0.5 / 8 * 9) * 64));
+    CHECK(part->collectives[1] == 2);
 }
 
 TEST_CASE("sharding: channels of convolutions, groups of grouped ones", "[formulas][sharding]") {

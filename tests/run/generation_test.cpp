@@ -214,12 +214,76 @@ TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     const double outside = small.estimate.memory.peak_bytes - small.estimate.memory.capacity_bytes,
                  link = small.machine->rate(Resource::host_link_bytes),
                  table = 2.0 * 128256 * 4096 / small.estimate.memory.weight_bytes;
-    const std::string wait = small.estimate.reason.substr(small.estimate.reason.find("at least ") + 9);
-    CHECK(std::stod(wait) == Approx(1e3 * outside * (1 - table) / link).epsilon(0.01));
+    REQUIRE_FALSE(small.generation->offload.empty());
+    const OffloadChoice& layers = small.generation->offload.front();
+    CHECK(layers.part == "layers");
+    CHECK(layers.bytes == Approx(outside));
+    const double wait = outside * (1 - table) / link;
+    CHECK(layers.per_token_low_s >= wait * 0.99);
+    // The step itself reads the weights at the speed of the memory: two devices do it with half of them each.
+    CHECK(layers.per_token_high_s > wait * 0.99 + small.estimate.memory.weight_bytes * (1 - table) / 320e9);
+    CHECK(layers.per_token_high_s <= 2 * layers.per_token_low_s * 1.001);
+    CHECK(small.estimate.reason.find("of the layers in host memory") != std::string::npos);
+    // No cache is as large as what is missing, and there are no experts.
+    CHECK(small.generation->offload.size() == 1);
     const Result several = answer("TPU-v5e", Precision::bf16, {}, 0);
     REQUIRE(several.ok());
     CHECK(several.generation->devices == 2);
     CHECK(several.generation->memory_bytes < 16e9);
+}
+
+TEST_CASE("ways to share a model in one answer", "[generation]") {
+    const auto shared = [](const Parallelism& way, std::int64_t batch) {
+        Prompt prompt;
+        prompt.parallel = way;
+        return answer("H100", Precision::fp16, prompt, 1, batch);
+    };
+    // Devices that share every layer are what Conditions::devices says.
+    const Result two = shared({.tensor = 2}, 4), same = answer("H100", Precision::fp16, {}, 2, 4);
+    REQUIRE(two.ok());
+    CHECK(two.estimate.latency_s == Approx(same.estimate.latency_s));
+    CHECK(two.estimate.energy.total() == Approx(same.estimate.energy.total()));
+    // Copies have half the batch each.
+    const Result copies = shared({.data = 2}, 8), one = answer("H100", Precision::fp16, {}, 1, 4);
+    REQUIRE(copies.ok());
+    CHECK(copies.generation->devices == 2);
+    CHECK(copies.estimate.latency_s == Approx(one.estimate.latency_s));
+    CHECK(copies.generation->tokens_per_s_total == Approx(2 * one.generation->tokens_per_s_total));
+    CHECK(copies.generation->energy_per_token_j == Approx(one.generation->energy_per_token_j));
+    // Two stages: the way of a token is as long, and 4 x 4096 values of 16 bits cross once.
+    const Result stages = shared({.pipeline = 2}, 4);
+    REQUIRE(stages.ok());
+    const Machine& m = *stages.machine;
+    const double hop = m.param(Parameter::link_latency, 0) +
+                       2.0 * 4 * 4096 / (450e9 * m.param(Parameter::link_efficiency, 1));
+    CHECK(stages.generation->time_per_output_token_s ==
+          Approx(one.generation->time_per_output_token_s + hop).epsilon(1e-6));
+    CHECK(stages.estimate.memory.weight_bytes == Approx(one.estimate.memory.weight_bytes / 2));
+    CHECK(stages.generation->energy_per_token_j > one.generation->energy_per_token_j);
+    CHECK(shared({.data = 2}, 3).estimate.status == Status::unsupported);
+    CHECK(shared({.experts = 2}, 2).estimate.reason.find("no experts") != std::string::npos);
+}
+
+TEST_CASE("experts in host memory wait for those that a token takes", "[generation]") {
+    const Session& session = laws::session();
+    Prompt prompt;
+    prompt.tokens = 512;
+    prompt.generate = 64;
+    const Result r = session.estimate({.model = session.load("mixtral-8x7b"), .batch = 1, .prompt = prompt},
+                                      "A100", options_of(Precision::fp16));
+    REQUIRE(r.estimate.status == Status::does_not_fit);
+    INFO(r.estimate.reason);
+    REQUIRE(r.generation->offload.size() == 2);
+    const OffloadChoice &layers = r.generation->offload[0], &experts = r.generation->offload[1];
+    CHECK(experts.part == "experts");
+    const double link = r.machine->rate(Resource::host_link_bytes);
+    // A token takes two of the eight experts of each of 32 layers: a quarter of their bytes.
+    CHECK(experts.per_token_low_s == Approx(experts.bytes / 4 / link).epsilon(0.01));
+    CHECK(experts.per_token_high_s > experts.per_token_low_s);
+    // Of all layers it reads a little more: attention is read whole.
+    CHECK(layers.per_token_low_s > experts.per_token_low_s);
+    // A prompt of 512 tokens touches every expert.
+    CHECK(experts.first_token_low_s == Approx(experts.bytes / link).epsilon(0.01));
 }
 
 TEST_CASE("a mixed step does the work of both and reads weights once", "[generation]") {

@@ -120,6 +120,45 @@ TEST_CASE("ways to share a model", "[serving]") {
         CHECK_THROWS_AS(parse_parallelism(wrong), UsageError);
 }
 
+TEST_CASE("experts on chips of their own", "[serving]") {
+    const auto shared = [](const Parallelism& way, const std::string& model = "qwen3-30b-a3b") {
+        ServingRequest request = load_of(20);
+        request.parallelism = way;
+        return serve(request, "H100", model);
+    };
+    const ServingResult matrices = shared({.tensor = 8}), experts = shared({.experts = 8}),
+                        both = shared({.tensor = 2, .experts = 8}),
+                        summed = shared({.tensor = 8, .experts = 8});
+    for (const ServingResult* r : {&matrices, &experts, &both, &summed}) {
+        INFO(to_string(r->parallelism) << ": " << r->reason);
+        REQUIRE(r->ok);
+        CHECK(r->parallelism.engine_chips() == 8);
+        CHECK(r->outcome.output_tokens == 200 * 100);
+    }
+    // Attention lies whole on every chip, and leaves less room for caches.
+    CHECK(experts.cache_room_bytes < both.cache_room_bytes);
+    CHECK(both.cache_room_bytes < matrices.cache_room_bytes);
+    const ServingResult none = shared({.experts = 4}, "llama-3-8b");
+    CHECK_FALSE(none.ok);
+    CHECK_THAT(none.reason, Catch::Contains("no experts"));
+    CHECK_THROWS_WITH(parse_parallelism("tp=4,ep=6"), Catch::Contains("no multiple"));
+    CHECK(to_string(parse_parallelism("tp=2,ep=8")) == "tp=2,ep=8");
+}
+
+TEST_CASE("more chips than a node joins wait for its network", "[serving]") {
+    const auto tokens = [](std::int64_t chips) {
+        ServingRequest request = load_of(1, 50);
+        request.parallelism = Parallelism{.tensor = chips};
+        request.find_capacity = false;
+        const ServingResult r = serve(request, "H100", "llama-3-70b");
+        INFO(r.reason);
+        REQUIRE(r.ok);
+        return r.summary.time_to_first_s.p50;
+    };
+    CHECK(tokens(8) < tokens(4));
+    CHECK(tokens(16) > tokens(8)); // 50 GB/s between nodes
+}
+
 TEST_CASE("the highest rate within limits meets them, and a stricter limit never allows more", "[serving]") {
     const Session& session = test::shipped_session();
     const Model model = session.load("llama-3-8b");

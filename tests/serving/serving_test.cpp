@@ -223,3 +223,78 @@ TEST_CASE("percentiles by the nearest rank", "[serving]") {
     CHECK(p.mean == 50.5);
     CHECK(percentiles_of({}).p99 == 0);
 }
+
+TEST_CASE("what arrives during a step is in the next but one where steps are put together ahead",
+          "[serving]") {
+    SimplePrices prices;
+    std::vector<ServedRequest> two(2);
+    two[0].prompt_tokens = two[1].prompt_tokens = 100;
+    two[0].output_tokens = 100;
+    // Steps: the prompt until 20 ms, then one token every 10.01 ms; the second request comes in the third.
+    two[1].arrival_s = 0.02 + 0.01001 + 0.005;
+    for (const bool ahead : {false, true}) {
+        ServingPlan plan = plain();
+        plan.engine.scheduled_ahead = ahead;
+        const ServingOutcome out = simulate_serving(plan, prices, two);
+        const double began = 0.02 + (ahead ? 3 : 2) * 0.01001;
+        CHECK(out.requests[1].first_token_s == Approx(began + 0.01 + 100e-4 + 1e-5));
+    }
+    // Nobody is waited for where nothing runs.
+    std::vector<ServedRequest> one(1);
+    one[0].arrival_s = 1;
+    CHECK(simulate_serving(plain(), prices, one).requests[0].time_to_first() == Approx(0.01 + 1e-4));
+}
+
+TEST_CASE("prompts wait for a full step or so many steps, but only beside others", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.scheduled_ahead = false;
+    plan.engine.wait_steps = 5;
+    plan.engine.wait_tokens = 0.5; // 256 tokens
+    std::vector<ServedRequest> all(2);
+    all[0].prompt_tokens = all[1].prompt_tokens = 100;
+    all[0].output_tokens = 100;
+    all[1].arrival_s = 0.021;
+    const double step = 0.01001, first = 0.02 + step;
+    ServingOutcome out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[0].first_token_s == Approx(0.02));
+    CHECK(out.requests[1].first_token_s == Approx(first + 5 * step + 0.02 + 1e-5));
+    // Two of 200 tokens make up half a step.
+    all.resize(3);
+    all[1].prompt_tokens = 200;
+    all[2] = all[1];
+    out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[1].first_token_s == Approx(first + 0.01 + 400e-4 + 1e-5));
+}
+
+TEST_CASE("whole prompts wait for a step that holds them", "[serving]") {
+    SimplePrices prices;
+    ServingPlan plan = plain();
+    plan.engine.chunked = false;
+    std::vector<ServedRequest> all(3);
+    for (ServedRequest& r : all)
+        r.prompt_tokens = 300;
+    all[2].prompt_tokens = 1000; // more than a step
+    const ServingOutcome out = simulate_serving(plan, prices, all);
+    CHECK(out.requests[0].first_token_s == Approx(0.01 + 300e-4));
+    CHECK(out.requests[1].first_token_s == Approx(2 * (0.01 + 300e-4)));
+    CHECK(out.requests[2].first_token_s == Approx(2 * (0.01 + 300e-4) + 0.01 + 1000e-4));
+    CHECK(out.steps == 3);
+}
+
+TEST_CASE("uniform lengths stay in their range", "[serving]") {
+    RequestPlan plan;
+    plan.shape = LengthShape::uniform;
+    plan.shortest = 0.8;
+    plan.longest = 1;
+    plan.count = 5000;
+    plan.prompt_tokens = plan.output_tokens = 1000;
+    double sum = 0;
+    for (const ServedRequest& r : make_requests(plan)) {
+        CHECK(r.prompt_tokens >= 800);
+        CHECK(r.prompt_tokens <= 1000);
+        CHECK(r.output_tokens >= 800);
+        sum += static_cast<double>(r.output_tokens);
+    }
+    CHECK(sum / 5000 == Approx(900).epsilon(0.01));
+}

@@ -5,6 +5,7 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace archsim {
@@ -22,6 +23,15 @@ struct SaturatedServing {
     double tokens_per_s = 0; ///< generated, all sequences together
     Interval tokens_interval;
     double energy_per_token_j = 0;
+};
+
+/// What is too much for the device's memory kept in host memory, and read over the host link in every pass
+/// that needs it: the time when the link works beside everything else, and when all waits for it.
+struct OffloadChoice {
+    std::string part; ///< "layers", "experts" or "cache"
+    double bytes = 0; ///< per device, in host memory
+    double per_token_low_s = 0, per_token_high_s = 0;
+    double first_token_low_s = 0, first_token_high_s = 0;
 };
 
 /// Phases of one batch. Times and energies are of all chips together; intervals are nominal 90 %.
@@ -43,8 +53,9 @@ struct GenerationEstimate {
     double energy_per_token_j = 0;    ///< mean over the decode steps, per sequence and token
     Interval time_to_first_token_interval, time_per_output_token_interval, tokens_per_s_total_interval,
         energy_per_token_interval;
-    std::vector<GenerationStep> steps; ///< the contexts at which a step was priced
-    SaturatedServing serving;          ///< in the throughput scenario
+    std::vector<GenerationStep> steps;  ///< the contexts at which a step was priced
+    SaturatedServing serving;           ///< in the throughput scenario
+    std::vector<OffloadChoice> offload; ///< where the memory does not hold it
 
     /// Joules of reading one token of a prompt.
     double energy_per_prompt_token_j() const {

@@ -49,6 +49,17 @@ ARCHSIM_API Estimate repeated(Estimate e, double times);
 /// times their number. Time, throughput, utilisation and memory are those of each.
 ARCHSIM_API Estimate on_chips(Estimate one, double chips);
 
+/// An estimate of one of `copies` equal groups side by side, each with its own part of the batch -> of all of
+/// them: batch, throughput, energy, events and power times their number; per inference, and time, as before.
+ARCHSIM_API Estimate in_copies(Estimate one, double copies);
+
+/// An estimate of chips that answer `batches` such batches at once: batch and throughput times their number,
+/// energy and power as before.
+ARCHSIM_API Estimate with_batches(Estimate one, double batches);
+
+/// While others of the group wait and draw `watts` together.
+ARCHSIM_API Estimate beside_waiting(Estimate e, double watts);
+
 /// Each batch waits for the one before, whatever the machine could overlap:
 /// throughput = batch / latency, power = energy / latency.
 ARCHSIM_API Estimate one_at_a_time(Estimate e);

@@ -18,6 +18,9 @@ namespace archsim {
 /// One row per run, and below it what each run says of load and waiting; with several runs a chart of
 /// throughput against waiting.
 ARCHSIM_API Report describe_serving(std::span<const ServingResult> results, const ServiceLevel& level);
+/// A sweep over requests in flight, ways to share the model and devices: a chart of tokens per second of a
+/// chip against those of a user, and the runs that no other beats in both.
+ARCHSIM_API Report describe_frontier(std::span<const ServingResult> results);
 /// The table alone.
 ARCHSIM_API Report tabulate_serving(std::span<const ServingResult> results);
 /// Everything, keys with units.

@@ -4,6 +4,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/map/sharing.hpp"
 #include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
 
@@ -65,10 +66,11 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const ModelFacts> facts() const;
     /// The fused subgraphs under a policy; made once.
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
-    /// With several `chips` the counts are those of the busiest one under tensor parallelism.
+    /// Where chips share the model the counts are those of the busiest one; the model is then bound at the
+    /// tokens of one group (Sharing::groups).
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
                                             const std::vector<std::string>& unsupported,
-                                            double chips = 1) const;
+                                            const Sharing& sharing = {}) const;
     /// The same model at the largest batch that divides its own; null at batch 1 and where the graph fixes
     /// the batch. Made on first use and kept.
     std::shared_ptr<const BoundModel> smaller() const;

@@ -50,6 +50,13 @@ search_serving(const Session& session, const Model& model, std::span<const std::
                std::span<const Parallelism> ways, const Conditions& conditions, const ServingRequest& request,
                const ServiceLevel& level);
 
+/// Runs with 1, 2, 4, ... requests in flight on every device and every way to share the model (empty: 1, 2, 4
+/// and 8 chips that share every matrix), until twice as many bring less than one in fifty more tokens per
+/// second; what cannot hold the model is one result that says so.
+ARCHSIM_API std::vector<ServingResult>
+sweep_serving(const Session& session, const Model& model, std::span<const std::string> hardware,
+              std::span<const Parallelism> ways, const Conditions& conditions, const ServingRequest& request);
+
 /// Requests from a CSV file with the columns prompt_tokens and output_tokens. Throws InputError naming the
 /// line.
 ARCHSIM_API std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const std::string& file);

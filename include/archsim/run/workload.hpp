@@ -3,6 +3,7 @@
 
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/model.hpp"
+#include "archsim/serving/serving_result.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,9 @@ struct Prompt {
     std::int64_t generate = 128; ///< of the answer, one step each
     std::int64_t context = 0; ///< positions that a stack with static shapes compiles in; 0: tokens + generate
     double beams = 1;         ///< sequences that share a prompt (beam search); saturated serving only
+    /// How devices share the model, in place of Conditions::devices. A batch alone passes the stages of a
+    /// pipeline one after another; groups and copies have their parts of the batch.
+    std::optional<Parallelism> parallel = {};
 
     /// The same in everything.
     bool operator==(const Prompt&) const = default;

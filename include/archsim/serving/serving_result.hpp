@@ -15,14 +15,22 @@ struct Parallelism {
     std::int64_t tensor = 1;   ///< chips that share every matrix (Megatron-LM, arXiv:1909.08053)
     std::int64_t pipeline = 1; ///< stages of consecutive layers
     std::int64_t data = 1;     ///< engines beside each other, each with the whole model
+    /// Chips of a stage that hold the experts of a mixture, whole ones each; a multiple of `tensor`. Beyond
+    /// it, groups of `tensor` chips have requests of their own and exchange tokens (data-parallel attention,
+    /// DeepSeek-V3, arXiv:2412.19437, section 3.4). 1: experts are shared like every other matrix.
+    std::int64_t experts = 1;
+    /// Chips of one stage.
+    std::int64_t stage_chips() const { return experts > tensor ? experts : tensor; }
     /// Chips of one engine.
-    std::int64_t engine_chips() const { return tensor * pipeline; }
+    std::int64_t engine_chips() const { return stage_chips() * pipeline; }
+    /// Groups of a stage with requests of their own.
+    std::int64_t groups() const { return stage_chips() / tensor; }
     /// Chips of all engines.
     std::int64_t chips() const { return engine_chips() * data; }
     /// Equal when every count is.
     bool operator==(const Parallelism&) const = default;
 };
-/// Parses "tp=4,pp=2,dp=1"; throws UsageError naming what is wrong.
+/// Parses "tp=4,pp=2,dp=1,ep=8"; throws UsageError naming what is wrong.
 ARCHSIM_API Parallelism parse_parallelism(std::string_view text);
 /// "tp=4,pp=2"; "1 device" when nothing is shared.
 ARCHSIM_API std::string to_string(const Parallelism& parallelism);
@@ -41,13 +49,16 @@ struct ServingResult {
     std::string model, hardware, runtime, precision;
     Parallelism parallelism;
     bool ok = false;
-    std::string reason;        ///< one sentence when not ok
-    double rate_per_s = 0;     ///< offered; 0: a fixed concurrency
-    double capacity_per_s = 0; ///< requests per second that it stands in the long run
+    std::string reason;         ///< one sentence when not ok
+    double rate_per_s = 0;      ///< offered; 0: a fixed concurrency
+    std::int64_t in_flight = 0; ///< requests held in flight; 0: a rate
+    double capacity_per_s = 0;  ///< requests per second that it stands in the long run
     bool overloaded = false;
     double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its chips
     /// 90 % interval of a step at the mean batch over its estimate; times wait for steps and scale with them.
     double step_low = 1, step_high = 1;
+    /// The same of a prompt of the mean length: times to the first token wait for prompts.
+    double prompt_low = 1, prompt_high = 1;
     std::string step_bound;   ///< what most of that step goes to: compute, memory or overhead
     double longest_batch = 0; ///< sequences of the mean length that the cache holds
     double usd_per_hour = 0;  ///< of all chips; 0: not stated
@@ -60,6 +71,17 @@ struct ServingResult {
     ARCHSIM_API std::optional<double> usd_per_million_output() const;
     /// The same of the prompt's tokens.
     ARCHSIM_API std::optional<double> usd_per_million_prompt() const;
+    /// Output tokens per second of one chip.
+    double tokens_per_chip() const {
+        return summary.output_tokens_per_s / static_cast<double>(parallelism.chips());
+    }
+    /// Output tokens per second that the median user sees after the first token; 0 with one token.
+    double tokens_per_user() const {
+        return summary.time_per_token_s.p50 > 0 ? 1 / summary.time_per_token_s.p50 : 0;
+    }
 };
+
+/// Which of the runs are on the frontier: no other gives both more tokens per chip and more per user.
+ARCHSIM_API std::vector<bool> serving_frontier(std::span<const ServingResult> results);
 
 } // namespace archsim

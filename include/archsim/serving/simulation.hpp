@@ -16,7 +16,8 @@ namespace archsim {
 struct StepLoad {
     std::int64_t sequences = 0;     ///< that generate
     double context = 0;             ///< mean positions in their caches
-    std::int64_t prompt_tokens = 0; ///< of prompts, all together
+    std::int64_t prompts = 0;       ///< that are processed
+    std::int64_t prompt_tokens = 0; ///< of them, all together
     double prompt_keys = 0;         ///< mean positions that each of those attends to
     std::int64_t verified = 1;      ///< tokens of a generating sequence: 1, and the drafted ones
 };
@@ -42,11 +43,20 @@ struct EngineLimits {
     double cache_bytes = 0;          ///< room for caches
     std::int64_t sequences = 256;    ///< that run at once
     std::int64_t step_tokens = 8192; ///< of one step: longer prompts are cut into chunks
-    std::int64_t block_tokens = 16;  ///< positions that the cache is given out in
-    double prefix_hit = 0;           ///< part of every prompt that is in the cache already
-    std::int64_t drafted = 0;        ///< tokens that a drafter proposes per step and sequence
-    double accepted = 0;             ///< probability that a drafted token is right
-    double draft_cost = 0;           ///< time and energy of one drafted token as part of a plain step
+    bool chunked = true;             ///< false: a prompt is processed in one step, whole
+    /// A step is put together while the one before it runs (vLLM's asynchronous scheduling, TensorRT-LLM's
+    /// overlap scheduler): what arrives during a step is in the next but one. False: in the next.
+    bool scheduled_ahead = true;
+    /// While sequences generate, prompts wait until the step with them holds this part of `step_tokens`, but
+    /// not more than `wait_steps` steps (TensorRT-LLM's batch_wait_max_tokens_ratio and
+    /// batch_wait_timeout_iters).
+    double wait_tokens = 0;
+    std::int64_t wait_steps = 0;    ///< 0: prompts never wait for others
+    std::int64_t block_tokens = 16; ///< positions that the cache is given out in
+    double prefix_hit = 0;          ///< part of every prompt that is in the cache already
+    std::int64_t drafted = 0;       ///< tokens that a drafter proposes per step and sequence
+    double accepted = 0;            ///< probability that a drafted token is right
+    double draft_cost = 0;          ///< time and energy of one drafted token as part of a plain step
 };
 
 /// Engines beside each other, each with a queue; requests go to the one with the fewest tokens ahead.
@@ -112,8 +122,9 @@ struct RequestPlan {
     std::int64_t count = 1000;
     double rate_per_s = 0; ///< Poisson arrivals; 0: all at the start
     double prompt_tokens = 512, output_tokens = 128;
-    LengthShape shape =
-        LengthShape::constant; ///< uniform: 0.5 to 1.5 of the mean; exponential: at least one token
+    LengthShape shape = LengthShape::constant; ///< exponential: at least one token
+    /// Ends of the uniform shape, as parts of the lengths above; both lengths are drawn apart.
+    double shortest = 0.5, longest = 1.5;
     std::vector<std::pair<std::int64_t, std::int64_t>> lengths; ///< (prompt, output) drawn from instead
     std::uint64_t seed = 1;
 };

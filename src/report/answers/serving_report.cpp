@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 namespace archsim {
@@ -26,6 +27,7 @@ Table serving_table(std::span<const ServingResult> results) {
     table.columns = {{"Hardware", "", "hardware"},
                      {"Parallel", "", "parallel"},
                      {"Load", "req/s", "rate_per_s", Align::right},
+                     {"In flight", "", "in_flight", Align::right, 1},
                      {"Capacity", "req/s", "capacity_per_s", Align::right},
                      {"First token P50", "ms", "time_to_first_token_p50_s", Align::right},
                      {"P99", "ms", "time_to_first_token_p99_s", Align::right},
@@ -53,6 +55,7 @@ Table serving_table(std::span<const ServingResult> results) {
         }
         const ServingSummary& s = r.summary;
         row.push_back(r.rate_per_s > 0 ? serving_cell(r.rate_per_s) : Cell{"-"});
+        row.push_back(r.in_flight > 0 ? serving_cell(static_cast<double>(r.in_flight)) : Cell{"-"});
         row.push_back(r.capacity_per_s > 0 ? serving_cell(r.capacity_per_s) : Cell{"-"});
         row.push_back(serving_cell(s.time_to_first_s.p50, kServingMilli));
         row.push_back(serving_cell(s.time_to_first_s.p99, kServingMilli));
@@ -112,6 +115,59 @@ Chart frontier(std::span<const ServingResult> results) {
     return chart;
 }
 
+Table frontier_table(std::span<const ServingResult> results, const std::vector<bool>& on) {
+    Table table;
+    table.title = "Frontier";
+    table.columns = {{"Hardware", "", "hardware"},
+                     {"Parallel", "", "parallel"},
+                     {"In flight", "", "in_flight", Align::right},
+                     {"Tokens/s", "per chip", "output_tokens_per_s_per_chip", Align::right},
+                     {"Tokens/s", "per user", "output_tokens_per_s_per_user", Align::right},
+                     {"First token P99", "ms", "time_to_first_token_p99_s", Align::right},
+                     {"Per token P99", "ms", "time_per_output_token_p99_s", Align::right},
+                     {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right}};
+    std::vector<const ServingResult*> best;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (on[i])
+            best.push_back(&results[i]);
+    std::sort(best.begin(), best.end(), [](const ServingResult* a, const ServingResult* b) {
+        return a->tokens_per_user() > b->tokens_per_user();
+    });
+    for (const ServingResult* r : best)
+        table.rows.push_back({{r->hardware},
+                              {to_string(r->parallelism)},
+                              serving_cell(static_cast<double>(r->in_flight)),
+                              serving_cell(r->tokens_per_chip()),
+                              serving_cell(r->tokens_per_user()),
+                              serving_cell(r->summary.time_to_first_s.p99, kServingMilli),
+                              serving_cell(r->summary.time_per_token_s.p99, kServingMilli),
+                              serving_money(r->usd_per_million_output())});
+    for (const ServingResult& r : results)
+        if (!r.ok)
+            table.notes.push_back(fmt::format("{}, {}: {}", r.hardware, to_string(r.parallelism), r.reason));
+    return table;
+}
+
+Chart sweep_chart(std::span<const ServingResult> results) {
+    Chart chart;
+    chart.kind = ChartKind::scatter;
+    chart.title = "Throughput against the speed that a user sees";
+    chart.x_title = "output tokens/s of one user";
+    chart.y_title = "output tokens/s of one chip";
+    chart.x_log = chart.y_log = true;
+    for (const ServingResult& r : results) {
+        if (!r.ok || r.tokens_per_user() <= 0)
+            continue;
+        const std::string name = r.hardware + ", " + to_string(r.parallelism);
+        if (chart.series.empty() || chart.series.back().name != name)
+            chart.series.push_back({.name = name, .points = {}, .joined = false, .group = r.hardware});
+        chart.series.back().points.push_back({.label = fmt::format("{} in flight", r.in_flight),
+                                              .x = r.tokens_per_user(),
+                                              .y = r.tokens_per_chip()});
+    }
+    return chart;
+}
+
 } // namespace
 
 namespace {
@@ -153,6 +209,16 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
 }
 
 } // namespace
+
+Report describe_frontier(std::span<const ServingResult> results) {
+    Report report;
+    report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
+    report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(frontier_table(results, serving_frontier(results)));
+    report.blocks.emplace_back(sweep_chart(results));
+    report.blocks.emplace_back(serving_table(results));
+    return report;
+}
 
 Report tabulate_serving(std::span<const ServingResult> results) {
     Report report;

@@ -21,6 +21,14 @@ Json generation_json(const GenerationEstimate& g, bool ok) {
     Json steps = Json::array();
     for (const GenerationStep& s : g.steps)
         steps.push_back({{"context", s.context}, {"latency_s", s.latency_s}, {"energy_j", s.energy_j}});
+    Json offload = Json::array();
+    for (const OffloadChoice& c : g.offload)
+        offload.push_back({{"part", c.part},
+                           {"bytes", c.bytes},
+                           {"time_per_output_token_low_s", c.per_token_low_s},
+                           {"time_per_output_token_high_s", c.per_token_high_s},
+                           {"time_to_first_token_low_s", c.first_token_low_s},
+                           {"time_to_first_token_high_s", c.first_token_high_s}});
     Json json = {
         {"prompt_tokens", g.prompt_tokens},
         {"generate_tokens", g.generate_tokens},
@@ -51,7 +59,8 @@ Json generation_json(const GenerationEstimate& g, bool ok) {
         {"energy_per_request_j", number(ok, g.energy_per_request_j())},
         {"power_per_device_w", number(ok, g.power_per_device_w())},
         {"power_w", number(ok, g.power_per_device_w() * g.devices)},
-        {"steps", steps}};
+        {"steps", steps},
+        {"offload", offload}};
     const SaturatedServing& s = g.serving;
     json["serving"] = s.sequences > 0 ? Json{{"sequences", s.sequences},
                                              {"step_s", s.step_s},

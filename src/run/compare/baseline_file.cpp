@@ -215,7 +215,7 @@ class Members {
         finding.file = file_;
         finding.where = key.empty() ? place_ : fmt::format("{}/{}", place_, key);
         finding.message = fmt::format("is not {}", expected);
-        finding.mend = "write the baseline again with check_budget --save-baseline";
+        finding.hint = "write the baseline again with check_budget --save-baseline";
         throw InputError(finding);
     }
 

@@ -1,42 +1,13 @@
 #include "run/fit/served_row.hpp"
 
 #include "archsim/run/serve.hpp"
-
-#include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <vector>
+#include "run/fit/served_protocol.hpp"
 
 namespace archsim {
 
 namespace {
 
 constexpr std::string_view kFirstToken = "served_first_token", kPerToken = "served_per_token";
-// How clients load a server: ten requests for each in flight are counted, after two to warm up
-// (ai-dynamo/dynamo, benchmarks/llm/perf.sh: --request-count and --warmup-request-count).
-constexpr std::int64_t kCountedPerClient = 10, kWarmUpPerClient = 2;
-
-std::int64_t served_tokens(const std::string& text) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-/// Requests of exactly one length that start together would stay in step for ever, as those of real clients
-/// do not: answers differ by a tenth at most. Tried on the published runs of vLLM: a spread of 0.5, 2 or
-/// 10 % moves the time to first token by tens of per cent, so that this is a choice that those rows have
-/// seen.
-std::vector<std::pair<std::int64_t, std::int64_t>> spread_lengths(std::int64_t prompt, std::int64_t output) {
-    constexpr std::int64_t kLengths = 21;
-    constexpr double kSpread = 0.1;
-    std::vector<std::pair<std::int64_t, std::int64_t>> lengths;
-    for (std::int64_t i = 0; i < kLengths; ++i) {
-        const double part = 1 + kSpread * (2.0 * static_cast<double>(i) / (kLengths - 1) - 1);
-        lengths.emplace_back(prompt,
-                             std::max<std::int64_t>(1, std::llround(part * static_cast<double>(output))));
-    }
-    return lengths;
-}
 
 /// Mean of what clients wait for, over the requests after the warm-up.
 double mean_wait(const ServingOutcome& outcome, std::int64_t warm_up, bool first_token) {
@@ -61,11 +32,19 @@ Prediction predict_served(const Session& session, const Model& model, const Meas
                           const Conditions& conditions) {
     Prediction prediction;
     const std::int64_t clients = row.batch.value_or(1);
+    const ServedProtocol protocol = protocol_of(row);
     ServingRequest request;
-    request.load.lengths =
-        spread_lengths(served_tokens(row.prompt_tokens), served_tokens(row.generated_tokens));
-    request.load.count = (kCountedPerClient + kWarmUpPerClient) * clients;
+    request.load.prompt_tokens = static_cast<double>(protocol.prompt_tokens);
+    request.load.output_tokens = static_cast<double>(protocol.output_tokens);
+    request.load.shape = protocol.shortest < 1 ? LengthShape::uniform : LengthShape::constant;
+    request.load.shortest = protocol.shortest;
+    request.load.longest = 1;
+    request.load.count = (protocol.counted + protocol.warm_up) * clients;
     request.plan.concurrency = clients;
+    request.plan.engine.step_tokens = protocol.step_tokens;
+    request.plan.engine.chunked = protocol.chunked;
+    request.plan.engine.wait_tokens = protocol.wait_tokens;
+    request.plan.engine.wait_steps = protocol.wait_steps;
     request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
     request.find_capacity = false;
     const ServingResult result = run_serving(session, model, row.hardware, conditions, request);
@@ -76,10 +55,12 @@ Prediction predict_served(const Session& session, const Model& model, const Meas
     }
     constexpr double kMilliseconds = 1e3;
     const double value =
-        kMilliseconds * mean_wait(result.outcome, kWarmUpPerClient * clients, row.phase == kFirstToken);
+        kMilliseconds * mean_wait(result.outcome, protocol.warm_up * clients, row.phase == kFirstToken);
     prediction.predicted = value;
-    prediction.low = value * result.step_low;
-    prediction.high = value * result.step_high;
+    // Waiting for the first token is waiting for prompts.
+    const bool first = row.phase == kFirstToken;
+    prediction.low = value * (first ? result.prompt_low : result.step_low);
+    prediction.high = value * (first ? result.prompt_high : result.step_high);
     prediction.regime = result.step_bound;
     return prediction;
 }

@@ -1,7 +1,10 @@
 // A prompt and its answer: the passes that are priced, and the whole that they add up to.
 
 #include "archsim/estimate/algebra.hpp"
+#include "map/sharding.hpp"
+#include "run/generation/offload.hpp"
 #include "run/generation/prepared_prompt.hpp"
+#include "run/generation/stages.hpp"
 #include "run/generation/step.hpp"
 
 #include <fmt/format.h>
@@ -52,26 +55,83 @@ class Phase {
 class AnswerBuilder {
   public:
     AnswerBuilder(StepRunner runner, std::int64_t batch, const Prompt& prompt, Result& result)
-        : runner_(std::move(runner)), batch_(batch), q_(prompt), result_(result),
+        : runner_(std::move(runner)), way_(prompt.parallel.value_or(Parallelism{})), whole_batch_(batch),
+          batch_(part_of(batch, way_)), q_(prompt), result_(result),
           prompt_(prompt.tokens + runner_.model().inserted_tokens()) {}
 
     void run() {
         const Conditions& conditions = result_.conditions;
         g_.prompt_tokens = static_cast<double>(prompt_);
         g_.generate_tokens = static_cast<double>(q_.generate);
-        g_.batch = static_cast<double>(batch_);
+        g_.batch = static_cast<double>(whole_batch_);
         g_.memory_capacity_bytes = runner_.machine().memory_capacity_bytes;
-        g_.devices_needed = smallest_count();
-        g_.devices = conditions.devices > 0 ? conditions.devices : std::max(1.0, g_.devices_needed);
-        runner_.use_chips(g_.devices);
+        if (q_.parallel) {
+            g_.devices = static_cast<double>(way_.chips());
+            runner_.share(static_cast<double>(way_.tensor),
+                          way_.experts > 1 ? static_cast<double>(way_.experts) : 0);
+        } else {
+            g_.devices_needed = smallest_count();
+            g_.devices = conditions.devices > 0 ? conditions.devices : std::max(1.0, g_.devices_needed);
+            runner_.use_chips(g_.devices);
+        }
         result_.machine = runner_.shared_machine();
-        if (fits() && price())
+        if (can_share() && fits() && price())
             add_serving();
         g_.memory_bytes = result_.estimate.memory.peak_bytes;
         result_.generation = std::make_shared<const GenerationEstimate>(std::move(g_));
     }
 
   private:
+    /// Sequences of one group of devices that have them together.
+    static std::int64_t part_of(std::int64_t batch, const Parallelism& way) {
+        const std::int64_t parts = way.data * way.groups();
+        return (batch + parts - 1) / parts;
+    }
+
+    /// Whether the model can be shared as asked; says why not.
+    bool can_share() {
+        const char* missing =
+            batch_ * way_.data * way_.groups() != whole_batch_
+                ? "the batch is no multiple of the groups of devices that have parts of it"
+            : way_.experts > 1 && !has_experts(runner_.model().bound(batch_, 1, prompt_)->graph())
+                ? "the model has no experts that ep could spread"
+            : way_.engine_chips() > 1 && runner_.machine().rate(Resource::link_bytes) <= 0
+                ? "states no link to others of its kind, so several of them cannot share a model"
+            : way_.pipeline > 1 && hidden() <= 0
+                ? "the model does not say the width that crosses between pipeline stages"
+            : way_.chips() > way_.tensor && result_.conditions.scenario == Scenario::throughput
+                ? "serving with stages, copies or groups is what serve_model answers"
+                : nullptr;
+        if (missing) {
+            result_.estimate.status = Status::unsupported;
+            result_.estimate.reason = missing;
+        }
+        return missing == nullptr;
+    }
+
+    double hidden() const {
+        const auto bound = runner_.model().bound(batch_, 1, prompt_);
+        const auto& lm = bound->model().info.language_model;
+        return lm ? static_cast<double>(lm->hidden) : 0;
+    }
+
+    /// A pass of one group's stage -> of all devices: the other stages wait, between stages the activations
+    /// of `rows` tokens cross the link.
+    Estimate on_all(Estimate e, double rows) const {
+        if (e.status != Status::ok)
+            return e;
+        if (way_.pipeline > 1) {
+            const auto stages = static_cast<double>(way_.pipeline),
+                       stage_chips = static_cast<double>(way_.stage_chips());
+            const double idle = runner_.machine().static_power_w * stage_chips * (stages - 1);
+            e = beside_waiting(std::move(e), idle);
+            e = lengthened(std::move(e), stage_hops(runner_.machine(), way_, rows, hidden()),
+                           runner_.machine().static_power_w * stage_chips * stages);
+        }
+        return in_copies(with_batches(std::move(e), static_cast<double>(way_.groups())),
+                         static_cast<double>(way_.data));
+    }
+
     /// Memory of one chip: every part's weights at once, the cache as it is at the last token. Stacks set the
     /// cache aside before the prompt runs.
     MemoryEstimate memory_need() const {
@@ -86,6 +146,11 @@ class AnswerBuilder {
         const auto last = runner_.work(batch_, 1, std::max<std::int64_t>(end - 1, 0));
         hold(*first, 0);
         hold(*last, first->weight_bytes);
+        // Stages hold their own layers and caches; activations are in one of them at a time.
+        const auto stages = static_cast<double>(way_.pipeline);
+        need.peak_bytes -= (need.weight_bytes + need.kv_cache_bytes) * (1 - 1 / stages);
+        need.weight_bytes /= stages;
+        need.kv_cache_bytes /= stages;
         return need;
     }
 
@@ -113,33 +178,20 @@ class AnswerBuilder {
             return true;
         const bool linked = runner_.machine().rate(Resource::link_bytes) > 0;
         const std::string more =
-            g_.devices_needed > g_.devices ? fmt::format("{:.0f} devices hold it", g_.devices_needed)
-            : g_.devices_needed > 0        ? std::string("the workspace of its kernels takes the rest")
+            q_.parallel                      ? std::string("share it over more devices")
+            : g_.devices_needed > g_.devices ? fmt::format("{:.0f} devices hold it", g_.devices_needed)
+            : g_.devices_needed > 0          ? std::string("the workspace of its kernels takes the rest")
             : linked ? fmt::format("{:.0f} devices do not hold it either", kLargestGroup)
                      : std::string("it has no link to others of its kind");
+        g_.offload = offload_choices(runner_, batch_, prompt_,
+                                     std::max(prompt_ + q_.generate / 2, std::int64_t{1}), need);
+        const std::string kept = in_words(g_.offload);
         result_.estimate.status = Status::does_not_fit;
         result_.estimate.reason =
             fmt::format("needs {}{}, the device has {}; {}{}", gigabytes(need.peak_bytes),
                         g_.devices > 1 ? " on each device" : "", gigabytes(need.capacity_bytes), more,
-                        with_host_memory(need));
+                        kept.empty() ? "" : "; " + kept);
         return false;
-    }
-
-    /// What it would take to keep the weights that do not fit in host memory: those of them that a step reads
-    /// cross the host link once per token, whatever else overlaps.
-    std::string with_host_memory(const MemoryEstimate& need) const {
-        const double link = runner_.machine().rate(Resource::host_link_bytes);
-        const double outside = need.peak_bytes - need.capacity_bytes;
-        if (link <= 0 || outside > need.weight_bytes)
-            return {};
-        const auto step = runner_.work(batch_, 1, prompt_);
-        double read = 0;
-        for (const SubgraphWork& part : step->subgraphs)
-            read += part.weight_bytes * part.repeat;
-        const double share = step->weight_bytes > 0 ? std::min(1.0, read / step->weight_bytes) : 1;
-        return fmt::format("; with {} of the weights in host memory every token waits at least {:.3g} ms for "
-                           "them",
-                           gigabytes(outside), 1e3 * outside * share / link);
     }
 
     bool failed(const Estimate& e) {
@@ -153,6 +205,8 @@ class AnswerBuilder {
 
     bool price() {
         const bool keep = result_.conditions.keep_subgraphs;
+        if (way_.pipeline > 1) // a pass is that of all stages, of which a device holds one
+            runner_.ignore_capacity();
         Phase prompt;
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part) {
             Estimate e = runner_.price(*runner_.work(*runner_.model().bound_before(part, batch_)));
@@ -162,7 +216,9 @@ class AnswerBuilder {
         }
         const std::int64_t compiled = std::max(q_.context, prompt_ + q_.generate);
         const bool prompt_only = q_.generate <= 1;
-        Estimate shown = runner_.prefill(batch_, prompt_, compiled, prompt_only && keep);
+        const auto sequences = static_cast<double>(batch_);
+        Estimate shown = on_all(runner_.prefill(batch_, prompt_, compiled, prompt_only && keep),
+                                sequences * static_cast<double>(prompt_));
         if (failed(shown))
             return false;
         prompt.add(shown, 1);
@@ -177,7 +233,7 @@ class AnswerBuilder {
         for (std::size_t i = 0; i < points.size(); ++i) {
             const auto [context, weight] = points[i];
             const bool central = i == points.size() / 2;
-            Estimate e = runner_.decode(batch_, context, compiled, central && keep);
+            Estimate e = on_all(runner_.decode(batch_, context, compiled, central && keep), sequences);
             if (failed(e))
                 return false;
             g_.steps.push_back({static_cast<double>(context), e.latency_s, e.energy.total()});
@@ -259,7 +315,8 @@ class AnswerBuilder {
     }
 
     StepRunner runner_;
-    const std::int64_t batch_;
+    const Parallelism way_;
+    const std::int64_t whole_batch_, batch_; ///< of all devices, and of one group
     const Prompt& q_;
     Result& result_;
     const std::int64_t prompt_;

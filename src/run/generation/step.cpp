@@ -11,11 +11,18 @@
 
 namespace archsim {
 
-void StepRunner::use_chips(double chips) {
-    if (chips == machine_->chips)
+void StepRunner::share(double tensor, double experts) {
+    sharing_ = Sharing(tensor);
+    sharing_.experts = experts;
+    const Device& device = *machine_->device;
+    if (device.node_chips > 0 && device.network_bandwidth.known() && sharing_.chips() > device.node_chips) {
+        sharing_.node = device.node_chips;
+        sharing_.network = machine_->rate(Resource::link_bytes) / device.network_bandwidth.value;
+    }
+    if (sharing_.chips() == machine_->chips)
         return;
     auto grouped = std::make_shared<Machine>(*machine_);
-    grouped->chips = chips;
+    grouped->chips = sharing_.chips();
     machine_ = std::move(grouped);
 }
 
@@ -31,7 +38,7 @@ std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) 
 
 std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
     return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators,
-                      machine_->chips);
+                      sharing_);
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,

@@ -12,13 +12,19 @@ class StepRunner {
   public:
     StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine,
                PrecisionConfig precision, bool allow_unknown)
-        : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {}
+        : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {
+        share(machine_->chips, 0);
+    }
 
     const GenerationModel& model() const { return model_; }
     const Machine& machine() const { return *machine_; }
     std::shared_ptr<const Machine> shared_machine() const { return machine_; }
     /// From here on the model is spread over that many of the devices.
-    void use_chips(double chips);
+    void use_chips(double chips) { share(chips, 0); }
+    /// From here on `tensor` devices share every matrix and `experts` hold the experts, whole ones each (0:
+    /// shared like the rest); passes are those of one group (Sharing::groups), energies those of all devices.
+    void share(double tensor, double experts);
+    const Sharing& sharing() const { return sharing_; }
     /// From here on a pass is priced whether or not the memory holds it: whoever asks knows what fits.
     void ignore_capacity();
 
@@ -48,6 +54,7 @@ class StepRunner {
     const GenerationModel& model_;
     std::shared_ptr<const Machine> machine_;
     PrecisionConfig precision_;
+    Sharing sharing_;
     bool allow_unknown_ = false;
 };
 

@@ -1,5 +1,7 @@
 #include "run/serving/prices.hpp"
 
+#include "run/generation/stages.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,8 +14,6 @@ constexpr std::array<std::int64_t, 24> kCounts = {
     1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096};
 // Shortest context and chunk of a prompt that are told apart.
 constexpr std::int64_t kShortest = 64;
-// Activations cross between stages in 16 bits.
-constexpr double kActivationBytes = 2;
 enum Tables : std::int64_t { kDecode, kMixed, kPrompt };
 
 /// Neighbours of `x` on a grid, and how far it lies between them.
@@ -51,7 +51,8 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
                            std::int64_t longest)
     : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, kShortest)),
       longest_(std::max(longest, kShortest)) {
-    runner_.use_chips(static_cast<double>(parallelism.tensor));
+    runner_.share(static_cast<double>(parallelism.tensor),
+                  parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
     runner_.ignore_capacity();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
@@ -150,8 +151,14 @@ EnginePrices::Point EnginePrices::mixed(double sequences, double prompt) {
 
 StepCost EnginePrices::price(const StepLoad& load) {
     const auto stages = static_cast<double>(parallelism_.pipeline);
-    const auto share = static_cast<std::int64_t>(std::ceil(static_cast<double>(load.sequences) / stages));
-    const double prompt_tokens = std::ceil(static_cast<double>(load.prompt_tokens) / stages);
+    // Every group of a stage has its part of the batch, and all wait for the largest.
+    const double parts = stages * static_cast<double>(parallelism_.groups());
+    const auto share = static_cast<std::int64_t>(std::ceil(static_cast<double>(load.sequences) / parts));
+    // A prompt is in one group.
+    const auto prompt_groups =
+        static_cast<double>(std::clamp<std::int64_t>(load.prompts, 1, parallelism_.groups()));
+    const double prompt_tokens =
+        std::ceil(static_cast<double>(load.prompt_tokens) / (stages * prompt_groups));
     const double past = load.prompt_keys - static_cast<double>(load.prompt_tokens) / 2;
     Point whole, alone;
     if (share > 0)
@@ -169,11 +176,8 @@ StepCost EnginePrices::price(const StepLoad& load) {
     // Every stage's chips work through all parts of the batch; between stages the activations cross a link.
     double hops = 0;
     if (parallelism_.pipeline > 1) {
-        const Machine& m = runner_.machine();
         const auto rows = static_cast<double>(share * load.verified) + prompt_tokens;
-        const double bytes = kActivationBytes * rows * hidden_;
-        const double rate = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
-        hops = (stages - 1) * (m.param(Parameter::link_latency, 0) + (rate > 0 ? bytes / rate : 0));
+        hops = stage_hops(runner_.machine(), parallelism_, rows, hidden_);
         // A prompt alone fills the stages once before they work side by side.
         if (share == 0)
             hops += whole.seconds * (stages - 1) / stages;
@@ -186,7 +190,12 @@ StepCost EnginePrices::price(const StepLoad& load) {
 }
 
 Estimate EnginePrices::typical_step(std::int64_t sequences) const {
-    return runner_.price(*runner_.work(std::max<std::int64_t>(1, sequences), 1, middle_), true);
+    const std::int64_t part = sequences / (parallelism_.pipeline * parallelism_.groups());
+    return runner_.price(*runner_.work(std::max<std::int64_t>(1, part), 1, middle_), true);
+}
+
+Estimate EnginePrices::typical_prompt(std::int64_t tokens) const {
+    return runner_.price(*runner_.work(1, std::max<std::int64_t>(1, tokens), 0));
 }
 
 } // namespace archsim

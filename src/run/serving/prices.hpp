@@ -37,6 +37,8 @@ class EnginePrices final : public StepPrices {
     const std::string& problem() const { return problem_; }
     /// A step of that many sequences at the middle context, with its subgraphs.
     Estimate typical_step(std::int64_t sequences) const;
+    /// A prompt of that length alone.
+    Estimate typical_prompt(std::int64_t tokens) const;
 
   private:
     struct Point {

@@ -1,6 +1,7 @@
 #include "run/serving/server.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "map/sharding.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
 #include "run/session/regime.hpp"
@@ -68,6 +69,11 @@ void Server::make(const Session& session, std::string_view device, const Conditi
 bool Server::choose_way(const StepRunner& runner, const Lengths& lengths) {
     const auto middle = static_cast<std::int64_t>(lengths.prompt + lengths.output / 2);
     Parallelism way = request_.parallelism.value_or(Parallelism{});
+    if (way.experts > 1 && !has_experts(runner.model().bound(1, 1, middle)->graph())) {
+        result_.parallelism = way;
+        result_.reason = "the model has no experts that ep could spread";
+        return false;
+    }
     for (;; way.tensor *= 2) {
         result_.parallelism = way;
         const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
@@ -98,6 +104,7 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
     RequestPlan load = request_.load;
     load.rate_per_s = rate_per_s;
     out.rate_per_s = plan_.concurrency > 0 ? 0 : rate_per_s;
+    out.in_flight = plan_.concurrency;
     std::vector<ServedRequest> requests = make_requests(load);
     try {
         if (with_capacity) {
@@ -126,14 +133,31 @@ ServingResult Server::run(double rate_per_s, bool with_capacity) {
     return out;
 }
 
+ServingResult Server::run_in_flight(std::int64_t requests) {
+    // Every client's first answers are those of a start at once; later ones have spread.
+    constexpr std::int64_t kPerClient = 6, kFewest = 100;
+    plan_.concurrency = requests;
+    request_.load.count = std::max(kFewest, kPerClient * requests);
+    ServingResult out = run(0, false);
+    out.in_flight = requests;
+    return out;
+}
+
 /// How sure the steps are, and what binds them.
 void Server::describe_step(ServingResult& out) const {
+    const auto relative = [](const Estimate& e, double& low, double& high) {
+        if (e.status != Status::ok || e.latency_s <= 0)
+            return false;
+        low = e.latency_interval.low / e.latency_s;
+        high = e.latency_interval.high / e.latency_s;
+        return true;
+    };
     const Estimate step = prices_->typical_step(static_cast<std::int64_t>(out.outcome.batch));
-    if (step.status != Status::ok || step.latency_s <= 0)
-        return;
-    out.step_low = step.latency_interval.low / step.latency_s;
-    out.step_high = step.latency_interval.high / step.latency_s;
-    out.step_bound = regime_of(step);
+    if (relative(step, out.step_low, out.step_high))
+        out.step_bound = regime_of(step);
+    const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
+    const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
+    relative(prices_->typical_prompt(prompt), out.prompt_low, out.prompt_high);
 }
 
 /// Room for caches on all chips of an engine; false with the reason when one sequence does not fit.

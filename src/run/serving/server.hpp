@@ -18,6 +18,8 @@ class Server {
     bool ready() const { return prices_ != nullptr && result_.reason.empty(); }
     /// The load at another rate; 0: all requests at the start.
     ServingResult run(double rate_per_s, bool with_capacity);
+    /// That many requests in flight, a new one when one ends.
+    ServingResult run_in_flight(std::int64_t requests);
     /// Requests per second in the long run.
     double capacity() { return run(0, true).capacity_per_s; }
 

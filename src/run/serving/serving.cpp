@@ -73,4 +73,34 @@ std::vector<ServingResult> search_serving(const Session& session, const Model& m
     return results;
 }
 
+std::vector<ServingResult> sweep_serving(const Session& session, const Model& model,
+                                         std::span<const std::string> hardware,
+                                         std::span<const Parallelism> ways, const Conditions& conditions,
+                                         const ServingRequest& request) {
+    std::vector<Parallelism> all(ways.begin(), ways.end());
+    if (all.empty())
+        for (const std::int64_t chips : {1, 2, 4, 8})
+            all.push_back({.tensor = chips});
+    constexpr double kGain = 1.02;
+    std::vector<ServingResult> results;
+    for (const std::string& device : hardware)
+        for (const Parallelism& way : all) {
+            ServingRequest own = request;
+            own.parallelism = way;
+            Server server(session, model, device, conditions, own);
+            double before = 0;
+            for (std::int64_t requests = 1; requests <= request.plan.engine.sequences * way.data;
+                 requests *= 2) {
+                ServingResult run = server.run_in_flight(requests);
+                run.parallelism = way;
+                const double tokens = run.ok ? run.summary.output_tokens_per_s : 0;
+                results.push_back(std::move(run));
+                if (tokens < kGain * before || tokens <= 0)
+                    break;
+                before = tokens;
+            }
+        }
+    return results;
+}
+
 } // namespace archsim

@@ -54,7 +54,7 @@ struct WorkEntry {
     FusionPolicy policy;
     PrecisionConfig precision;
     std::vector<std::string> unsupported;
-    double chips = 1;
+    Sharing sharing;
     Once<NetworkWork> work;
 };
 
@@ -118,17 +118,17 @@ struct BoundModel::State {
     }
 
     WorkEntry& work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
-                          const std::vector<std::string>& unsupported, double chips) {
+                          const std::vector<std::string>& unsupported, const Sharing& sharing) {
         const std::lock_guard lock(mutex);
         for (WorkEntry& known : works)
             if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
-                known.chips == chips)
+                known.sharing == sharing)
                 return known;
         WorkEntry& entry = works.emplace_back();
         entry.policy = policy;
         entry.precision = precision;
         entry.unsupported = unsupported;
-        entry.chips = chips;
+        entry.sharing = sharing;
         return entry;
     }
 
@@ -180,14 +180,14 @@ std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& polic
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const PrecisionConfig& precision,
                                                     const std::vector<std::string>& unsupported_types,
-                                                    double chips) const {
+                                                    const Sharing& sharing) const {
     const std::vector<std::string> unsupported = state_->occurring(unsupported_types);
-    return state_->work_entry(policy, precision, unsupported, chips).work.get([&] {
+    return state_->work_entry(policy, precision, unsupported, sharing).work.get([&] {
         const ShapedGraph& graph = *state_->graph;
         const Partition& fused = *partition(policy);
         NetworkWork counted;
-        if (chips > 1) {
-            counted = make_network_work(graph, fused, precision, unsupported, shard(graph, chips));
+        if (sharing.chips() > 1) {
+            counted = make_network_work(graph, fused, precision, unsupported, shard(graph, sharing));
         } else {
             const auto common = state_->partition_entry(policy).common.get(
                 [&] { return find_format_invariants(graph, fused); });

@@ -1,0 +1,71 @@
+#include "run/fit/served_protocol.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <utility>
+
+namespace archsim {
+
+namespace {
+
+// InferenceMAX (SemiAnalysis) measures these lengths and no others: (prompt, answer), with
+// --random-range-ratio 0.8, ten requests for each in flight, all sent as fast as the limit allows, none to
+// warm up (README and benchmarks/*.sh of the repository; benchmark_serving.py draws every length uniformly
+// from [ratio x length, length]).
+constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> kInferenceMaxLengths = {
+    {{1024, 1024}, {1024, 8192}, {8192, 1024}}};
+constexpr double kInferenceMaxRange = 0.8;
+
+ServedProtocol inference_max(std::int64_t prompt, std::int64_t output, std::string_view stack,
+                             double devices) {
+    ServedProtocol p;
+    p.name = "InferenceMAX";
+    p.shortest = kInferenceMaxRange;
+    if (stack != "trt-llm")
+        return p; // vLLM: max-num-batched-tokens 8192, asynchronous scheduling, no prefix cache
+    // TensorRT-LLM: max_num_tokens 16384, whole prompts; short prompts and answers on less than a node wait
+    // for 0.9 of a step or 20 steps (70b_fp8_b200_trt_slurm.sh: batch_wait_max_tokens_ratio,
+    // batch_wait_timeout_iters).
+    p.step_tokens = 16384;
+    p.chunked = false;
+    constexpr double kNode = 8;
+    if (prompt == output && devices < kNode) {
+        p.wait_tokens = 0.9;
+        p.wait_steps = 20;
+    }
+    return p;
+}
+
+std::int64_t tokens_in(const std::string& text) {
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+// genai-perf as aiconfigurator and Dynamo call it: lengths of standard deviation 0, answers to their full
+// length, ten requests for each in flight after two to warm up, every prompt another (aiconfigurator,
+// eval/benchmarks/genai_perf_runner.py; dynamo, benchmarks/llm/perf.sh). Servers have their defaults: 8192
+// tokens in a step; TensorRT-LLM takes prompts whole (max_num_tokens, enable_chunked_prefill).
+ServedProtocol genai_perf(std::string_view stack) {
+    ServedProtocol p;
+    p.name = "genai-perf";
+    p.warm_up = 2;
+    p.chunked = stack != "trt-llm";
+    return p;
+}
+
+} // namespace
+
+ServedProtocol protocol_of(const MeasuredRow& row) {
+    const std::int64_t prompt = tokens_in(row.prompt_tokens), output = tokens_in(row.generated_tokens);
+    const bool known = std::find(kInferenceMaxLengths.begin(), kInferenceMaxLengths.end(),
+                                 std::pair(prompt, output)) != kInferenceMaxLengths.end();
+    ServedProtocol p =
+        known ? inference_max(prompt, output, row.runtime, row.devices) : genai_perf(row.runtime);
+    p.prompt_tokens = prompt;
+    p.output_tokens = output;
+    return p;
+}
+
+} // namespace archsim

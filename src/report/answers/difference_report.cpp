@@ -18,9 +18,9 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
     for (const Result& r : answer.results) {
         if (r.estimate.precision_note.empty())
             continue;
-        const std::string text =
-            fmt::format("{} was asked for {} and runs {}: {}.", hardware_label(r), precision_name(r.conditions.precision),
-                        precision_name(r.estimate.executed), r.estimate.precision_note);
+        const std::string text = fmt::format("{} was asked for {} and runs {}: {}.", hardware_label(r),
+                                             precision_name(r.conditions.precision),
+                                             precision_name(r.estimate.executed), r.estimate.precision_note);
         if (text != last)
             report.blocks.push_back(Paragraph{text});
         last = text;

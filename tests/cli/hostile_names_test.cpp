@@ -73,11 +73,9 @@ TEST_CASE("hostile names leave every tool as text, in every format", "[cli][host
           "analyze_graph_mapping " + file + " --hardware H100",
           "analyze_batch " + file + " --hardware H100 --batch-sizes 1,2", "profile_graph " + file,
           "explain_difference " + file + " resnet18 --hardware H100",
-          "explain_difference resnet18 " + unknown + " --hardware H100",
+          "explain_difference resnet18 " + file + " --hardware H100 --metric energy",
           "check_budget " + file + " --hardware H100 --fail-on 'latency>1ns' --junit /dev/stdout",
           "check_model " + unknown + " --hardware Hailo-8 --precision int8",
-          "analyze_graph_mapping " + file +
-              " --hardware H100 --trace /dev/stdout --model-explorer /dev/stdout",
           std::string("discover_models hostile_models"),
           "sweep_design_space " + file + " --hardware H100 --vary clock=0.5x..1x:2"})
         for (const char* format : {"text", "markdown", "json", "csv", "html"}) {
@@ -90,11 +88,15 @@ TEST_CASE("hostile names leave every tool as text, in every format", "[cli][host
             answers += said.status == 0 ? 1 : 0;
         }
     CHECK(answers >= 20); // the check looks at answers, not only at refusals
-    const Said drawn = workplace.run("analyze_graph_mapping " + file +
-                                     " --hardware H100 --dot graph.dot --mermaid graph.mmd 2>&1");
+    const Said drawn =
+        workplace.run("analyze_graph_mapping " + file +
+                      " --hardware H100 --dot graph.dot --mermaid graph.mmd --trace trace.json "
+                      "--model-explorer nodes.json 2>&1");
     CHECK(drawn.status == 0);
     CHECK(only_text(read(workplace.folder() / "graph.dot")));
     CHECK(only_text(read(workplace.folder() / "graph.mmd")));
+    CHECK(only_text(read(workplace.folder() / "trace.json")));
+    CHECK(only_text(read(workplace.folder() / "nodes.json")));
 }
 
 TEST_CASE("hostile arguments come back as text", "[cli][hostile]") {

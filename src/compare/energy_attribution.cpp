@@ -114,6 +114,22 @@ double whole_interval(const Result& r) {
     return seconds;
 }
 
+/// Of one chip, at the clock it ran at.
+double static_w(const Result& r) {
+    return static_power_at(*r.machine, r.estimate.clock_ratio);
+}
+
+template <class Leaves>
+double mean_static_w(const Leaves& leaves) {
+    double joules = 0, seconds = 0;
+    for (const auto& leaf : leaves) {
+        const double time = leaf.repeat * interval_of_batches(*leaf.result);
+        joules += time * static_w(*leaf.result);
+        seconds += time;
+    }
+    return joules / seconds;
+}
+
 } // namespace
 
 void attribute_energy(const Result& a, const Result& b, const std::vector<CommonRegion>& regions,
@@ -134,22 +150,19 @@ void attribute_energy(const Result& a, const Result& b, const std::vector<Common
             busy_b += eb.seconds;
             // Static power is a rate already: over the interval it is itself.
             if (!per_second)
-                split.product(
-                    r, repeat,
-                    {{Factor::static_power, {la.machine->static_power_w, lb.machine->static_power_w}},
-                     {Factor::time, {ea.seconds, eb.seconds}}});
+                split.product(r, repeat,
+                              {{Factor::static_power, {static_w(la), static_w(lb)}},
+                               {Factor::time, {ea.seconds, eb.seconds}}});
         }
         split.add(kNetwork, repeat, network_energy(la), network_energy(lb));
         if (!per_second)
             split.product(
                 kNetwork, repeat,
-                {{Factor::static_power, {la.machine->static_power_w, lb.machine->static_power_w}},
+                {{Factor::static_power, {static_w(la), static_w(lb)}},
                  {Factor::time, {interval_of_batches(la) - busy_a, interval_of_batches(lb) - busy_b}}});
     }
     if (per_second) // of one device, whatever part runs
-        sums.add(kNetwork, Factor::static_power,
-                 leaves_a.front().result->machine->static_power_w -
-                     leaves_b.front().result->machine->static_power_w);
+        sums.add(kNetwork, Factor::static_power, mean_static_w(leaves_a) - mean_static_w(leaves_b));
 }
 
 } // namespace archsim

@@ -9,8 +9,11 @@ namespace archsim {
 namespace {
 
 constexpr double kTail = 0.05;
-/// Power is known to a quarter beside time, where nobody measured it.
+/// Energy is that of the time, and a quarter of what is not known of power, where nobody measured it.
 const double kPowerBlur = std::log(1.25);
+/// Power where nobody measured it: static power is 0.15 to 0.7 of the rating by family, and clocks stay high
+/// or fall while a device waits. It does not follow from what is not known of time.
+const double kUnmeasuredPower = std::log(2.0);
 
 /// How much wider percentiles from k groups are made. The part of a score that a group shares is known from
 /// the k groups and the kAround that the class around stands for: Student's t over the normal percentile, and
@@ -121,9 +124,12 @@ ScoreDistribution IntervalMaker::time(const std::string& family, Evidence eviden
 }
 
 /// Energy and power: few rows, so the devices of all families first, around time blurred by what is not known
-/// of power.
+/// of power, or around what is known of power without a measurement.
 ScoreDistribution IntervalMaker::draw(const std::string& family, Evidence evidence, SpreadOf metric) const {
-    const ScoreDistribution start = time(family, evidence).blurred(kPowerBlur);
+    const ScoreDistribution start =
+        metric == SpreadOf::power
+            ? ScoreDistribution({{"unmeasured", {-kUnmeasuredPower, kUnmeasuredPower}}}, nullptr)
+            : time(family, evidence).blurred(kPowerBlur);
     const ScoreDistribution all(
         grouped(
             Evidence::stack, [&](const Score& s) { return s.metric == metric; }, false),

@@ -71,15 +71,16 @@ struct Cost {
 class Joiner {
   public:
     Joiner(const Machine& machine, double clock_ratio, BatchLevel& larger, BatchInPieces& in_pieces)
-        : machine_(machine), clock_ratio_(clock_ratio), prices_(machine, clock_ratio),
+        : machine_(machine), static_w_(static_power_at(machine, clock_ratio)), clock_ratio_(clock_ratio),
+          prices_(machine, clock_ratio),
           prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), batch_(*larger.work),
           pieces_(in_pieces.pieces), whole_(larger.whole.schedule), before_(costs(pieces_, in_pieces.joules)),
           behind_(costs(whole_, larger.joules)) {
         for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
             if (machine.rate(resource) > 0)
                 outside_ = resource;
-        if (machine.energy && machine.power_limit_w > machine.static_power_w)
-            dynamic_w_ = machine.power_limit_w - machine.static_power_w;
+        if (machine.energy && machine.power_limit_w > static_w_)
+            dynamic_w_ = machine.power_limit_w - static_w_;
     }
 
     /// Number of subgraphs that run in pieces, the traffic over the cut counted. Without `inner` cuts, all or
@@ -150,7 +151,7 @@ class Joiner {
     double seconds(const Cost& c) const {
         return std::max(std::max(c.body, c.weights) + c.overhead, c.dynamic_j / dynamic_w_);
     }
-    double joules(const Cost& c) const { return c.dynamic_j + machine_.static_power_w * seconds(c); }
+    double joules(const Cost& c) const { return c.dynamic_j + static_w_ * seconds(c); }
 
     bool can_cross(std::size_t at) const {
         return outside_ != Resource::count_ && at < batch_.memory.crossing.size() &&
@@ -170,6 +171,7 @@ class Joiner {
     }
 
     const Machine& machine_;
+    const double static_w_;
     const double clock_ratio_;
     const EventPrices prices_;
     const bool prefetch_;

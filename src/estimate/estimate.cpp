@@ -113,7 +113,8 @@ class SubgraphPricer {
   public:
     SubgraphPricer(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
                    const OperatingPoint& point, double energy_scale)
-        : schedule_(schedule), work_(work), machine_(machine), times_(point.times),
+        : schedule_(schedule), work_(work), machine_(machine),
+          static_w_(static_power_at(machine, point.clock_ratio)), times_(point.times),
           cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
           prices_(machine, point.clock_ratio, energy_scale), priced_(schedule.mappings.size()) {
         double streamed = 0;
@@ -146,8 +147,8 @@ class SubgraphPricer {
         s.mapping = schedule_.of(index);
         EventCounts events = s.mapping.events;
         s.energy = prices_.of(events.scale(p.repeat));
-        s.energy.static_joules = machine_.energy ? machine_.static_power_w * p.latency_s
-                                                 : std::numeric_limits<double>::quiet_NaN();
+        s.energy.static_joules =
+            machine_.energy ? static_w_ * p.latency_s : std::numeric_limits<double>::quiet_NaN();
         return s;
     }
 
@@ -162,7 +163,7 @@ class SubgraphPricer {
             p.utilization = p.ideal_s / p.latency_s;
         }
         if (p.latency_s > 0)
-            p.power_w = machine_.static_power_w + stream_power_w_ +
+            p.power_w = static_w_ + stream_power_w_ +
                         repeat *
                             (prices_.total(mapping.events) -
                              times_[which].streamed_bytes * prices_[Event::dram_byte]) /
@@ -172,6 +173,7 @@ class SubgraphPricer {
     const BatchSchedule& schedule_;
     const NetworkWork& work_;
     const Machine& machine_;
+    const double static_w_;
     const std::vector<LaneTimes>& times_; ///< per mapping
     const double cycle_rate_;
     const EventPrices prices_;
@@ -213,8 +215,8 @@ void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, con
 /// draws more than the part is allowed or able to: its regulator stretches it.
 void price_power(const Machine& machine, const OperatingPoint& point, Estimate& e) {
     e.energy = price_energy(e.events, machine, point.clock_ratio, e.energy_scale);
-    e.energy.static_joules =
-        machine.energy ? machine.static_power_w * point.interval_s : std::numeric_limits<double>::quiet_NaN();
+    e.energy.static_joules = machine.energy ? static_power_at(machine, point.clock_ratio) * point.interval_s
+                                            : std::numeric_limits<double>::quiet_NaN();
     e.energy_per_inference_j = e.energy.total() / e.batch;
     e.power_w = e.energy.total() / point.interval_s;
     if (!machine.energy) {
@@ -288,8 +290,8 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     e.power_limited = point.limited;
     e.latency_s = point.latency_s;
     e.throughput_per_s = work.batch / point.interval_s;
-    e.energy_scale =
-        bounded_by_budget(machine, EventPrices(machine, point.clock_ratio).total(e.events), point.interval_s);
+    e.energy_scale = bounded_by_budget(machine, EventPrices(machine, point.clock_ratio).total(e.events),
+                                       point.interval_s, point.clock_ratio);
     price_subgraphs(schedule, work, machine, point, options, e);
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))

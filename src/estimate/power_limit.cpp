@@ -186,23 +186,25 @@ std::pair<double, double> find_crossing(Probe low, Probe high, const Load& load)
 /// The tabulated clock, or the highest at which average power fits the limit.
 OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     OperatingPoint full = solver.at(1.0);
-    const double budget = machine.power_limit_w - machine.static_power_w; // of one chip, as the counts are
     if (!machine.energy || machine.power_limit_w <= 0)
         return full;
+    const auto budget = [&](const OperatingPoint& p) { // of one chip, as the counts are
+        return machine.power_limit_w - static_power_at(machine, p.clock_ratio);
+    };
     const auto joules = [&](const OperatingPoint& p) { return solver.dynamic_energy(p.clock_ratio); };
-    const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget * p.interval_s; };
+    const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget(p) * p.interval_s; };
     if (fits(full))
         return full;
     OperatingPoint low = solver.near(kLowestClockRatio);
     if (!fits(low)) {
         low = solver.at(kLowestClockRatio);
         low.limited = true;
-        const double stretched = joules(low) / budget;
+        const double stretched = joules(low) / budget(low);
         low.latency_s *= stretched / low.interval_s;
         low.interval_s = stretched;
         return low;
     }
-    const auto load = [&](const OperatingPoint& p) { return joules(p) / (budget * p.interval_s); };
+    const auto load = [&](const OperatingPoint& p) { return joules(p) / (budget(p) * p.interval_s); };
     auto [within, beyond] = find_crossing({kLowestClockRatio, load(low)}, {1.0, load(full)},
                                           [&](double clock) { return load(solver.near(clock)); });
     // The clock itself comes from bisection, so that it does not depend on where the secants fell; only what
@@ -223,10 +225,10 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
 /// static and host power for longer. Worked: static and host 108 W, dynamic 220 W at full clock, dynamic
 /// energy ~ clock: the sum 108 / r + 220 r is least at r = 0.70.
 OperatingPoint most_efficient(Solver& solver, const Machine& machine, const OperatingPoint& fastest) {
-    const double idle_w =
-        machine.static_power_w + machine.energy->host_share.value_or(0) * machine.device->tdp.value_or(0);
+    const double host_w = machine.energy->host_share.value_or(0) * machine.device->tdp.value_or(0);
     const auto joules = [&](const OperatingPoint& p) {
-        return solver.dynamic_energy(p.clock_ratio) + idle_w * p.interval_s;
+        return solver.dynamic_energy(p.clock_ratio) +
+               (static_power_at(machine, p.clock_ratio) + host_w) * p.interval_s;
     };
     constexpr double kGolden = 0.6180339887498949;
     double low = std::min(kLowestClockRatio, fastest.clock_ratio), high = fastest.clock_ratio;

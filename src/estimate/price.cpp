@@ -97,8 +97,20 @@ EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, 
     return EventPrices(machine, clock_ratio, scale).of(events);
 }
 
-double bounded_by_budget(const Machine& machine, double event_joules, double seconds) {
-    const double room = (machine.power_budget_w - machine.static_power_w) * seconds;
+double static_power_at(const Machine& machine, double clock_ratio) {
+    const double all = machine.static_power_w;
+    if (clock_ratio == 1 || !machine.energy || !machine.energy->clocked_power.known() ||
+        (machine.mode && machine.mode->active_idle.known()))
+        return all;
+    const EnergyTable& table = *machine.energy;
+    const double clock = machine.rate(Resource::overhead_cycles);
+    const double falls =
+        1 - clock_ratio * table.voltage_factor(clock * clock_ratio) / table.voltage_factor(clock);
+    return all - std::min(all, table.clocked_power.value) * falls;
+}
+
+double bounded_by_budget(const Machine& machine, double event_joules, double seconds, double clock_ratio) {
+    const double room = (machine.power_budget_w - static_power_at(machine, clock_ratio)) * seconds;
     if (machine.power_budget_w <= 0 || event_joules <= room)
         return 1;
     return std::max(0.0, room) / event_joules;

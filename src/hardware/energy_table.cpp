@@ -172,6 +172,7 @@ class Resolver {
             device_.die_area.value * std::pow(table_.nominal_clock.value / family_.awake_clock.value,
                                               table_.clock_exponent.value_or(1));
         table_.awake_power.note = fmt::format("die of {:g} mm2", device_.die_area.value * 1e6);
+        table_.clocked_power = table_.awake_power;
         table_.static_power = table_.awake_power;
         table_.static_power.value += table_.memory_power.value_or(0);
         table_.static_power.note.clear();

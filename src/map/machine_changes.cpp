@@ -73,7 +73,7 @@ void scale_energy(const MachineChanges& changes, EnergyTable& table) {
         if (const auto lever = lever_of(static_cast<Event>(e)))
             scale(table.event[e], changes[*lever]);
     scale(table.dram_device, changes[Lever::memory_energy]);
-    for (Fact* part : {&table.static_power, &table.awake_power, &table.memory_power})
+    for (Fact* part : {&table.static_power, &table.awake_power, &table.clocked_power, &table.memory_power})
         scale(*part, changes[Lever::static_power]);
 }
 

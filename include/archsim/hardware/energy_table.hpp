@@ -21,6 +21,7 @@ struct EnergyTable {
     Fact dram_device;       ///< part of [dram_byte] spent in DRAM and its interface, joules per byte
     Fact static_power;      ///< watts while busy, without dynamic work: the sum of its parts
     Fact awake_power;       ///< part of it: the die, clocked and awake, with its regulators
+    Fact clocked_power;     ///< of that, what follows the clock as f V^2; unknown where nobody told it apart
     Fact memory_power;      ///< part of it: standby and refresh of the DRAM; unknown where there is none
     Fact clock_exponent;    ///< dynamic power ~ (f / f0)^a; a = 1 + 2 g when V ~ f^g
     Fact nominal_clock;     ///< Hz; unknown = whatever clock the device runs at

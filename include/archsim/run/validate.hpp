@@ -37,9 +37,9 @@ struct PowerParts {
 /// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several;
 /// where its note says "data transfer included", one batch after another with its copies in and out.
 /// The software stack is that of the row's time and way of calling where the database tells them apart
-/// (`Runtime::measured_as`). Power and energy are those inside the row's boundary (MeasuredRow::boundary). An
-/// `offline` row of a language model is a server that always has requests waiting; where it states a batch,
-/// it runs that many at once.
+/// (`Runtime::measured_as`). Power and energy are those inside the row's boundary (MeasuredRow::boundary). A
+/// row of phase `saturated` is a server that always has requests waiting and runs `batch` of them at once; an
+/// `offline` row without a batch one that runs as many as its memory holds.
 class ARCHSIM_API RowEstimator {
   public:
     /// `session` must outlive the estimator.

@@ -118,11 +118,12 @@ class Account {
         add("dram_path", "path from DRAM, byte", bytes, joules - device, all);
     }
 
+    /// Over the time that the energy stands for; watts at the clock that ran.
     void add_static() {
         const Machine& m = *result_.machine;
-        const double watts = m.static_power_w * result_.chips();
+        const double seconds = energy_.total() / result_.estimate.power_w;
         if (energy_.static_joules > 0)
-            items_.push_back({"static", "static power, second", energy_.static_joules / watts, watts,
+            items_.push_back({"static", "static power, second", seconds, energy_.static_joules / seconds,
                               energy_.static_joules,
                               source_of(m.mode && m.mode->active_idle.known() ? m.mode->active_idle
                                                                               : table_.static_power)});

@@ -88,10 +88,9 @@ std::vector<std::string> rollup_lines(const Result& result) {
           std::pair{"near", EnergyPart::near_memory}, std::pair{"movement", EnergyPart::movement}})
         if (part(parts, p) > 0)
             memories.push_back(share(name, part(parts, p)));
-    const double static_w = result.machine->static_power_w * result.machine->chips;
+    const double seconds = total / result.estimate.power_w;
     lines.push_back(fmt::format("memory: {}; static: {} for {}", fmt::join(memories, ", "),
-                                format_power(static_w),
-                                format_time(static_w > 0 ? energy.static_joules / static_w : 0)));
+                                format_power(energy.static_joules / seconds), format_time(seconds)));
     return lines;
 }
 

@@ -186,7 +186,7 @@ class Untangler {
             for (Eigen::Index r = 0; r < b_.size(); ++r)
                 if (std::find(members.begin(), members.end(), r) == members.end())
                     others.push_back(r);
-            if (others.size() < kRunsPerColumn * groups_.size())
+            if (others.size() < 2 * groups_.size())
                 return std::numeric_limits<double>::quiet_NaN();
             const Eigen::VectorXd x = nonnegative_least_squares(a_(others, Eigen::all), b_(others));
             for (const Eigen::Index r : members)

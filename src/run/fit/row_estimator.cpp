@@ -237,11 +237,11 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
                         .generate = tokens_of(row.generated_tokens),
                         .context = compiled_context(row.note)};
     const GenerationPhase phase =
-        row.phase == "prefill"                     ? GenerationPhase::prefill
-        : row.phase == "decode"                    ? GenerationPhase::decode
-        : row.phase == "saturated"                 ? GenerationPhase::saturated // `batch` requests at once
-        : row.scope == "offline" && !row.batch     ? GenerationPhase::saturated // as many as fit
-                                                   : GenerationPhase::generate;
+        row.phase == "prefill"                 ? GenerationPhase::prefill
+        : row.phase == "decode"                ? GenerationPhase::decode
+        : row.phase == "saturated"             ? GenerationPhase::saturated // `batch` requests at once
+        : row.scope == "offline" && !row.batch ? GenerationPhase::saturated // as many as fit
+                                               : GenerationPhase::generate;
     if (phase != GenerationPhase::decode && prompt.tokens < 1)
         return without_estimate("unsupported", "the row does not say how long its prompts are");
     if (phase == GenerationPhase::generate && row.metric != MeasuredMetric::latency_ms &&

@@ -22,10 +22,17 @@ bool multiplies_activations(const SubgraphWork& work) {
     });
 }
 
+/// Weights of a step that reads them once for both: a prompt may need more of them than the decoding step
+/// does (experts that no running sequence asks for), in the part of the steps that it is in. Worked: 40 of
+/// 128 experts and all of them in one step of a hundred: 40 + 0.01 x 88.
+double join_weights(double decode, double prefill, double share) {
+    return decode + std::min(share, 1.0) * std::max(0.0, prefill - decode);
+}
+
 /// Rows of both under one reading of the weights.
 Contraction join_rows(const Contraction& a, const Contraction& b, double share) {
     Contraction c = a;
-    c.groups = std::max(a.groups, b.groups);
+    c.groups = join_weights(a.groups, b.groups, share);
     c.m = (a.groups * a.m + share * b.groups * b.m) / c.groups;
     return c;
 }
@@ -47,7 +54,7 @@ void join_bytes(SubgraphWork& a, const SubgraphWork& b, double share) {
     a.kv_bytes += share * b.kv_bytes;
     a.unfused_bytes += share * b.unfused_bytes;
     a.link_bytes += share * b.link_bytes;
-    a.weight_bytes = std::max(a.weight_bytes, b.weight_bytes);
+    a.weight_bytes = join_weights(a.weight_bytes, b.weight_bytes, share);
     a.macs += share * b.macs;
     a.vector_ops += share * b.vector_ops;
     a.special_ops += share * b.special_ops;
@@ -56,7 +63,7 @@ void join_bytes(SubgraphWork& a, const SubgraphWork& b, double share) {
 void join_uses(OperatorUse& a, const OperatorUse& b, double share) {
     a.read_bytes += share * b.read_bytes;
     a.written_bytes += share * b.written_bytes;
-    a.weight_bytes = std::max(a.weight_bytes, b.weight_bytes);
+    a.weight_bytes = join_weights(a.weight_bytes, b.weight_bytes, share);
     a.output_elements += share * b.output_elements;
     a.input_elements += share * b.input_elements;
 }

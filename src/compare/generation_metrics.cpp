@@ -56,7 +56,7 @@ const Metric first_token = {
     .column_unit = "ms",
     .priority = 0,
     .limit_help = "of the prompt, e.g. 200ms",
-    .best = "First token soonest"};
+    .best = "Soonest first token"};
 
 const Metric token_time = {
     .key = "token_time",
@@ -115,7 +115,7 @@ const Metric token_energy = {.key = "token_energy",
                              .axis_unit = "J",
                              .priority = 0,
                              .limit_help = "of a sequence, e.g. 2J",
-                             .best = "Least energy"};
+                             .best = "Least energy per token"};
 
 } // namespace metric
 

@@ -296,7 +296,7 @@ TEST_CASE("the saturated scenario shows the device that it ranks first", "[quest
     // A batch on all cores is fast, many streams on one core each do more: the two orders differ.
     const ModelComparison c = compare_models(laws::session(), request);
     const auto ranks = rank_results(c.results, metric::throughput);
-    const Report report = describe(c, {});
+    const Report report = describe(c, {.verbose = true});
     const auto first = std::find_if(report.blocks.begin(), report.blocks.end(), [](const Block& block) {
         const auto* heading = std::get_if<Heading>(&block);
         return heading != nullptr && heading->level == 2;

@@ -86,13 +86,13 @@ void fold_equal(Table& table, const Metric& shown) {
         }
         names[at->second].push_back(row[kName].text);
     }
-    table.columns[0] = {"Count", "", "count", Align::right};
+    table.columns.push_back({"Count", "", "count", Align::right}); // IDs are those of the first
     for (std::size_t r = 0; r < rows.size(); ++r) {
-        rows[r][0] = {fmt::format("{}", names[r].size()), static_cast<double>(names[r].size())};
         rows[r][kName].text = shortened_name(common_name(names[r]), kLongestOperation);
         for (std::size_t i = kFirstValue; i + 2 < rows[r].size(); ++i)
             if (rows[r][i].value)
                 rows[r][i].text = format_value(shown, *rows[r][i].value);
+        rows[r].push_back({fmt::format("{}", names[r].size()), static_cast<double>(names[r].size())});
     }
     table.rows = std::move(rows);
 }

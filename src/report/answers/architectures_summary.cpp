@@ -160,12 +160,14 @@ Table comparison_table(const ArchitectureComparison& c) {
     std::iota(rows.begin(), rows.end(), std::size_t{0});
     Table table = table_of({}, columns, rows);
     std::set<std::string> notes;
+    MarkNotes marks;
     for (const std::size_t i : rows)
         if (c.results[i].ok())
-            add_mark_notes(c.results[i], c.labels[i], notes);
+            add_mark_notes(c.results[i], c.labels[i], marks);
         else
             notes.insert(fmt::format("{}: {}", c.labels[i], c.results[i].estimate.reason));
-    table.notes.assign(notes.begin(), notes.end());
+    table.notes = lines_of(marks);
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     return table;
 }
 

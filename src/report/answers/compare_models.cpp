@@ -28,30 +28,19 @@ namespace archsim {
 namespace {
 
 void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Report& report) {
-    report.blocks.push_back(Heading{2, fmt::format("{} ({})", r.device->name, family_label(r))});
+    report.blocks.push_back(
+        Heading{view.verbose ? 2 : 3, fmt::format("{} ({})", r.device->name, family_label(r))});
     report.blocks.push_back(device_facts(r));
     if (!r.ok()) {
         report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
         return;
     }
-    report.blocks.push_back(performance_facts(r, shown));
+    report.blocks.push_back(performance_facts(r, shown, view.verbose ? Detail::all : Detail::brief));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(
             Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
     if (view.verbose)
         report.blocks.push_back(subgraph_table(r));
-}
-
-void add_generation_and_parts(std::span<const Result> results, Report& report) {
-    const auto generated =
-        std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
-    if (generated != results.end()) {
-        report.blocks.push_back(generation_table(results));
-        report.blocks.push_back(generation_definitions(*generated->generation));
-    }
-    for (const Result& r : results)
-        if (!r.parts.empty())
-            report.blocks.push_back(parts_table(r));
 }
 
 Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& conditions) {
@@ -173,16 +162,31 @@ class ModelSection {
             add_all(decision_blocks(decision_, results_, labels_));
         if (view_.cold_start)
             add(cold_start_table(results_));
-        add_generation_and_parts(results_, report_);
+        add_generation_and_parts();
     }
 
-    void add_best() {
-        const auto ranks = rank_results(results_, by_, shown_.conditions);
-        for (const Rank& rank : ranks) {
-            const Result& r = results_[rank.result];
-            if (r.device && (view_.verbose || (&rank == &ranks.front() && r.ok())))
-                add_details(r, view_, shown_, report_);
+    /// Parts of the device that the verdict names; of every one where they are asked for.
+    void add_generation_and_parts() {
+        const auto generated =
+            std::find_if(results_.begin(), results_.end(), [](const Result& r) { return !!r.generation; });
+        if (generated != results_.end()) {
+            add(generation_table(results_));
+            add(generation_definitions(*generated->generation));
         }
+        const bool all = view_.verbose || format_ == Format::html;
+        const auto winner = find_winner(results_, by_, shown_.conditions);
+        for (std::size_t i = 0; i < results_.size(); ++i)
+            if (!results_[i].parts.empty() && (all || !winner || winner->best == i))
+                add(parts_table(results_[i]));
+    }
+
+    /// Of every device, best first; else of the one that the verdict names.
+    void add_best() {
+        const auto winner = find_winner(results_, by_, shown_.conditions);
+        for (const Rank& rank : rank_results(results_, by_, shown_.conditions))
+            if (const Result& r = results_[rank.result];
+                r.device && (view_.verbose || (winner && winner->best == rank.result)))
+                add_details(r, view_, shown_, report_);
     }
 
     void add_next() {
@@ -213,8 +217,9 @@ void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format 
     std::vector<std::string> lines;
     for (std::size_t m = 0; m < c.models.size(); ++m)
         lines.push_back(ModelSection(c, m, view, format, report).line());
-    report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} devices", c.models.size(),
-                                                   c.request.hardware.size())});
+    report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
+                                                   c.request.hardware.size(),
+                                                   c.request.hardware.size() == 1 ? "" : "s")});
     report.blocks.push_back(Takeaway{std::move(lines)});
     report.blocks.push_back(Paragraph{asked_text(c, c.results)});
     const Metric& by = order_of(c, c.results, view);

@@ -7,7 +7,6 @@
 #include "archsim/report/energy_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "archsim/report/memory_report.hpp"
-#include "report/blocks/advice.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
@@ -139,7 +138,8 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
         add_findings(r, report);
         return report;
     }
-    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost}));
+    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost},
+                                              all ? Detail::all : Detail::brief));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
     if (!a.kinds.empty()) {
@@ -174,7 +174,6 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
         report.blocks.push_back(sources_table(r));
     }
     add_findings(r, report);
-    append({"", advice_blocks(std::span(&r, 1), labels, 0)}, report);
     if (!all)
         report.blocks.push_back(
             Paragraph{"--verbose: every subgraph, charts, and the source of every input.", Tone::muted});

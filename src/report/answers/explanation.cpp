@@ -18,7 +18,8 @@ namespace {
 
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
 constexpr double kSmallPart = 0.01; ///< parts below this share are added up
-constexpr double kPlausible = 4;    ///< largest improvement of one property that a device could have
+constexpr std::size_t kMostSentences = 3;
+constexpr double kPlausible = 4; ///< largest improvement of one property that a device could have
 
 /// The largest cause that speaks for the sign of `difference`; null where none does.
 const Contribution* main_cause(const Attribution& x) {
@@ -118,7 +119,8 @@ Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
     Bullets bullets;
     const Attribution& x = e.attribution;
     for (const Contribution& p : x.contributions)
-        if (std::abs(p.value) >= kWorthWords * std::abs(x.contributions.front().value))
+        if (bullets.items.size() < kMostSentences &&
+            std::abs(p.value) >= kWorthWords * std::abs(x.contributions.front().value))
             bullets.items.push_back(contribution_sentence(p, *x.metric, c.labels[e.a], c.labels[e.b]));
     return bullets;
 }

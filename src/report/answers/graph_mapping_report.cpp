@@ -2,7 +2,6 @@
 
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/report/memory_report.hpp"
-#include "report/blocks/advice.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/number_format.hpp"
@@ -143,17 +142,18 @@ void add_slowest_subgraphs(const Result& result, int top, Report& report) {
         top > 0 ? std::min(groups.size(), static_cast<std::size_t>(top)) : groups.size();
     if (shown == 0)
         return;
-    report.blocks.push_back(Heading{
-        2, shown == 1              ? std::string("Where most of the time goes")
-           : shown < groups.size() ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
-                                   : std::string("Every group of equal subgraphs, longest first")});
+    if (shown > 1) // one says in its own heading what it is
+        report.blocks.push_back(
+            Heading{2, shown < groups.size()
+                           ? fmt::format("The {} groups of equal subgraphs that take longest", shown)
+                           : std::string("Every group of equal subgraphs, longest first")});
     for (std::size_t i = 0; i < shown; ++i)
         add_subgraph(result, groups[i], report);
 }
 
 namespace {
 
-constexpr std::size_t kShownGroups = 10; ///< rows of the table of subgraphs; --verbose has all
+constexpr std::size_t kShownGroups = 8; ///< rows of the table of subgraphs; --verbose has all
 
 Table partition_table(const Result& result) {
     Table table;
@@ -194,7 +194,7 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     if (!result.ok())
         return report; // the verdict says why
     const bool all = format == Format::html;
-    report.blocks.push_back(performance_facts(result));
+    report.blocks.push_back(performance_facts(result, {}, all || view.verbose ? Detail::all : Detail::brief));
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));
     add_slowest_subgraphs(result, view.top, report);
@@ -211,8 +211,6 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
         report.blocks.push_back(Heading{2, "Partition"});
         report.blocks.push_back(partition_table(result));
     }
-    for (Block& block : advice_blocks(std::span(&result, 1), labels, 0))
-        report.blocks.push_back(std::move(block));
     return report;
 }
 

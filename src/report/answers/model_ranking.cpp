@@ -45,12 +45,13 @@ bool explained(const Metric& by) {
 std::vector<std::string> next_commands(const ModelComparison& c, std::size_t model, const Metric& by,
                                        const CostOptions& conditions) {
     const auto results = results_of(c, model);
-    std::vector<const Result*> best;
-    for (const Rank& rank : rank_results(results, by, conditions))
-        if (results[rank.result].ok() && rank.place > 0)
-            best.push_back(&results[rank.result]);
-    if (best.empty())
+    const auto winner = find_winner(results, by, conditions);
+    if (!winner)
         return {};
+    std::vector<const Result*> best = {&results[winner->best]};
+    for (const Rank& rank : rank_results(results, by, conditions))
+        if (rank.result != winner->best && rank.place > 0)
+            best.push_back(&results[rank.result]);
     const Result& leader = *best.front();
     const std::string name =
         shell_quoted(model < c.request.models.size() ? c.request.models[model] : c.models[model]->name);

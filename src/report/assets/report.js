@@ -313,7 +313,14 @@ function adoptFigure(figure) {
     walk(item, step);
   });
   figure.querySelector('details').addEventListener('toggle', event => {
-    if (event.target.open && !event.target.querySelector('table')) event.target.append(dataTable(chart));
+    if (!event.target.open || event.target.querySelector('table')) return;
+    const inside = document.createElement('div');
+    inside.className = 'scroll';
+    inside.tabIndex = 0;
+    inside.setAttribute('role', 'group');
+    inside.setAttribute('aria-label', 'Data');
+    inside.append(dataTable(chart));
+    event.target.append(inside);
   });
   item.drawn = new Chart(item.canvas, configuration(chart));
   charts.push(item);

@@ -16,6 +16,7 @@ namespace {
 
 /// Narrower formats, the widest first: the one that costs the least accuracy is named.
 constexpr std::array kNarrower = {Precision::bf16, Precision::fp16, Precision::fp8, Precision::int8};
+constexpr double kNextBatch = 8;  ///< times the batch: an example worth trying
 constexpr double kWellUsed = 0.4; ///< of the peak: above it a compute-bound device has no slack to speak of
 
 /// A format that this device and stack execute as asked, narrower than what runs; with `faster`, one that
@@ -28,9 +29,10 @@ std::optional<Precision> narrower_format(const Result& r, bool faster) {
         if (bits_of(p) >= bits_of(r.estimate.executed.activations))
             continue;
         const ExecutedPrecision executed = resolve_precision(*r.device, *r.runtime, asked);
-        if (!executed.supported || executed.config.activations != p)
+        const double own_rate = std::max(r.machine->matrix_ops(p), r.machine->vector_ops(p));
+        if (!executed.supported || executed.config.activations != p || executed.config.compute != p || own_rate <= 0)
             continue;
-        if (faster && std::max(r.machine->matrix_ops(p), r.machine->vector_ops(p)) <= rate)
+        if (faster && own_rate <= rate)
             continue;
         return p;
     }
@@ -42,7 +44,7 @@ std::string share_text(double share) {
 }
 
 std::string batch_advice(const Result& r) {
-    return fmt::format("a larger batch than {:.0f}", r.estimate.batch);
+    return fmt::format("a larger batch (--batch-size {:.0f})", kNextBatch * r.estimate.batch);
 }
 
 /// A mode of the device that allows more power than the one that runs.

@@ -116,8 +116,7 @@ Paragraph generation_definitions(const GenerationEstimate& g) {
                                    "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
                                    "sequence; total: of all {:.0f} in "
                                    "the batch. Energy: of the decode steps, per sequence and token. KV "
-                                   "cache: at the last token. Latency in the "
-                                   "other tables is that of the whole answer.",
+                                   "cache: at the last token.",
                                    g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
                                    g.prompt_tokens + g.generate_tokens - 1, g.batch);
     return {text, Tone::muted};

@@ -103,6 +103,7 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
 Table ranking_table(std::span<const Result> results, const Metric& by, const MetricView& view, int top) {
     std::vector<RankingRow> rows;
     std::set<std::string> notes;
+    MarkNotes marks;
     bool tied = false;
     for (const Rank& rank : rank_results(results, by, view.conditions)) {
         if (top > 0 && rows.size() == static_cast<std::size_t>(top)) {
@@ -113,7 +114,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
         rows.push_back({&r, rank});
         tied = tied || rank.tied;
         if (r.ok())
-            add_mark_notes(r, hardware_label(r), notes);
+            add_mark_notes(r, hardware_label(r), marks);
         else
             notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
     }
@@ -121,6 +122,8 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                            ranking_columns(results, by, view), rows);
     if (tied)
         table.notes.push_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
+    for (std::string& line : lines_of(marks))
+        table.notes.push_back(std::move(line));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     return table;
 }

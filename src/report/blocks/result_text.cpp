@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -142,6 +143,8 @@ Facts device_facts(const Result& result) {
 
 namespace {
 
+constexpr int kBriefPriority = 6; ///< of columns: money, carbon and products of other metrics are details
+
 /// "110 MB at the peak: weights 102 MB, activations 7.23 MB planned (7.23 MB alive at most)".
 std::string memory_text(const MemoryEstimate& m) {
     std::string text = fmt::format("{} at the peak: weights {}, activations {} planned ({} alive at most)",
@@ -154,37 +157,55 @@ std::string memory_text(const MemoryEstimate& m) {
     return text;
 }
 
+/// "Average 60.8 %; Min 4.1 %; Max 68.6 %": items in one line.
+std::string joined(const std::vector<NamedValue>& items) {
+    std::string text;
+    for (const NamedValue& item : items)
+        text += fmt::format("{}{} {}", text.empty() ? "" : "; ", item.name, item.value);
+    return text;
+}
+
 } // namespace
 
-Facts performance_facts(const Result& result, const MetricView& view) {
+Facts performance_facts(const Result& result, const MetricView& view, Detail detail) {
     const Estimate& e = result.estimate;
     Facts facts;
     facts.items.push_back({"Performance", ""});
     for (const Metric* m : view.metrics->rows()) {
         if (*m == metric::utilization || *m == metric::memory || !measure_of(result, *m, view.conditions))
             continue; // with their parts, below
+        if (detail == Detail::brief && m->priority > kBriefPriority)
+            continue;
         std::string value = with_interval(*m, result, view.conditions);
         if (*m == metric::power && e.power_limited)
             value += fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio));
         facts.items.push_back({*m == metric::energy ? "Energy/inf" : m->title, std::move(value), 1});
     }
-    facts.items.push_back(
-        {"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});
+    if (detail == Detail::all)
+        facts.items.push_back(
+            {"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});
     if (e.pieces > 1)
         facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
-    facts.items.push_back({"Utilization", ""});
-    for (NamedValue& item : utilization_facts(result))
-        facts.items.push_back(std::move(item));
-    if (auto times = time_shares(result); !times.empty()) {
-        facts.items.push_back({"Time by operation", ""});
-        facts.items.insert(facts.items.end(), times.begin(), times.end());
-    }
+    const auto add = [&](const char* title, std::vector<NamedValue> items) {
+        if (items.empty())
+            return;
+        if (detail == Detail::brief) {
+            facts.items.push_back({title, joined(items)});
+            return;
+        }
+        facts.items.push_back({title, ""});
+        std::move(items.begin(), items.end(), std::back_inserter(facts.items));
+    };
+    add("Utilization", utilization_facts(result));
+    if (detail == Detail::all)
+        add("Time by operation", time_shares(result));
     const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
-    facts.items.push_back({"Bottleneck Distribution", ""});
+    std::vector<NamedValue> bounds;
     for (const auto& [name, count] :
-         {std::pair{"Compute-bound", e.compute_bound}, std::pair{"Memory-bound", e.memory_bound},
-          std::pair{"Overhead-bound", e.overhead_bound}})
-        facts.items.push_back({name, fmt::format("{:.0f} % of subgraphs", 100 * count / total), 1});
+         {std::pair("Compute-bound", e.compute_bound), std::pair("Memory-bound", e.memory_bound),
+          std::pair("Overhead-bound", e.overhead_bound)})
+        bounds.push_back({name, fmt::format("{:.0f} % of subgraphs", 100 * count / total), 1});
+    add("Bottleneck Distribution", std::move(bounds));
     facts.items.push_back({"Memory", memory_text(e.memory)});
     return facts;
 }

@@ -4,6 +4,7 @@
 #include "archsim/compare/metric.hpp"
 #include "archsim/report/report.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,7 +30,10 @@ std::map<std::string, int> operator_mix(const ModelFacts& model);
 Facts model_facts(const ModelFacts& model, std::span<const Result> results);
 /// Memory, clocks, units and power limit of the device as run.
 Facts device_facts(const Result& result);
-/// Every metric of the view, utilisation, bottlenecks and memory of one estimate.
-Facts performance_facts(const Result& result, const MetricView& view = {});
+/// How much is said.
+enum class Detail : std::uint8_t { brief, all };
+/// Every metric of the view, utilisation, bottlenecks and memory of one estimate; in brief without money,
+/// carbon and what follows from others.
+Facts performance_facts(const Result& result, const MetricView& view = {}, Detail detail = Detail::all);
 
 } // namespace archsim

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -13,8 +14,8 @@ constexpr std::array kMarks = {
     RowMark{"(rank)", MarkedCell::none, true,
             [](const Result& r) {
                 return r.estimate.projected
-                           ? std::string("projected: neither this device nor its kind under this stack was "
-                                         "measured; it counts for nobody's rank")
+                           ? std::string("projected: nothing of its kind was measured under this stack; it "
+                                         "counts for nobody's rank")
                            : std::string();
             },
             false},
@@ -60,12 +61,22 @@ std::string rank_text(const Rank& rank, const Result& result) {
     return text;
 }
 
-void add_mark_notes(const Result& result, const std::string& name, std::set<std::string>& notes) {
-    for (const RowMark& mark : kMarks)
-        if (const std::string note = mark.note(result); !note.empty())
-            notes.insert(mark.names_results
-                             ? fmt::format("{}{}{}: {}", mark.sign, mark.sign.empty() ? "" : " ", name, note)
-                             : fmt::format("{} {}", mark.sign, note));
+void add_mark_notes(const Result& result, const std::string& name, MarkNotes& notes) {
+    for (std::size_t m = 0; m < kMarks.size(); ++m)
+        if (std::string note = kMarks[m].note(result); !note.empty())
+            notes[{m, std::move(note)}].push_back(name);
+}
+
+std::vector<std::string> lines_of(const MarkNotes& notes) {
+    std::vector<std::string> lines;
+    for (const auto& [what, names] : notes) {
+        const RowMark& mark = kMarks[what.first];
+        const std::string sign = mark.sign.empty() ? std::string() : std::string(mark.sign) + " ";
+        lines.push_back(mark.names_results
+                            ? fmt::format("{}{}: {}", sign, fmt::join(names, ", "), what.second)
+                            : sign + what.second);
+    }
+    return lines;
 }
 
 } // namespace archsim

@@ -4,9 +4,12 @@
 
 #include "archsim/compare/ranking.hpp"
 
-#include <set>
+#include <cstddef>
+#include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -27,7 +30,11 @@ struct RowMark {
 std::string marked(std::string text, MarkedCell cell, const Result& result);
 /// "3", "3=" where tied, "(3)" where a mark says so.
 std::string rank_text(const Rank& rank, const Result& result);
+/// Notes of the results of a table, equal ones once with all the names.
+using MarkNotes = std::map<std::pair<std::size_t, std::string>, std::vector<std::string>>;
 /// Adds the notes of a result, which the table calls `name`.
-void add_mark_notes(const Result& result, const std::string& name, std::set<std::string>& notes);
+void add_mark_notes(const Result& result, const std::string& name, MarkNotes& notes);
+/// "* A100, H100: asked fp32, ...".
+std::vector<std::string> lines_of(const MarkNotes& notes);
 
 } // namespace archsim

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 namespace archsim {
 
@@ -46,6 +47,8 @@ std::vector<const Metric*> judged(const VerdictQuestion& q) {
     };
     if (q.by != metric::throughput && q.by != metric::total_token_rate)
         add(text ? metric::token_rate : metric::latency);
+    if (text)
+        add(metric::first_token);
     add(text ? metric::token_energy : metric::energy);
     return list;
 }
@@ -96,14 +99,22 @@ std::string best_text(const VerdictQuestion& q, const Best& best) {
     return text + ".";
 }
 
-/// "Projected, not measured: KPU-T64 faster (8.99 ms)."
+/// "Projected to do better, not measured: KPU-T64, 8.99 ms and 33.1 mJ."
 std::string projected_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    std::vector<std::size_t> order;
+    std::map<std::size_t, std::string> values;
+    for (const Best& best : facts.best) {
+        if (!best.winner.projected)
+            continue;
+        std::string& text = values[*best.winner.projected];
+        if (text.empty())
+            order.push_back(*best.winner.projected);
+        text += (text.empty() ? "" : " and ") + value_text(q, *best.metric, *best.winner.projected);
+    }
     std::string text;
-    for (const Best& best : facts.best)
-        if (best.winner.projected)
-            text += fmt::format("{}{}, {}", text.empty() ? "Projected, not measured: " : "; ",
-                                q.labels[*best.winner.projected],
-                                value_text(q, *best.metric, *best.winner.projected));
+    for (const std::size_t i : order)
+        text += fmt::format("{}{}, {}", text.empty() ? "Projected to do better, not measured: " : "; ",
+                            q.labels[i], values[i]);
     return text.empty() ? text : text + ".";
 }
 
@@ -164,6 +175,12 @@ std::string single_text(const VerdictQuestion& q) {
                        r.estimate.projected ? "; projected, nothing of its kind was measured" : "");
 }
 
+/// "; would help: ...".
+std::string advice_text(const Result& result) {
+    const auto advice = advice_for(std::span(&result, 1));
+    return advice.empty() ? "" : "; would help: " + advice.front().text;
+}
+
 void add_line(std::vector<std::string>& lines, std::string line) {
     if (!line.empty())
         lines.push_back(std::move(line));
@@ -172,13 +189,14 @@ void add_line(std::vector<std::string>& lines, std::string line) {
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<std::string> lines;
     if (facts.best.empty()) {
-        const bool one = q.results.size() == 1;
-        lines.push_back(one ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
+        lines.push_back(q.results.size() == 1
+                            ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
                             : std::string("None of these devices runs it: the table says why."));
         return lines;
     }
+    const bool one = q.results.size() == 1; // of several the end of the report says what would help
     std::string first;
-    if (q.results.size() == 1) {
+    if (one) {
         first = single_text(q);
     } else {
         for (const Best& best : facts.best)
@@ -187,7 +205,8 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
     lines.push_back(std::move(first));
     const std::size_t leader = facts.best.front().winner.best;
     if (const std::string bound = bound_text(q.results[leader]); !bound.empty())
-        lines.push_back(fmt::format("{} is bound by {}.", q.labels[leader], bound));
+        lines.push_back(fmt::format("{} is bound by {}{}.", q.labels[leader], bound,
+                                    one ? advice_text(q.results[leader]) : std::string()));
     add_line(lines, projected_text(q, facts));
     add_line(lines, limits_text(q, facts));
     add_line(lines, failing_text(q));

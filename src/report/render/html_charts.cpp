@@ -17,8 +17,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// From this share of the scale on, cells are so dark that their text turns light.
-constexpr double kFar = 0.5;
+/// Shares of the scale from which text in black or white has the better contrast, at least 4.5 (WCAG 2.1): where the
+/// shade has the luminance 0.179, on light pages and on dark ones.
+constexpr double kFar = 0.65, kMiddle = 0.49;
 
 std::string_view name_of(ChartKind kind) {
     switch (kind) {
@@ -90,7 +91,8 @@ std::string heat_map(const Chart& chart) {
                 high = std::max(high, scaled(point.y));
             }
     std::string out = fmt::format(
-        "<div class=\"scroll\"><table class=\"heat\">\n<caption>{} ({}{})</caption>\n<thead><tr><th></th>",
+        "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{0}\"><table class=\"heat\">\n"
+        "<caption>{0} ({1}{2})</caption>\n<thead><tr><td></td>",
         html_escaped(chart.title), html_escaped(chart.y_title), chart.y_log ? ", logarithmic shades" : "");
     if (!chart.series.empty())
         for (const ChartPoint& point : chart.series.front().points)
@@ -101,7 +103,7 @@ std::string heat_map(const Chart& chart) {
         for (const ChartPoint& point : row.points) {
             const double share = shown(point.y) && high > low ? (scaled(point.y) - low) / (high - low) : 0;
             out += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\" title=\"{}\">{}</td>",
-                               share > kFar ? "far" : "", share, html_escaped(point.hover),
+                               share > kFar ? "mid far" : share > kMiddle ? "mid" : "", share, html_escaped(point.hover),
                                shown(point.y) ? format_number(point.y) : "-");
         }
         out += "</tr>\n";

@@ -239,9 +239,9 @@ function configuration(chart) {
     return text || `${item.dataset.label}: ${compact(bars ? item.parsed.x : item.parsed.y)}`;
   };
   const wrap = text => text.match(/.{1,80}(\s|$)|\S+/g).map(line => line.trim());
-  // Roofs reach to the edge of the data, not the other way round.
+  // The data, not the ends of the roofs, say how wide the picture is; their tops belong to it.
   const measured = chart.kind === 'roofline' ? chart.series.filter(series => !series.joined) : chart.series;
-  const value = axis(chart.y_title, chart.y_log, bars ? [] : measured, 'y'), other = axis(chart.x_title, chart.x_log, measured, 'x');
+  const value = axis(chart.y_title, chart.y_log, bars ? [] : chart.series, 'y'), other = axis(chart.x_title, chart.x_log, measured, 'x');
   return {
     type: bars ? 'bar' : 'scatter',
     data: bars ? (chart.kind === 'waterfall' ? waterfallSets(chart) : barSets(chart)) : { datasets: pointSets(chart) },

@@ -55,7 +55,7 @@ HistoryColumns<Row> key_columns(KeyOf key_of) {
     };
     return {{{"Model", "", "model"}, text([](const CellKey& k) { return k.model; })},
             {{"Hardware", "", "hardware"}, text(saved_hardware)},
-            {{"Runtime", "", "runtime", Align::left, 1}, text([](const CellKey& k) { return k.runtime; })},
+            {{"Stack", "", "runtime", Align::left, 1}, text([](const CellKey& k) { return k.runtime; })},
             {{"Precision", "", "precision"}, text([](const CellKey& k) { return k.precision; })},
             {{"Batch", "", "batch_size", Align::right},
              [=](const Row& row) { return count_cell(true, static_cast<double>(key_of(row).batch_size)); }},

@@ -37,8 +37,9 @@ TEST_CASE("a folder is its ONNX files, or says what lists models", "[cli]") {
     const Said said = workplace.run("compare_models docs --hardware H100 2>&1");
     CHECK(said.status == 2);
     CHECK_THAT(said.output, Catch::Contains("is a folder") && Catch::Contains("discover_models FOLDER"));
-    const Said files = workplace.run("cp my_models/mobilenet.onnx my_models/other.onnx && compare_models my_models "
-                                     "--hardware H100 --dim batch=1");
+    const Said files =
+        workplace.run("cp my_models/mobilenet.onnx my_models/other.onnx && compare_models my_models "
+                      "--hardware H100 --dim batch=1");
     CHECK_THAT(files.output, Catch::Contains("2 models on 1 device"));
     const Said mapping = workplace.run("analyze_graph_mapping my_models --hardware H100 2>&1");
     CHECK(mapping.status == 2);
@@ -47,7 +48,8 @@ TEST_CASE("a folder is its ONNX files, or says what lists models", "[cli]") {
 
 TEST_CASE("a model comes from standard input, options from a file", "[cli]") {
     const Workplace workplace;
-    const Said piped = workplace.run("compare_models - --hardware H100 --format csv < my_models/mobilenet.onnx");
+    const Said piped =
+        workplace.run("compare_models - --hardware H100 --format csv < my_models/mobilenet.onnx");
     const Said named = workplace.run("compare_models my_models/mobilenet.onnx --hardware H100 --format csv");
     CHECK(piped.status == named.status);
     const auto numbers = [](const std::string& csv) { return csv.substr(csv.find(",H100,")); };
@@ -55,10 +57,12 @@ TEST_CASE("a model comes from standard input, options from a file", "[cli]") {
     CHECK(numbers(piped.output) == numbers(named.output));
     CHECK(workplace.run("compare_models - --hardware H100 2>/dev/null < /dev/null").status == 2);
 
-    workplace.run("echo '{\"model\": \"resnet18\", \"hardware\": [\"H100\", \"T4\"], \"batch-size\": 4}' > ask.json");
+    workplace.run(
+        "echo '{\"model\": \"resnet18\", \"hardware\": [\"H100\", \"T4\"], \"batch-size\": 4}' > ask.json");
     const Said kept = workplace.run("compare_models --config ask.json --format csv");
     CHECK(kept.status == 0);
-    CHECK(kept.output == workplace.run("compare_models resnet18 --hardware H100 T4 --batch-size 4 --format csv").output);
+    CHECK(kept.output ==
+          workplace.run("compare_models resnet18 --hardware H100 T4 --batch-size 4 --format csv").output);
     CHECK(workplace.run("compare_models --config ask.json --batch-size 2 --format csv").output ==
           workplace.run("compare_models resnet18 --hardware H100 T4 --batch-size 2 --format csv").output);
     CHECK(workplace.run("compare_models --config none.json 2>/dev/null").status == 2);

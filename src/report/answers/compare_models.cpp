@@ -217,9 +217,9 @@ void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format 
     std::vector<std::string> lines;
     for (std::size_t m = 0; m < c.models.size(); ++m)
         lines.push_back(ModelSection(c, m, view, format, report).line());
-    report.blocks.push_back(Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
-                                                   c.request.hardware.size(),
-                                                   c.request.hardware.size() == 1 ? "" : "s")});
+    report.blocks.push_back(
+        Heading{1, fmt::format("MODEL ANALYSIS: {} models on {} device{}", c.models.size(),
+                               c.request.hardware.size(), c.request.hardware.size() == 1 ? "" : "s")});
     report.blocks.push_back(Takeaway{std::move(lines)});
     report.blocks.push_back(Paragraph{asked_text(c, c.results)});
     const Metric& by = order_of(c, c.results, view);

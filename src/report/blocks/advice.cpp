@@ -30,7 +30,8 @@ std::optional<Precision> narrower_format(const Result& r, bool faster) {
             continue;
         const ExecutedPrecision executed = resolve_precision(*r.device, *r.runtime, asked);
         const double own_rate = std::max(r.machine->matrix_ops(p), r.machine->vector_ops(p));
-        if (!executed.supported || executed.config.activations != p || executed.config.compute != p || own_rate <= 0)
+        if (!executed.supported || executed.config.activations != p || executed.config.compute != p ||
+            own_rate <= 0)
             continue;
         if (faster && own_rate <= rate)
             continue;

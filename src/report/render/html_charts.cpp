@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Shares of the scale from which text in black or white has the better contrast, at least 4.5 (WCAG 2.1): where the
-/// shade has the luminance 0.179, on light pages and on dark ones.
+/// Shares of the scale from which text in black or white has the better contrast, at least 4.5 (WCAG 2.1):
+/// where the shade has the luminance 0.179, on light pages and on dark ones.
 constexpr double kFar = 0.65, kMiddle = 0.49;
 
 std::string_view name_of(ChartKind kind) {
@@ -102,9 +102,12 @@ std::string heat_map(const Chart& chart) {
         out += fmt::format("<tr><th scope=\"row\">{}</th>", html_escaped(row.name));
         for (const ChartPoint& point : row.points) {
             const double share = shown(point.y) && high > low ? (scaled(point.y) - low) / (high - low) : 0;
-            out += fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\" title=\"{}\">{}</td>",
-                               share > kFar ? "mid far" : share > kMiddle ? "mid" : "", share, html_escaped(point.hover),
-                               shown(point.y) ? format_number(point.y) : "-");
+            out +=
+                fmt::format("<td class=\"{}\" style=\"--share:{:.3f}\" title=\"{}\">{}</td>",
+                            share > kFar      ? "mid far"
+                            : share > kMiddle ? "mid"
+                                              : "",
+                            share, html_escaped(point.hover), shown(point.y) ? format_number(point.y) : "-");
         }
         out += "</tr>\n";
     }

@@ -162,10 +162,10 @@ class HtmlRenderer {
                 "rows\" placeholder=\"Filter: text, or column&lt;number\"><span class=\"count\" "
                 "aria-live=\"polite\"></span></p>\n",
                 id);
-        body_ += fmt::format("<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><table id=\"{}\">\n"
-                             "<caption>{}</caption>\n<thead><tr>",
-                             html_escaped(table.title.empty() ? "Table" : table.title), id,
-                             html_escaped(table.title));
+        body_ += fmt::format(
+            "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><table id=\"{}\">\n"
+            "<caption>{}</caption>\n<thead><tr>",
+            html_escaped(table.title.empty() ? "Table" : table.title), id, html_escaped(table.title));
         for (const Column& column : table.columns)
             body_ += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}{}</button></th>",
                                  column.align == Align::right ? " class=\"right\"" : "",

@@ -161,7 +161,8 @@ std::string memory_text(const MemoryEstimate& m) {
 std::string joined(const std::vector<NamedValue>& items) {
     std::string text;
     for (const NamedValue& item : items)
-        text += fmt::format("{}{} {}", text.empty() ? "" : "; ", item.name, item.value);
+        if (item.name != "Reading") // a sentence; the verdict and what would help say it shorter
+            text += fmt::format("{}{} {}", text.empty() ? "" : "; ", item.name, item.value);
     return text;
 }
 
@@ -204,7 +205,10 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     for (const auto& [name, count] :
          {std::pair("Compute-bound", e.compute_bound), std::pair("Memory-bound", e.memory_bound),
           std::pair("Overhead-bound", e.overhead_bound)})
-        bounds.push_back({name, fmt::format("{:.0f} % of subgraphs", 100 * count / total), 1});
+        bounds.push_back(
+            {name,
+             fmt::format("{:.0f} %{}", 100 * count / total, detail == Detail::all ? " of subgraphs" : ""),
+             1});
     add("Bottleneck Distribution", std::move(bounds));
     facts.items.push_back({"Memory", memory_text(e.memory)});
     return facts;

@@ -83,7 +83,8 @@ TEST_CASE("language models are judged by tokens", "[report][verdict]") {
     REQUIRE(compares_generation(c.results));
     const auto document = nlohmann::json::parse(to_json(c));
     CHECK(document.at("verdicts").at(0).at("best").at(0).at("metric") == "token_rate");
-    CHECK(document.at("verdicts").at(0).at("best").at(1).at("metric") == "token_energy");
+    CHECK(document.at("verdicts").at(0).at("best").at(1).at("metric") == "first_token");
+    CHECK(document.at("verdicts").at(0).at("best").at(2).at("metric") == "token_energy");
     const std::string text = render(describe(c), Format::text);
     CHECK_THAT(text, Contains("tokens/s") && Contains("J/token") && !Contains("FPS/W"));
     for (const Result& r : c.results)

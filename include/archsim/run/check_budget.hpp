@@ -44,7 +44,7 @@ struct BudgetAnswer {
     std::vector<BudgetedEstimate> estimates; ///< model by model
 
     /// Outcomes that fail.
-    std::size_t failures() const;
+    ARCHSIM_API std::size_t failures() const;
 };
 
 /// Throws InputError for unknown names and a baseline that cannot be read, UsageError for a rule about

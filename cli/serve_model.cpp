@@ -139,36 +139,51 @@ struct ServeOptions {
         flags.add_option("--kv-cache", kv_cache, "format of cached keys and values (default: as the stack)");
         flags.add_option("--max-sequences", engine.sequences, "sequences that run at once")
             .within(1, 1 << 20)
-            .show_default();
+            .show_default()
+            .in_group("Engine");
         flags
             .add_option("--step-tokens", engine.step_tokens,
                         "tokens of one step; longer prompts are cut into chunks")
             .within(1, 1 << 24)
-            .show_default();
+            .show_default()
+            .in_group("Engine");
         flags.add_option("--block-tokens", engine.block_tokens, "positions per block of the cache")
             .within(1, 1 << 16)
-            .show_default();
-        flags.add_flag("--whole-prompts", whole_prompts, "process every prompt in one step");
-        flags.add_option("--wait-tokens", engine.wait_tokens,
-                         "part of --step-tokens that prompts wait for while others generate (with "
-                         "--wait-steps)");
+            .show_default()
+            .in_group("Engine");
+        flags.add_flag("--whole-prompts", whole_prompts, "process every prompt in one step")
+            .in_group("Engine");
+        flags
+            .add_option("--wait-tokens", engine.wait_tokens,
+                        "part of --step-tokens that prompts wait for while others generate (with "
+                        "--wait-steps)")
+            .in_group("Engine");
         flags.add_option("--wait-steps", engine.wait_steps, "steps that prompts wait at most for others")
-            .within(0, 1 << 16);
-        flags.add_option("--request-time", request_time,
-                         "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms");
-        flags.add_option("--prefix-hit", engine.prefix_hit,
-                         "part of every prompt that is in the cache already");
+            .within(0, 1 << 16)
+            .in_group("Engine");
+        flags
+            .add_option("--request-time", request_time,
+                        "of the server for each request beside its steps: parsing, tokens, hand-over; 20ms")
+            .in_group("Engine");
+        flags
+            .add_option("--prefix-hit", engine.prefix_hit,
+                        "part of every prompt that is in the cache already")
+            .in_group("Engine");
         flags
             .add_option("--drafted", engine.drafted,
                         "tokens that a drafter proposes per step (speculative decoding)")
-            .within(0, 1 << 10);
-        flags.add_option("--accepted", engine.accepted, "probability that a drafted token is right");
-        flags.add_option("--draft-cost", engine.draft_cost,
-                         "a drafted token's time as part of a plain step's");
+            .within(0, 1 << 10)
+            .in_group("Engine");
+        flags.add_option("--accepted", engine.accepted, "probability that a drafted token is right")
+            .in_group("Engine");
+        flags
+            .add_option("--draft-cost", engine.draft_cost, "a drafted token's time as part of a plain step's")
+            .in_group("Engine");
         flags
             .add_option("--prompt-devices", request.prompt_chips,
                         "devices for prompts alone; their caches are handed over")
-            .within(0, 1 << 12);
+            .within(0, 1 << 12)
+            .in_group("Engine");
     }
 };
 

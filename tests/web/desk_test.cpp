@@ -91,8 +91,9 @@ TEST_CASE("a page's rows stand in the order of its ranking") {
     REQUIRE(measured != answer["rows"].end());
     const std::string verdict = answer["verdict"];
     CHECK(verdict.find("Fastest: " + (*measured)["label"].get<std::string>()) != std::string::npos);
-    CHECK((verdict.find("Projected, not measured: " + answer["rows"][0]["label"].get<std::string>()) !=
-           std::string::npos) == (measured != answer["rows"].begin()));
+    CHECK((verdict.find("Projected to do better, not measured: " +
+                        answer["rows"][0]["label"].get<std::string>()) != std::string::npos) ==
+          (measured != answer["rows"].begin()));
 }
 
 TEST_CASE("a page's device answer holds the whole graph, whose times are shares of the latency") {

@@ -118,7 +118,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
         else
             notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
     }
-    Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}; power at the {})", by.title,
+    Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title,
                                        name_of(view.conditions.power_at)),
                            ranking_columns(results, by, view), rows);
     if (tied)

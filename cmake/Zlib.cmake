@@ -11,9 +11,12 @@ foreach(name IN ITEMS inflate inflateInit2_ inflateEnd)
     list(APPEND rename --redefine-sym ${name}=z_${name} --keep-global-symbol=z_${name})
 endforeach()
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/zlib)
-add_custom_command(OUTPUT ${archsim_inflate_object}
-    COMMAND ${CMAKE_AR} x ${ARCHSIM_ZLIB} ${members}
-    COMMAND ${CMAKE_LINKER} -r -o joined.o ${members}
-    COMMAND ${CMAKE_OBJCOPY} ${rename} joined.o ${archsim_inflate_object}
-    DEPENDS ${ARCHSIM_ZLIB} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/zlib VERBATIM)
-set_source_files_properties(${archsim_inflate_object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+# While configuring: a command of the build would have everything that links the library wait for the whole of it before
+# the first file is compiled.
+foreach(command IN ITEMS
+    "${CMAKE_AR};x;${ARCHSIM_ZLIB};${members}"
+    "${CMAKE_LINKER};-r;-o;joined.o;${members}"
+    "${CMAKE_OBJCOPY};${rename};joined.o;${archsim_inflate_object}")
+    execute_process(COMMAND ${command} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/zlib COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
+set_source_files_properties(${archsim_inflate_object} PROPERTIES EXTERNAL_OBJECT ON)

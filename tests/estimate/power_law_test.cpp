@@ -44,7 +44,7 @@ bool draws(const Result& r) {
 
 } // namespace
 
-TEST_CASE("the same work in less time draws more power, up to the limit", "[laws][power]") {
+TEST_CASE("the same work in less time draws more power, up to the limit", "[laws][energy][power]") {
     std::size_t checked = 0;
     for (const std::string& hardware : laws::hardware())
         for (const char* model : {"resnet50", "bert-base"}) {
@@ -108,7 +108,7 @@ TEST_CASE("a device that is used more draws more", "[laws][power]") {
 }
 
 TEST_CASE("an inference alone spends at least as much as one of eight where idling dominates",
-          "[laws][power]") {
+          "[laws][energy][power]") {
     std::size_t checked = 0;
     for (const std::string& hardware : laws::hardware())
         for (const char* model : {"resnet50", "mobilenet_v2"}) {

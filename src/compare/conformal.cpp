@@ -29,11 +29,11 @@ double ScoreDistribution::quantile(double share) const {
         share =
             share > 0.5 ? std::min(1.0, share * (k + 1) / k) : 1 - std::min(1.0, (1 - share) * (k + 1) / k);
     }
-    constexpr double kRounding = 1e-12;
+    constexpr double kSlack = 1e-12;
     double below = 0;
     for (const auto& [score, weight] : atoms_) {
         below += weight;
-        if (below >= share - kRounding)
+        if (below >= share - kSlack)
             return score;
     }
     return atoms_.back().first;

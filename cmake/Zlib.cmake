@@ -8,7 +8,8 @@ set(archsim_inflate_object ${PROJECT_BINARY_DIR}/zlib/archsim_inflate.o)
 set(members inflate.o inftrees.o inffast.o crc32.o adler32.o zutil.o)
 set(rename "")
 foreach(name IN ITEMS inflate inflateInit2_ inflateEnd)
-    list(APPEND rename --redefine-sym ${name}=z_${name} --keep-global-symbol=z_${name})
+    # LLVM's objcopy keeps by the names before, GNU's by those after.
+    list(APPEND rename --redefine-sym ${name}=z_${name} --keep-global-symbol=${name} --keep-global-symbol=z_${name})
 endforeach()
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/zlib)
 # While configuring: a command of the build would have everything that links the library wait for the whole of it before

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/given_values.hpp"
+#include "common/tool.hpp"
 
 #include <fmt/format.h>
 
@@ -39,17 +40,7 @@ void PairOptions::add_to(Flags& flags) {
                    "fp32 products where the stack would round them to tf32 or bf16 unasked");
     flags.add_option("--dim", dims,
                      "size of a symbolic dimension, NAME=VALUE for both, NAME=VALUE,VALUE apart");
-    flags.add_option("--input", inputs,
-                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
-    flags.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
-        .one_of({"latency", "throughput"})
-        .show_default();
-    flags.add_option("--scope", scope, "kernel: device time; end_to_end: with transfers and host work")
-        .one_of({"kernel", "end_to_end"})
-        .show_default();
-    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
-    flags.add_flag("--allow-unknown", allow_unknown,
-                   "estimate although a part of the model is not understood");
+    add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
 }
 
 DifferenceSide PairOptions::side(std::size_t index) const {

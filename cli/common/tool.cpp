@@ -176,6 +176,11 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
         flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
     flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
     flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
+    add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
+}
+
+void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
+                   std::vector<std::string>& overlays, bool& allow_unknown) {
     flags.add_option("--input", inputs,
                      "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
     flags.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")

@@ -48,6 +48,12 @@ std::string today();
 /// Whether a tool has --batch-size.
 enum class BatchFlag : std::uint8_t { present, absent };
 
+/// What every question about a run may state beside its model: --input, --scenario, --scope, --hardware-db
+/// and
+/// --allow-unknown.
+void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
+                   std::vector<std::string>& overlays, bool& allow_unknown);
+
 /// What decides an estimate.
 struct WorkloadOptions {
     std::string precision = "fp32";

@@ -103,7 +103,7 @@ def test_parquet_holds_the_data_frame_or_asks_for_pyarrow(tmp_path, small_parts)
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
-    distributed = pytest.importorskip("distributed")
+    import distributed
     with distributed.LocalCluster(
         n_workers=2,
         threads_per_worker=1,

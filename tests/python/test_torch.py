@@ -3,10 +3,9 @@
 import os
 
 import pytest
+import torch
 
 import archsim
-
-torch = pytest.importorskip("torch")
 
 
 class Small(torch.nn.Module):

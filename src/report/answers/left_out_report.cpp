@@ -87,12 +87,11 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
         "measured. The intervals of left-out rows are nested: the table that they come from has not seen the "
         "row's network, device or family."});
     if (left_out.outdated > 0)
-        report.blocks.push_back(Paragraph{
-            fmt::format(
-                "{} rows have changed by more than 1 % since the left-out predictions were made: write them "
-                "again with scripts/validate.",
-                left_out.outdated),
-            Tone::bad});
+        report.blocks.push_back(Paragraph{fmt::format("{} rows are new or have changed by more than 1 % "
+                                                      "since the left-out predictions were made: write them "
+                                                      "again with scripts/validate.",
+                                                      left_out.outdated),
+                                          Tone::bad});
     for (const char* property : {"family", "metric", "runtime", "hardware", "regime"})
         report.blocks.push_back(table_of(shipped, left_out, property));
 }

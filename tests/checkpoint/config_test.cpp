@@ -5,7 +5,7 @@
 #include "archsim/ops/shaped_graph.hpp"
 #include "checkpoint/weight_formats.hpp"
 #include "run/session/graph_run.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -53,9 +53,9 @@ TEST_CASE("a device is read with SI values and sources", "[hardware]") {
 
 TEST_CASE("names: case, aliases, power modes, paths, nearest", "[hardware]") {
     TemporaryDatabase files;
-    auto json = small_device("Acme-1");
-    json["aliases"] = {"Rocket 100"};
-    const std::string path = files.add_device(json);
+    auto renamed = small_device("Acme-1");
+    renamed["aliases"] = {"Rocket 100"};
+    const std::string path = files.add_device(renamed);
     files.add_device(small_device("Acme-2"));
     const HardwareDatabase database(files.root());
     CHECK(database.device("ROCKET-100").device->id == "Acme-1");

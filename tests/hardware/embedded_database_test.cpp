@@ -7,6 +7,7 @@
 #include "core/embedded_files.hpp"
 #include "core/text_file.hpp"
 #include "run/session/find_catalogue.hpp"
+#include "support/places.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -14,11 +15,10 @@
 #include <cstdlib>
 
 using namespace archsim;
+using namespace archsim::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-const fs::path kSource = ARCHSIM_SOURCE_DIR;
 
 /// Sets a variable of the environment for a while.
 class Environment {

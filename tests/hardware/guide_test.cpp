@@ -3,6 +3,7 @@
 #include "archsim/hardware/database.hpp"
 
 #include "hardware/temporary_database.hpp"
+#include "support/places.hpp"
 
 #include <catch2/catch.hpp>
 #include <iterator>
@@ -11,8 +12,6 @@ using namespace archsim;
 using namespace archsim::test;
 
 namespace {
-
-const std::filesystem::path kSource = ARCHSIM_SOURCE_DIR;
 
 /// The ```json blocks of a Markdown file.
 std::vector<std::string> json_blocks(const std::filesystem::path& file) {

@@ -3,6 +3,7 @@
 #include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
+#include "support/places.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -11,11 +12,7 @@ using namespace archsim;
 using namespace archsim::test;
 using nlohmann::json;
 
-namespace {
-
-const std::filesystem::path kDatabase = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db";
-
-} // namespace
+namespace {} // namespace
 
 TEST_CASE("numbers are counted by kind of source", "[hardware][report]") {
     TemporaryDatabase files;

@@ -2,6 +2,7 @@
 // "[speed]".
 
 #include "archsim/hardware/database.hpp"
+#include "support/places.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -10,10 +11,9 @@
 #include <limits>
 
 using namespace archsim;
+using namespace archsim::test;
 
 namespace {
-
-const std::filesystem::path kDatabase = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db";
 
 /// The best of thirty runs, in milliseconds of the clock and of all processors together.
 struct Duration {

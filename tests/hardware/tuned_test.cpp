@@ -2,16 +2,14 @@
 
 #include "archsim/hardware/database.hpp"
 #include "hardware/temporary_database.hpp"
+#include "support/places.hpp"
 
 #include <catch2/catch.hpp>
 
 using namespace archsim;
+using namespace archsim::test;
 
-namespace {
-
-const std::filesystem::path kDatabase = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db";
-
-} // namespace
+namespace {} // namespace
 
 TEST_CASE("tuned facts are reverted to what public facts say, on devices or everywhere",
           "[hardware][tuned]") {

@@ -3,7 +3,7 @@
 #include "map/accelerator.hpp"
 #include "map/accelerator_support.hpp"
 #include "map/expected_counts.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include "archsim/run/session.hpp"
 

@@ -4,6 +4,7 @@
 #include "archsim/report/comprehensive_report.hpp"
 #include "archsim/run/analyze_batch.hpp"
 #include "archsim/run/comprehensive.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -11,11 +12,6 @@
 using namespace archsim;
 
 namespace {
-
-const Session& session() {
-    static const Session opened(SessionOptions{ARCHSIM_SOURCE_DIR, {}});
-    return opened;
-}
 
 BatchRequest request_for(std::vector<std::string> hardware) {
     BatchRequest request;
@@ -28,7 +24,8 @@ BatchRequest request_for(std::vector<std::string> hardware) {
 } // namespace
 
 TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
-    const BatchAnalysis sweep = analyze_batches(session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}));
+    const BatchAnalysis sweep =
+        analyze_batches(test::shipped_session(), request_for({"A100", "KPU-T256", "Xeon-8490H"}));
     CHECK(sweep.batches == std::vector<std::int64_t>{1, 4, 16, 64});
     for (const BatchSeries& series : sweep.series) {
         REQUIRE(series.points.size() == 4);
@@ -46,24 +43,24 @@ TEST_CASE("the best batch of a sweep is the best one", "[report][batch]") {
     }
     BatchRequest wrong = request_for({"A100"});
     wrong.batches = {};
-    CHECK_THROWS_AS(analyze_batches(session(), wrong), UsageError);
+    CHECK_THROWS_AS(analyze_batches(test::shipped_session(), wrong), UsageError);
     wrong.batches = {0};
-    CHECK_THROWS_AS(analyze_batches(session(), wrong), UsageError);
+    CHECK_THROWS_AS(analyze_batches(test::shipped_session(), wrong), UsageError);
     wrong = request_for({"no such device"});
-    CHECK_THROWS_AS(analyze_batches(session(), wrong), InputError);
+    CHECK_THROWS_AS(analyze_batches(test::shipped_session(), wrong), InputError);
 }
 
 TEST_CASE("limits leave only the batches that keep them", "[report][batch]") {
     auto request = request_for({"A100"});
-    const BatchAnalysis all = analyze_batches(session(), request);
+    const BatchAnalysis all = analyze_batches(test::shipped_session(), request);
     const double at_4 = all.series[0].points[1].result.estimate.latency_s;
     request.limits.constraints = {{&metric::latency, at_4 * 1.001}};
-    const BatchAnalysis limited = analyze_batches(session(), request);
+    const BatchAnalysis limited = analyze_batches(test::shipped_session(), request);
     const BestBatches best = best_batches(limited.series[0]);
     REQUIRE(best.throughput);
     CHECK(limited.series[0].points[*best.throughput].batch == 4);
     request.limits.constraints = {{&metric::latency, 1e-9}};
-    const BatchAnalysis none = analyze_batches(session(), request);
+    const BatchAnalysis none = analyze_batches(test::shipped_session(), request);
     CHECK_FALSE(best_batches(none.series[0]).throughput);
     const std::string text = render(describe(none), Format::text, {200});
     CHECK_THAT(text, Catch::Contains("None qualifies; nearest is A100, batch 1"));
@@ -75,7 +72,7 @@ TEST_CASE("a comprehensive analysis adds up", "[report][comprehensive]") {
     auto request = request_for({"KPU-T64@6W"});
     request.batches.clear();
     request.limits.constraints = {{&metric::power, 100.0}};
-    const ComprehensiveAnalysis analysis = analyze_comprehensive(session(), request);
+    const ComprehensiveAnalysis analysis = analyze_comprehensive(test::shipped_session(), request);
     REQUIRE(analysis.result.ok());
     double latency = 0, subgraphs = 0;
     for (const KindShare& share : analysis.kinds) {

@@ -5,6 +5,7 @@
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/run/session.hpp"
 #include "run/session/graph_run.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -13,21 +14,20 @@ using namespace archsim;
 
 namespace {
 
-const Session& session() {
-    static const Session opened(SessionOptions{ARCHSIM_SOURCE_DIR, {}});
-    return opened;
-}
-
 const std::vector<std::string> kOnePerFamily = {"Xeon-8490H", "A100",       "TPU-v4", "KPU-T256",
                                                 "QRB5165",    "DPU-ZCU102", "SN10",   "Hailo-8"};
 
 Result run_on(const std::string& hardware, const std::string& model = "resnet18") {
     Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::int8);
-    Result result = run_graph(session(), session().bind(session().load(model), 1), hardware, options);
+    Result result =
+        run_graph(test::shipped_session(),
+                  test::shipped_session().bind(test::shipped_session().load(model), 1), hardware, options);
     if (!result.ok()) {
         options.precision = PrecisionConfig::uniform(Precision::fp32);
-        result = run_graph(session(), session().bind(session().load(model), 1), hardware, options);
+        result = run_graph(test::shipped_session(),
+                           test::shipped_session().bind(test::shipped_session().load(model), 1), hardware,
+                           options);
     }
     return result;
 }
@@ -56,9 +56,9 @@ TEST_CASE("the resources of a subgraph add up to its lanes", "[report][mapping]"
 }
 
 TEST_CASE("the facts behind the rates outlive the machine they were made for", "[report][mapping]") {
-    for (const std::string& hardware : session().hardware().device_ids()) {
+    for (const std::string& hardware : test::shipped_session().hardware().device_ids()) {
         INFO(hardware);
-        const auto copy = std::make_unique<Machine>(*session().machine(hardware, {}));
+        const auto copy = std::make_unique<Machine>(*test::shipped_session().machine(hardware, {}));
         for (const Rate& rate : copy->rates)
             for (const Fact* fact : rate.facts)
                 if (fact)

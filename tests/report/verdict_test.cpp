@@ -21,7 +21,7 @@ using Catch::Contains;
 
 namespace {
 
-ModelComparison compare(std::vector<std::string> models, std::vector<std::string> hardware) {
+ModelComparison compared(std::vector<std::string> models, std::vector<std::string> hardware) {
     CompareModelsRequest request;
     request.models = std::move(models);
     request.hardware = std::move(hardware);
@@ -40,7 +40,7 @@ const Takeaway& takeaway_of(const Report& report) {
 } // namespace
 
 TEST_CASE("the verdict names the winner of find_winner, its value and who is tied", "[report][verdict]") {
-    const ModelComparison c = compare({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
+    const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4", "KPU-T64@6W"});
     const auto labels = hardware_labels(c.results);
     const auto json = verdict_json({c.results, labels, metric::latency, {}});
     REQUIRE(json.at("best").size() == 2); // latency and energy
@@ -59,7 +59,7 @@ TEST_CASE("the verdict names the winner of find_winner, its value and who is tie
 }
 
 TEST_CASE("limits are counted over what runs", "[report][verdict]") {
-    const ModelComparison c = compare({"resnet50"}, {"H100", "A100", "T4"});
+    const ModelComparison c = compared({"resnet50"}, {"H100", "A100", "T4"});
     const auto labels = hardware_labels(c.results);
     DecisionRequest request;
     request.constraints = {{&metric::power, 60}};
@@ -92,7 +92,7 @@ TEST_CASE("language models are judged by tokens", "[report][verdict]") {
 }
 
 TEST_CASE("several models: the matrix first, a line for each, details on request", "[report][verdict]") {
-    const ModelComparison c = compare({"resnet50", "mobilenet_v2"}, {"H100", "T4"});
+    const ModelComparison c = compared({"resnet50", "mobilenet_v2"}, {"H100", "T4"});
     const std::string brief = render(describe(c), Format::text);
     CHECK(takeaway_of(describe(c)).lines.size() == 2);
     CHECK_THAT(brief, Contains("Latency of every model") && !Contains("Hardware Comparison"));

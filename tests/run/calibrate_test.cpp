@@ -4,7 +4,8 @@
 #include "archsim/run/leave_out.hpp"
 #include "archsim/run/measurements.hpp"
 #include "hardware/temporary_database.hpp"
-#include "run/shipped_session.hpp"
+#include "support/places.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -15,8 +16,6 @@ using namespace archsim;
 using namespace archsim::test;
 
 namespace {
-
-const std::filesystem::path kSource = ARCHSIM_SOURCE_DIR;
 
 MeasuredRow row(const std::string& model, const std::string& precision) {
     MeasuredRow result;

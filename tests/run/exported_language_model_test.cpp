@@ -2,7 +2,7 @@
 // merged decoders.
 
 #include "run/generation/language_model.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 

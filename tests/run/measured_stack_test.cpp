@@ -9,7 +9,7 @@ using namespace archsim::test;
 
 namespace {
 
-MeasuredRow row(const std::string& date, const std::string& note) {
+MeasuredRow row_of_stack(const std::string& date, const std::string& note) {
     MeasuredRow r;
     r.runtime = "stack";
     r.source_date = date;
@@ -40,12 +40,12 @@ TEST_CASE("a row runs on the release and the way of calling that it was measured
     files.write("runtimes/broken.json", "{");
     const HardwareDatabase database(files.root());
     const MeasuredStacks stacks(database); // a broken file beside them does not matter
-    CHECK(stacks.of(row("2024", "")) == "stack");
-    CHECK(stacks.of(row("", "")) == "stack"); // no date: nothing is known
-    CHECK(stacks.of(row("2021-2022", "")) == "stack-2");
-    CHECK(stacks.of(row("2017", "")) == "stack-1");
-    CHECK(stacks.of(row("2017", "synchronised every run")) == "stack-called");
-    MeasuredRow other = row("2017", "synchronised");
+    CHECK(stacks.of(row_of_stack("2024", "")) == "stack");
+    CHECK(stacks.of(row_of_stack("", "")) == "stack"); // no date: nothing is known
+    CHECK(stacks.of(row_of_stack("2021-2022", "")) == "stack-2");
+    CHECK(stacks.of(row_of_stack("2017", "")) == "stack-1");
+    CHECK(stacks.of(row_of_stack("2017", "synchronised every run")) == "stack-called");
+    MeasuredRow other = row_of_stack("2017", "synchronised");
     other.runtime = "another";
     CHECK(stacks.of(other) == "another");
 }
@@ -53,7 +53,7 @@ TEST_CASE("a row runs on the release and the way of calling that it was measured
 TEST_CASE("published TensorRT rows are told apart", "[run]") {
     const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
     const MeasuredStacks stacks(database);
-    MeasuredRow r = row("2025-01-31", "TensorRT 10.8");
+    MeasuredRow r = row_of_stack("2025-01-31", "TensorRT 10.8");
     r.runtime = "tensorrt";
     CHECK(stacks.of(r) == "tensorrt");
     r.source_date = "2021";

@@ -1,6 +1,6 @@
 #include "archsim/run/price_check.hpp"
 
-#include "shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -1,25 +1,17 @@
 #include "archsim/run/measurements.hpp"
 #include "archsim/run/validate.hpp"
+#include "support/places.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 
 using namespace archsim;
+using namespace archsim::test;
 
 namespace {
 
-const std::filesystem::path kSource = ARCHSIM_SOURCE_DIR;
-
-const Session& session() {
-    static const Session opened([] {
-        SessionOptions options;
-        options.data = kSource;
-        return options;
-    }());
-    return opened;
-}
-
-MeasuredRow row(const std::string& scope, MeasuredMetric metric) {
+MeasuredRow row_in_scope(const std::string& scope, MeasuredMetric metric) {
     MeasuredRow result;
     result.id = "row";
     result.model = "resnet50";
@@ -37,8 +29,8 @@ MeasuredRow row(const std::string& scope, MeasuredMetric metric) {
 } // namespace
 
 TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
-    const RowEstimator estimator(session());
-    const Prediction latency = estimator(row("kernel", MeasuredMetric::latency_ms));
+    const RowEstimator estimator(test::shipped_session());
+    const Prediction latency = estimator(row_in_scope("kernel", MeasuredMetric::latency_ms));
     INFO(latency.reason);
     REQUIRE(latency.ok());
     CHECK(latency.family == "gpu");
@@ -46,9 +38,9 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     CHECK(latency.predicted < 10);
     CHECK(latency.low <= latency.predicted);
     CHECK(latency.high >= latency.predicted);
-    CHECK(estimator(row("end_to_end", MeasuredMetric::latency_ms)).predicted >= latency.predicted);
+    CHECK(estimator(row_in_scope("end_to_end", MeasuredMetric::latency_ms)).predicted >= latency.predicted);
 
-    MeasuredRow offline = row("offline", MeasuredMetric::throughput_per_s);
+    MeasuredRow offline = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     const double one = estimator(offline).predicted;
     offline.batch.reset();
     CHECK(estimator(offline).predicted >= one); // the best of several batches, of which 1 is one
@@ -56,34 +48,34 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     offline.batch = 1;
     CHECK(estimator(offline).predicted == Approx(2 * one));
 
-    MeasuredRow power = row("kernel", MeasuredMetric::power_w);
+    MeasuredRow power = row_in_scope("kernel", MeasuredMetric::power_w);
     const double watts = estimator(power).predicted;
-    const double millijoules = estimator(row("kernel", MeasuredMetric::energy_mj)).predicted;
+    const double millijoules = estimator(row_in_scope("kernel", MeasuredMetric::energy_mj)).predicted;
     CHECK(watts * latency.predicted == Approx(millijoules));
     power.boundary = PowerBoundary::wall;
     CHECK(estimator(power).predicted > watts); // at the wall
 }
 
 TEST_CASE("an offline row that includes the transfers counts them in every batch", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow offline = row("offline", MeasuredMetric::throughput_per_s);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow offline = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     offline.batch = 64;
     const double overlapped = estimator(offline).predicted;
     offline.note = "fp16, data transfer included";
     const double serial = estimator(offline).predicted;
     CHECK(serial < overlapped);
-    MeasuredRow latency = row("end_to_end", MeasuredMetric::latency_ms);
+    MeasuredRow latency = row_in_scope("end_to_end", MeasuredMetric::latency_ms);
     latency.batch = 64;
     CHECK(serial == Approx(64 / (estimator(latency).predicted * 1e-3))); // one batch after another
-    MeasuredRow kernel = row("kernel", MeasuredMetric::latency_ms);
+    MeasuredRow kernel = row_in_scope("kernel", MeasuredMetric::latency_ms);
     const double before = estimator(kernel).predicted;
     kernel.note = "data transfer included"; // says nothing where the scope leaves the transfers out
     CHECK(estimator(kernel).predicted == Approx(before));
 }
 
 TEST_CASE("what cannot be estimated says why", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow bad = row("kernel", MeasuredMetric::latency_ms);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow bad = row_in_scope("kernel", MeasuredMetric::latency_ms);
     SECTION("model") {
         bad.model = "resnet51";
         CHECK_THAT(estimator(bad).reason, Catch::Contains("resnet50"));
@@ -119,8 +111,8 @@ TEST_CASE("what cannot be estimated says why", "[run][validate]") {
 }
 
 TEST_CASE("inputs of a data set run at their stated mean length", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow text = row("offline", MeasuredMetric::throughput_per_s);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow text = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     text.model = "bert-large";
     text.image_size.reset();
     text.batch = 32;
@@ -130,7 +122,7 @@ TEST_CASE("inputs of a data set run at their stated mean length", "[run][validat
     const Prediction mean = estimator(text);
     REQUIRE(mean.ok());
     CHECK(mean.predicted == stated.predicted);
-    MeasuredRow chat = row("offline", MeasuredMetric::throughput_per_s);
+    MeasuredRow chat = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     chat.model = "llama-3-8b";
     chat.image_size.reset();
     chat.runtime = "trt-llm";
@@ -143,8 +135,8 @@ TEST_CASE("inputs of a data set run at their stated mean length", "[run][validat
 }
 
 TEST_CASE("power and energy of a decoding language model agree with its rate", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow decode = row("kernel", MeasuredMetric::throughput_per_s);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow decode = row_in_scope("kernel", MeasuredMetric::throughput_per_s);
     decode.model = "llama-3-8b";
     decode.image_size.reset();
     decode.runtime = "trt-llm";
@@ -162,8 +154,8 @@ TEST_CASE("power and energy of a decoding language model agree with its rate", "
 }
 
 TEST_CASE("answers of a stated batch are not those of a server that is full", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow chat = row("offline", MeasuredMetric::throughput_per_s);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow chat = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     chat.model = "llama-3-8b";
     chat.image_size.reset();
     chat.runtime = "trt-llm";
@@ -179,8 +171,8 @@ TEST_CASE("answers of a stated batch are not those of a server that is full", "[
 }
 
 TEST_CASE("decoding one sequence is bound by memory, a long prompt by compute", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow measured = row("kernel", MeasuredMetric::throughput_per_s);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow measured = row_in_scope("kernel", MeasuredMetric::throughput_per_s);
     measured.model = "llama-3-8b";
     measured.image_size.reset();
     measured.runtime = "trt-llm";
@@ -193,8 +185,8 @@ TEST_CASE("decoding one sequence is bound by memory, a long prompt by compute", 
 }
 
 TEST_CASE("rows of multi-part models choose the part by their input", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow text = row("kernel", MeasuredMetric::latency_ms);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow text = row_in_scope("kernel", MeasuredMetric::latency_ms);
     text.model = "clip-vit-b32";
     const Prediction image = estimator(text);
     text.image_size.reset();
@@ -206,7 +198,7 @@ TEST_CASE("rows of multi-part models choose the part by their input", "[run][val
 }
 
 TEST_CASE("most shipped measurements can be estimated", "[run][validate][measurements]") {
-    const RowEstimator estimator(session());
+    const RowEstimator estimator(test::shipped_session());
     const auto table = read_measurements(kSource / "tests" / "measured" / "calibration.csv");
     const Validation validation = validate(
         table.rows, [&](const MeasuredRow& r) { return estimator(r); }, 2);
@@ -220,7 +212,7 @@ TEST_CASE("most shipped measurements can be estimated", "[run][validate][measure
 namespace {
 
 MeasuredRow served_row(MeasuredMetric metric) {
-    MeasuredRow result = row("offline", metric);
+    MeasuredRow result = row_in_scope("offline", metric);
     result.model = "llama-3-8b";
     result.image_size.reset();
     result.batch = 8;
@@ -236,7 +228,7 @@ MeasuredRow served_row(MeasuredMetric metric) {
 } // namespace
 
 TEST_CASE("a served language model: power of one chip, energy per token of all", "[run][validate][power]") {
-    const RowEstimator estimator(session());
+    const RowEstimator estimator(test::shipped_session());
     const double watts = estimator(served_row(MeasuredMetric::power_w)).predicted;
     const double rate = estimator(served_row(MeasuredMetric::throughput_per_s)).predicted;
     CHECK(watts > 112); // of an H100 that does nothing
@@ -261,10 +253,10 @@ TEST_CASE("a served language model: power of one chip, energy per token of all",
 }
 
 TEST_CASE("the parts of a row of power add up to it", "[run][validate][power]") {
-    const RowEstimator estimator(session());
+    const RowEstimator estimator(test::shipped_session());
     for (const PowerBoundary boundary : {PowerBoundary::rail, PowerBoundary::wall})
         for (MeasuredRow each :
-             {row("offline", MeasuredMetric::power_w), served_row(MeasuredMetric::power_w)}) {
+             {row_in_scope("offline", MeasuredMetric::power_w), served_row(MeasuredMetric::power_w)}) {
             each.boundary = boundary;
             each.devices = 2;
             each.replicas = 2;

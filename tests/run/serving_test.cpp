@@ -2,7 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -5,6 +5,7 @@
 #include "map/counts_of_structure.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/sweep/ordered_work.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -17,12 +18,6 @@ using namespace archsim;
 namespace fs = std::filesystem;
 
 namespace {
-
-const Session& session() {
-    static const Session kSession(
-        {.data = ARCHSIM_SOURCE_DIR, .hardware_overlays = {}, .operators = {}, .mappers = {}});
-    return kSession;
-}
 
 SweepRequest small_request() {
     SweepRequest q;
@@ -49,17 +44,17 @@ std::string as_text(const std::vector<SweepRow>& rows, const Sweep& sweep, RowFo
     return text;
 }
 
-std::string read(const fs::path& file) {
+std::string text_of(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::stringstream text;
     text << stream.rdbuf();
     return text.str();
 }
 
-struct Folder {
+struct SweepFolder {
     fs::path path = fs::temp_directory_path() / ("archsim_sweep_" + std::to_string(getpid()));
-    Folder() { fs::create_directories(path); }
-    ~Folder() { fs::remove_all(path); }
+    SweepFolder() { fs::create_directories(path); }
+    ~SweepFolder() { fs::remove_all(path); }
 };
 
 } // namespace
@@ -108,7 +103,7 @@ TEST_CASE("work in parallel comes back in order, once, and stops on request", "[
 }
 
 TEST_CASE("a sweep gives the same bits for any number of threads", "[sweep]") {
-    const Sweep sweep(session(), small_request());
+    const Sweep sweep(test::shipped_session(), small_request());
     REQUIRE(sweep.size() == 2 * 3 * 1 * 2 * 3 * 5);
     const std::string one = as_text(all_rows(sweep, 1), sweep, RowFormat::csv);
     CHECK(one == as_text(all_rows(sweep, 4), sweep, RowFormat::csv));
@@ -116,12 +111,14 @@ TEST_CASE("a sweep gives the same bits for any number of threads", "[sweep]") {
 }
 
 TEST_CASE("a point without changes is the estimate itself, and more bandwidth is never slower", "[sweep]") {
-    const Sweep sweep(session(), small_request());
+    const Sweep sweep(test::shipped_session(), small_request());
     const std::vector<SweepRow> rows = all_rows(sweep, 2);
     const Result own = [] {
         Conditions options;
         options.precision = PrecisionConfig::uniform(Precision::int8);
-        return run_graph(session(), session().bind(session().load("resnet18"), 8), "TPU-v4", options);
+        return run_graph(test::shipped_session(),
+                         test::shipped_session().bind(test::shipped_session().load("resnet18"), 8), "TPU-v4",
+                         options);
     }();
     bool found = false;
     for (const SweepRow& row : rows) {
@@ -146,14 +143,16 @@ TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
     q.hardware = {"KPU-T64", "Hailo-8", "TPU-v4", "SN10", "QRB5165", "DPU-ZCU102", "H100", "Xeon-8490H"};
     q.precisions = {"fp32", "fp16", "bf16", "int8"};
     q.batches = {64, 8, 1, 128};
-    const Sweep sweep(session(), q);
+    const Sweep sweep(test::shipped_session(), q);
     std::size_t compared = 0;
     for (const SweepRow& row : all_rows(sweep, 2)) {
         INFO(row.model << " on " << row.hardware << " in " << row.precision << ", batch " << row.batch);
         Conditions options;
         options.precision = *PrecisionConfig::parse(row.precision);
         const Result own =
-            run_graph(session(), session().bind(session().load(row.model), row.batch), row.hardware, options);
+            run_graph(test::shipped_session(),
+                      test::shipped_session().bind(test::shipped_session().load(row.model), row.batch),
+                      row.hardware, options);
         REQUIRE(row.status == own.estimate.status);
         CHECK(row.reason == own.estimate.reason);
         if (!own.ok())
@@ -183,7 +182,7 @@ TEST_CASE("machines that a mapper counts alike are counted once and give every e
             q.axes = {parse_sweep_axis("clock=1x,0.8x"), parse_sweep_axis(lever + "=1x,0.3x,3x,1x")};
             for (const Scenario scenario : {Scenario::latency, Scenario::throughput}) {
                 q.conditions.scenario = scenario;
-                const Sweep sweep(session(), q);
+                const Sweep sweep(test::shipped_session(), q);
                 for (const SweepRow& row : all_rows(sweep, 1)) {
                     CAPTURE(device, lever, row.factors, scenario == Scenario::latency);
                     Conditions conditions = q.conditions;
@@ -191,8 +190,8 @@ TEST_CASE("machines that a mapper counts alike are counted once and give every e
                     conditions.keep_subgraphs = false;
                     conditions.structure[Structure::clock] = row.factors[0];
                     conditions.changes[static_cast<Lever>(l)] = row.factors[1];
-                    const Result alone = session().estimate({.model = session().load("resnet18"), .batch = 8},
-                                                            device, conditions);
+                    const Result alone = test::shipped_session().estimate(
+                        {.model = test::shipped_session().load("resnet18"), .batch = 8}, device, conditions);
                     REQUIRE(row.status == alone.estimate.status);
                     REQUIRE(row.power_limited == alone.estimate.power_limited);
                     for (const Metric* metric : MetricTable::standard().rows())
@@ -211,7 +210,7 @@ TEST_CASE("a mapper that does not say what it counts by is asked at every point"
             out.add(Resource::overhead_cycles, Lane::overhead, machine.rate(Resource::dram_bytes));
         }
     };
-    Machine machine = *session().machine("TPU-v4", {});
+    Machine machine = *test::shipped_session().machine("TPU-v4", {});
     CHECK_FALSE(counts_depend_on(Lever::bandwidth, machine));
     CHECK(counts_depend_on(Lever::fixed_cost, machine));
     machine.mapper = std::make_shared<ByBandwidth>();
@@ -223,24 +222,24 @@ TEST_CASE("shards cover the space once", "[sweep]") {
     SweepRequest q = small_request();
     std::uint64_t next = 0;
     for (q.shard = 0, q.shards = 7; q.shard < q.shards; ++q.shard) {
-        const Sweep part(session(), q);
+        const Sweep part(test::shipped_session(), q);
         CHECK(part.first() == next);
         next = part.last();
     }
     CHECK(next == 180);
     q.shard = 7;
-    CHECK_THROWS_AS(Sweep(session(), q), UsageError);
+    CHECK_THROWS_AS(Sweep(test::shipped_session(), q), UsageError);
 }
 
 TEST_CASE("an interrupted sweep continues without loss or doubling, and another request is refused",
           "[sweep]") {
-    const Folder folder;
-    const Sweep sweep(session(), small_request());
+    const SweepFolder folder;
+    const Sweep sweep(test::shipped_session(), small_request());
     for (const auto& [format, name] :
          {std::pair(RowFormat::csv, "s.csv"), std::pair(RowFormat::ndjson, "s.ndjson")}) {
         const fs::path file = folder.path / name, partial = file.string() + ".partial";
         write_sweep(sweep, file, {.format = format, .threads = 2, .progress = {}, .row = {}});
-        const std::string whole = read(file);
+        const std::string whole = text_of(file);
         CHECK(whole == as_text(all_rows(sweep, 1), sweep, format));
         CHECK_FALSE(fs::exists(partial));
         // Cut anywhere: in the header, behind it, in the middle of a line, at the end.
@@ -250,43 +249,43 @@ TEST_CASE("an interrupted sweep continues without loss or doubling, and another 
             std::ofstream(partial, std::ios::binary) << whole.substr(0, kept);
             write_sweep(sweep, file,
                         {.format = format, .resume = true, .threads = 2, .progress = {}, .row = {}});
-            CHECK(read(file) == whole);
+            CHECK(text_of(file) == whole);
         }
         CHECK(write_sweep(sweep, file,
                           {.format = format, .resume = true, .threads = 1, .progress = {}, .row = {}}) == 0);
         SweepRequest other = small_request();
         other.batches = {2};
         CHECK_THROWS_AS(
-            write_sweep(Sweep(session(), other), file,
+            write_sweep(Sweep(test::shipped_session(), other), file,
                         {.format = format, .resume = true, .threads = 1, .progress = {}, .row = {}}),
             InputError);
-        CHECK(read(file) == whole);
+        CHECK(text_of(file) == whole);
     }
 }
 
 TEST_CASE("merged shards are what one run writes", "[sweep]") {
-    const Folder folder;
+    const SweepFolder folder;
     SweepRequest q = small_request();
     const fs::path whole = folder.path / "whole.csv", merged = folder.path / "merged.csv";
-    write_sweep(Sweep(session(), q), whole, {});
+    write_sweep(Sweep(test::shipped_session(), q), whole, {});
     q.shards = 3;
     std::vector<fs::path> parts;
     for (q.shard = 0; q.shard < 3; ++q.shard) {
         parts.push_back(folder.path / ("part" + std::to_string(q.shard) + ".csv"));
-        write_sweep(Sweep(session(), q), parts.back(), {});
+        write_sweep(Sweep(test::shipped_session(), q), parts.back(), {});
     }
     merge_sweeps({parts[2], parts[0], parts[1]}, merged);
-    CHECK(read(merged) == read(whole));
-    CHECK(read(merged.string() + ".json") == read(whole.string() + ".json"));
+    CHECK(text_of(merged) == text_of(whole));
+    CHECK(text_of(merged.string() + ".json") == text_of(whole.string() + ".json"));
     CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1]}, merged), InputError);
     CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], parts[1]}, merged), InputError);
     CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], whole}, merged), InputError);
     CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], folder.path / "none.csv"}, merged), InputError);
-    CHECK(read(merged) == read(whole)); // a failed merge leaves the old file
+    CHECK(text_of(merged) == text_of(whole)); // a failed merge leaves the old file
 }
 
 TEST_CASE("the front holds the rows that no other beats", "[sweep]") {
-    const Sweep sweep(session(), small_request());
+    const Sweep sweep(test::shipped_session(), small_request());
     const std::vector<SweepRow> rows = all_rows(sweep, 2);
     ParetoFront front(metric::latency, metric::energy), backwards(metric::latency, metric::energy);
     for (const SweepRow& row : rows)
@@ -312,7 +311,7 @@ TEST_CASE("sensitivities are sorted by swing and name their values", "[sweep]") 
     q.hardware = {"T4"};
     q.axes = {parse_sweep_axis("memory_energy=0.5x,2x"), parse_sweep_axis("bandwidth=0.5x,2x"),
               parse_sweep_axis("peak=0.5x,2x")};
-    const auto found = Sweep(session(), q).sensitivities(metric::latency);
+    const auto found = Sweep(test::shipped_session(), q).sensitivities(metric::latency);
     REQUIRE(found.size() == 3);
     CHECK(found[0].swing() >= found[1].swing());
     CHECK(found[1].swing() > 0);
@@ -324,7 +323,7 @@ TEST_CASE("sensitivities are sorted by swing and name their values", "[sweep]") 
 }
 
 TEST_CASE("a changed structure changes the peaks as stated", "[sweep]") {
-    const auto device = session().hardware().device("TPU-v4").device;
+    const auto device = test::shipped_session().hardware().device("TPU-v4").device;
     const double peak = device->peak(EngineClass::matrix, Precision::bf16);
     const auto peak_with = [&](Structure part, double factor) {
         DeviceChanges changes;

@@ -50,15 +50,15 @@ TEST_CASE("the example studies say the same in YAML as in JSON", "[study][yaml]"
     const std::filesystem::path examples = std::filesystem::path(ARCHSIM_SOURCE_DIR) / "docs/examples";
     for (const char* name : {"quick_test", "full_comparison"}) {
         INFO(name);
-        const StudyRequest json = read_study(laws::session(), examples / (std::string(name) + ".json")),
+        const StudyRequest plain = read_study(laws::session(), examples / (std::string(name) + ".json")),
                            yaml = read_study(laws::session(), examples / (std::string(name) + ".yaml"));
-        CHECK(yaml.title == json.title);
-        CHECK(yaml.description == json.description);
-        CHECK(yaml.models == json.models);
-        CHECK(yaml.devices == json.devices);
-        CHECK(yaml.stacks == json.stacks);
-        CHECK(yaml.batch_sizes == json.batch_sizes);
-        CHECK(yaml.precisions == json.precisions);
+        CHECK(yaml.title == plain.title);
+        CHECK(yaml.description == plain.description);
+        CHECK(yaml.models == plain.models);
+        CHECK(yaml.devices == plain.devices);
+        CHECK(yaml.stacks == plain.stacks);
+        CHECK(yaml.batch_sizes == plain.batch_sizes);
+        CHECK(yaml.precisions == plain.precisions);
     }
 }
 

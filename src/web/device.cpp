@@ -95,7 +95,7 @@ Json answer_device(const Session& session, const Question& question) {
     const std::span one(&analysis.result, 1);
     analysis.decision = decide(one, question.limits);
     analysis.kinds = breakdown_by_kind(analysis.result);
-    Report report = describe(analysis, ComprehensiveView{});
+    Report report = describe(analysis, ComprehensiveView{}, Format::html);
     std::get<Heading>(report.blocks.front()).text = "Overview"; // the page has the title already
     return {{"title", fmt::format("{} on {}", analysis.result.model->title, hardware_label(analysis.result))},
             {"status", name_of(analysis.result.estimate.status)},
@@ -112,7 +112,9 @@ Json answer_explain(const Session& session, const Question& question) {
     request.conditions = question.conditions;
     request.architectures = request.explain = question.hardware;
     request.metric = question.metric;
-    return {{"sections", sections(describe(compare_architectures(session, std::move(request))), "explain")}};
+    return {
+        {"sections", sections(describe(compare_architectures(session, std::move(request)), {}, Format::html),
+                              "explain")}};
 }
 
 Json answer_change(const Session& session, const Question& question) {

@@ -130,6 +130,7 @@ constexpr std::array kRows = {
     Row{"sort",
         [](const std::string& k, const Json& v, Question& q) { q.sort = metric_of(k, text_of(k, v)); }},
     Row{"format", [](const std::string& k, const Json& v, Question& q) { q.format = text_of(k, v); }},
+    Row{"date", [](const std::string& k, const Json& v, Question& q) { q.date = text_of(k, v); }},
     Row{"charts", [](const std::string& k, const Json& v, Question& q) { q.charts = truth_of(k, v); }},
 };
 

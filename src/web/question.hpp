@@ -28,6 +28,7 @@ struct Question {
     /// What ranks the devices.
     const Metric& ranked() const { return sort != nullptr ? *sort : ranked_by(conditions.scenario); }
     std::string format = "json"; ///< of "export": json, csv, html, markdown, text
+    std::string date = {};       ///< of "export": the day, as the foot of a report shows it
     bool charts = false;         ///< of "rank" and "export"
 };
 

@@ -87,7 +87,9 @@ Json answer_export(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
     CompareModelsView view;
     view.sort_by = question.sort;
-    return {{"text", render(c, *format, view)}};
+    RenderOptions look;
+    look.date = question.date;
+    return {{"text", render(c, *format, view, look)}};
 }
 
 } // namespace archsim::web

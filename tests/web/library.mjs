@@ -24,3 +24,6 @@ export async function library(built, sources) {
     return answer;
   };
 }
+
+/** What a report of compare_models holds but for the command line that made it: a page has none. */
+export const withoutCommand = report => report.replace(/^<p class="command"><code>compare_models .*\n/m, '');

@@ -4,9 +4,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { library } from './library.mjs';
+import { library, withoutCommand } from './library.mjs';
 
 const MODELS = 20;
+const DAY = '2026-01-31'; // of the reports
 const CONDITIONS = [
   { flags: [], question: {} },
   { flags: ['--precision', 'fp16', '--batch-size', '8'], question: { precision: 'fp16', batch: 8 } },
@@ -20,7 +21,7 @@ const ask = await library(built, sources);
 const INCOMPLETE = 3; // the exit status of a tool that could not estimate everything
 function tool(name, ...flags) {
   const ran = spawnSync(path.join(tools, name), flags,
-    { encoding: 'utf8', maxBuffer: 1 << 28, env: { ...process.env, ARCHSIM_DATA_DIR: sources } });
+    { encoding: 'utf8', maxBuffer: 1 << 28, env: { ...process.env, ARCHSIM_DATA_DIR: sources, SOURCE_DATE_EPOCH: String(Date.parse(DAY) / 1000) } });
   assert(ran.status === 0 || ran.status === INCOMPLETE, `${name} ${flags.join(' ')}: ${ran.stderr}`);
   return ran.stdout;
 }
@@ -34,8 +35,8 @@ for (let i = 0; i < MODELS; ++i) {
   const { generates } = ask({ ask: 'model', model: model.name });
   const prompt = generates && i % 2 === 0 ? PROMPT : { flags: [], question: {} };
   for (const format of i % 5 === 0 ? ['json', 'csv', 'html'] : ['json']) {
-    const wanted = tool('compare_models', model.name, '--hardware', ...hardware, ...flags, ...prompt.flags, '--format', format);
-    const { text } = ask({ ask: 'export', model: model.name, hardware, ...question, ...prompt.question, format });
+    const wanted = withoutCommand(tool('compare_models', model.name, '--hardware', ...hardware, ...flags, ...prompt.flags, '--format', format));
+    const { text } = ask({ ask: 'export', model: model.name, hardware, ...question, ...prompt.question, format, date: DAY });
     if (text === wanted) continue;
     const [ours, theirs] = [text.split('\n'), wanted.split('\n')];
     const at = ours.findIndex((line, n) => line !== theirs[n]);

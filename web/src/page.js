@@ -121,7 +121,8 @@ $('#share').addEventListener('click', async () => {
 for (const button of document.querySelectorAll('[data-export]'))
   button.addEventListener('click', () => act('Writing', async () => {
     const format = button.dataset.export;
-    const { text } = await engine.ask({ ...asked, ask: 'export', format });
+    const date = new Date().toISOString().slice(0, 10);
+    const { text } = await engine.ask({ ...asked, ask: 'export', format, date });
     const type = { html: 'text/html', json: 'application/json', csv: 'text/csv' }[format];
     const url = URL.createObjectURL(new Blob([text], { type }));
     const name = (form.dropped?.name ?? asked.model).replace(/\.[^.]*$/, '');

@@ -116,7 +116,7 @@ Estimate in_sequence(std::span<const Stage> stages) {
     }
     whole.throughput_per_s = whole.batch / turn_s;
     whole.throughput_interval = {whole.batch / turn.high, whole.batch / turn.low};
-    whole.energy_per_inference_j = whole.energy.total() / whole.batch;
+    share_among_inferences(whole);
     whole.energy_interval = joules * (1 / whole.batch);
     whole.power_w = whole.energy.total() / turn_s;
     whole.peak_power_w = std::max(whole.peak_power_w, whole.power_w);
@@ -137,6 +137,10 @@ Estimate repeated(Estimate e, double times) {
         s.energy.scale(times);
     }
     return e;
+}
+
+void share_among_inferences(Estimate& e) {
+    e.energy_per_inference_j = e.energy.total() / e.batch;
 }
 
 Estimate on_chips(Estimate one, double chips) {

@@ -217,7 +217,7 @@ void price_power(const Machine& machine, const OperatingPoint& point, Estimate& 
     e.energy = price_energy(e.events, machine, point.clock_ratio, e.energy_scale);
     e.energy.static_joules = machine.energy ? static_power_at(machine, point.clock_ratio) * point.interval_s
                                             : std::numeric_limits<double>::quiet_NaN();
-    e.energy_per_inference_j = e.energy.total() / e.batch;
+    share_among_inferences(e);
     e.power_w = e.energy.total() / point.interval_s;
     if (!machine.energy) {
         e.peak_power_w = e.power_w;

@@ -19,6 +19,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -193,6 +194,16 @@ PYBIND11_MODULE(_archsim, m) {
                 return fields;
             },
             "By key: the attribute of a Result that holds the value, and whether higher is better.")
+        .def_property_readonly(
+            "columns",
+            [](const MetricTable& table) {
+                std::vector<std::tuple<std::string, std::string, double, std::string>> columns;
+                for (const Metric* metric : table.rows())
+                    columns.emplace_back(metric->title, metric->field, metric->scale, metric->column_unit);
+                return columns;
+            },
+            "Title, attribute of a Result, factor from its unit to the column's, and that unit, of every "
+            "row.")
         .def(
             "with_metric",
             [](const MetricTable& table, const std::string& key, const std::string& title,

@@ -45,6 +45,9 @@ ARCHSIM_API Estimate in_sequence(std::span<const Stage> stages);
 /// The same pass several times: in_sequence of one stage, with its subgraphs.
 ARCHSIM_API Estimate repeated(Estimate e, double times);
 
+/// Energy per inference from the energy of the batch: what every one of these functions keeps true.
+ARCHSIM_API void share_among_inferences(Estimate& e);
+
 /// An estimate of one of `chips` equal chips that share a network -> of all of them: energy, events and power
 /// times their number. Time, throughput, utilisation and memory are those of each.
 ARCHSIM_API Estimate on_chips(Estimate one, double chips);

@@ -7,7 +7,7 @@ import os
 import pathlib
 
 from . import _archsim
-from ._archsim import Comparison, Result, Session, UsageError
+from ._archsim import Comparison, MetricTable, Result, Session, UsageError
 
 # What a backend's name stands for where no device is chosen: a device that people have, and the stack on it. A device of
 # one's own: {"device": "L4", "stack": "tensorrt"}.
@@ -67,13 +67,12 @@ def _repr_html(self):
 def _result_repr_html(self):
     rows = [("model", self.model), ("hardware", self.hardware), ("stack", self.stack), ("batch", f"{self.batch:g}")]
     if self.ok:
+        numbers = self.metrics()
+        for title, field, scale, unit in MetricTable().columns:
+            if numbers[field] is not None:
+                rows.append((title, f"{numbers[field] * scale:.4g} {unit}"))
         low, high = self.latency_interval_s
-        rows += [
-            ("latency", f"{self.latency_s * 1e3:.4g} ms ({low * 1e3:.3g} to {high * 1e3:.3g})"),
-            ("throughput", f"{self.throughput_per_s:.4g} /s"),
-            ("energy", f"{self.energy_per_inference_j * 1e3:.4g} mJ"),
-            ("power", f"{self.power_w:.3g} W"),
-        ]
+        rows.append(("90 % interval of the latency", f"{low * 1e3:.4g} to {high * 1e3:.4g} ms"))
     else:
         rows.append((self.status, self.reason))
     cells = "".join(f"<tr><th>{html.escape(k)}</th><td>{html.escape(v)}</td></tr>" for k, v in rows)

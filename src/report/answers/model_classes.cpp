@@ -166,8 +166,8 @@ std::vector<ColumnOf<ClassCell>> class_columns() {
              [](const ClassCell& cell) {
                  return text_cell(std::string(name_of(cell.row->results[cell.architecture].estimate.status)));
              }},
-            {plain_column("latency_s"), value(metric::latency)},
-            {plain_column("energy_per_inference_j"), value(metric::energy)},
+            {plain_column(metric::latency.field), value(metric::latency)},
+            {plain_column(metric::energy.field), value(metric::energy)},
             {plain_column("times_faster"), times(metric::latency)},
             {plain_column("times_less_energy"), times(metric::energy)}};
 }

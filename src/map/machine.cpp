@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 namespace archsim {
 
@@ -72,10 +73,15 @@ const Fact& operating_clock(const Device& device, const PowerMode* mode) {
                     device.file, device.id));
 }
 
+/// Of each class of engines those that are listed first, the strongest: a network waits for the slowest of
+/// the units that share it, so that stacks leave a hybrid processor's efficiency cores out.
 double largest_unit_count(const Device& device) {
-    double units = 0;
+    std::map<EngineClass, double> first;
     for (const Engine& engine : device.engines)
-        units = std::max(units, engine.count);
+        first.try_emplace(engine.kind, engine.count);
+    double units = 0;
+    for (const auto& [kind, count] : first)
+        units = std::max(units, count);
     return units;
 }
 

@@ -51,6 +51,17 @@ Machine in_mode(const Rig& rig) {
 
 } // namespace
 
+TEST_CASE("machine: a hybrid processor counts its performance cores", "[formulas][map]") {
+    Rig rig = eight_cores(Family("cpu"));
+    Engine performance = rig.device->engines.back(), efficiency = performance;
+    performance.count = 6;
+    efficiency.count = 8;
+    rig.device->engines = {performance, efficiency};
+    rig.device->memory = {level("L1", "core", fact(1000), {}, fact(4))};
+    const Machine m = make_machine(rig.device, "", rig.runtime, rig.options);
+    CHECK(m.units == 6);
+}
+
 TEST_CASE("machine: units, engines and caches of a mode", "[formulas][map]") {
     const Machine m = in_mode(eight_cores(Family("npu")));
     CHECK(m.active_fraction == 0.5);

@@ -129,6 +129,7 @@ int main(int argc, char** argv) {
         request.stacks = workload.runtimes;
         request.workload = workload.workload();
         request.workload.prompt = text.prompt();
+        workload.answers_prompts = request.workload.prompt.has_value();
         request.conditions = workload.conditions_of_every_stack();
         text.apply(request.conditions);
         if (request.conditions.devices == 0 && !request.workload.prompt)

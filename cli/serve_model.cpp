@@ -203,6 +203,7 @@ int main(int argc, char** argv) {
         const ServiceLevel level = serve.level();
         const Session session = workload.open();
         const Model model = session.load(serve.model);
+        workload.answers_prompts = true;
         Conditions conditions = workload.conditions();
         if (serve.cache)
             conditions.kv_cache = serve.cache;

@@ -56,8 +56,10 @@ void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& 
 
 /// What decides an estimate.
 struct WorkloadOptions {
-    std::string precision = "fp32";
+    std::string precision; ///< empty: the usual one of what is asked
     bool strict_fp32 = false;
+    bool answers_prompts =
+        false; ///< set by the tool: a language model answers, in the format of its checkpoint
     std::int64_t batch_size = 1;
     std::vector<std::string> dims, inputs, runtimes, overlays;
     std::string scenario = "latency", scope = "kernel";

@@ -78,10 +78,13 @@ std::vector<OffloadChoice> offload_choices(StepRunner runner, std::int64_t batch
 
 std::string in_words(const std::vector<OffloadChoice>& choices) {
     std::string text;
-    for (const OffloadChoice& c : choices)
-        text += fmt::format("{} {:.1f} GB of the {} in host memory {:.3g} to {:.3g} ms per token",
-                            text.empty() ? "with" : ", with", c.bytes / 1e9, c.part, 1e3 * c.per_token_low_s,
-                            1e3 * c.per_token_high_s);
+    for (const OffloadChoice& c : choices) {
+        const bool slow = c.per_token_high_s >= 1;
+        const double scale = slow ? 1 : 1e3;
+        text += fmt::format("{} {:.1f} GB of the {} in host memory {:.3g} to {:.3g} {} per token",
+                            text.empty() ? "with" : ", with", c.bytes / 1e9, c.part,
+                            scale * c.per_token_low_s, scale * c.per_token_high_s, slow ? "s" : "ms");
+    }
     return text;
 }
 

@@ -95,7 +95,7 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
         }
     return fmt::format("{}, precision {}; {}.", batch, precision_name(c.request.conditions.precision),
                        c.request.conditions.scope == Scope::kernel
-                           ? "device time only, no transfers and no host work"
+                           ? "device time without transfers and host work"
                            : "end to end, with transfers and host work");
 }
 

@@ -93,6 +93,10 @@ const isOff = name => [...off].some(device => name === device || name?.startsWit
 
 function showDevices() {
   for (const cell of deviceCells()) cell.parentElement.classList.toggle('off', off.has(deviceOf(cell)));
+  for (const table of document.querySelectorAll('table.heat')) // a column each
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      for (const row of table.rows) row.cells[column].hidden = isOff(head.textContent.trim());
+    });
   drawAll();
 }
 

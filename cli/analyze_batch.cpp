@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
     BatchRequest request;
     std::string positional, batches = "1,2,4,...,64";
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -33,7 +34,9 @@ int main(int argc, char** argv) {
         flags.add_option("--batch-sizes", batches, "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256")
             .show_default();
         workload.add_to(flags, cli::BatchFlag::absent);
+        text.add_to(flags);
         decisions.add_to(flags);
+        output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
@@ -41,7 +44,9 @@ int main(int argc, char** argv) {
         cli::take_model(request.model, positional, "analyze_batch");
         request.batches = cli::parse_batches(batches, "--batch-sizes");
         request.workload = workload.workload();
+        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
+        text.give(request.workload, request.conditions);
         request.limits = decisions.request(metric::throughput);
         const Session session = workload.open();
         const BatchAnalysis sweep = [&] {

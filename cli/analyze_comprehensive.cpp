@@ -20,7 +20,9 @@ int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
     std::string positional, hardware, batches;
+    int top = -1; ///< not given
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -33,10 +35,13 @@ int main(int argc, char** argv) {
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
+        text.add_to(flags);
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
-        flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
-            .within(0, 1 << 20)
-            .show_default();
+        flags
+            .add_option("--top", top,
+                        "longest groups of equal subgraphs described one by one; 0: all (default: 1 with "
+                        "--verbose, else none)")
+            .within(0, 1 << 20);
         decisions.add_to(flags);
         check.add_to(flags);
         flags.add_flag("-v,--verbose", view.verbose, "every subgraph in a row of its own");
@@ -45,11 +50,15 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         cli::take_model(request.model, positional, "analyze_comprehensive");
+        view.described = top >= 0;
+        view.top = top >= 0 ? top : view.top;
         request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
         request.workload = workload.workload();
+        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
+        text.give(request.workload, request.conditions);
         request.limits = decisions.request(metric::latency);
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {

@@ -19,6 +19,7 @@ int main(int argc, char** argv) {
     using namespace archsim;
     BudgetRequest request;
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::OutputOptions output;
     BudgetView view;
     std::string baseline, saved, junit;
@@ -38,6 +39,7 @@ int main(int argc, char** argv) {
         flags.add_option("--save-baseline", saved, "also write today's estimates, to compare with later");
         flags.add_option("--junit", junit, "also write the outcomes as JUnit XML");
         workload.add_to(flags);
+        text.add_to(flags);
         flags.add_option("--top", view.top, "rows of the tables of blocks; 0: all")
             .within(0, 1 << 20)
             .show_default();
@@ -48,7 +50,9 @@ int main(int argc, char** argv) {
             request.rules.push_back(parse_budget_rule(rule, "--fail-on"));
         request.baseline = baseline;
         request.workload = workload.workload();
+        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
+        text.give(request.workload, request.conditions);
         const BudgetAnswer answer = check_budget(workload.open(), request);
         output.emit_answer(answer, view);
         if (!junit.empty())

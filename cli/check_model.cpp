@@ -34,6 +34,7 @@ int main(int argc, char** argv) {
                       "also the five changes of the model that save most time, on any device")
             .in_group("Advice");
         workload.add_to(flags);
+        output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {

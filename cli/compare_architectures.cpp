@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
     using namespace archsim;
     CompareArchitecturesRequest request;
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::OutputOptions output;
     cli::SaveOptions save;
     cli::DecisionOptions decisions;
@@ -68,6 +69,8 @@ int main(int argc, char** argv) {
         decisions.add_to(flags);
         explain.add_to(flags);
         workload.add_to(flags);
+        text.add_to(flags);
+        output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
         save.add_to(flags, argc, argv);
     };
@@ -90,7 +93,9 @@ int main(int argc, char** argv) {
         request.level = *parse_comparison_level(level);
         request.metric = &request.metrics->at(metric, "--metric");
         request.workload = workload.workload();
+        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
+        text.give(request.workload, request.conditions);
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
         request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;

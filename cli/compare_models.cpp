@@ -128,12 +128,9 @@ int main(int argc, char** argv) {
             throw UsageError("name a model, or a study with --study (see compare_models --help)");
         request.stacks = workload.runtimes;
         request.workload = workload.workload();
-        request.workload.prompt = text.prompt();
-        workload.answers_prompts = request.workload.prompt.has_value();
+        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions_of_every_stack();
-        text.apply(request.conditions);
-        if (request.conditions.devices == 0 && !request.workload.prompt)
-            throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
+        text.give(request.workload, request.conditions);
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
         request.decision = decisions.request(

@@ -32,8 +32,11 @@ int main(int argc, char** argv) {
         flags.add_option("--batch-size", options.batch, "items per inference")
             .within(1, 1 << 20)
             .show_default();
-        flags.add_option("--top", top, "only the N models with the most multiply-accumulates; 0: all")
+        flags.add_option("--top", top, "only the first N by --sort, or the N with the most work; 0: all")
+            .within(0, 1 << 20)
             .show_default();
+        flags.add_option("--sort", output.sort,
+                         "column that orders the list: numbers largest first, texts by letter");
         flags.add_flag("--names", names, "names of the catalogue only, one per line");
         output.add_to(flags, "text, markdown, json, csv, html");
     };
@@ -54,7 +57,10 @@ int main(int argc, char** argv) {
             list = folder.empty() ? discover_catalogue(session, options)
                                   : discover_folder(session, folder, options);
         }
-        keep_largest(list, top);
+        if (output.sort.empty())
+            keep_largest(list, top);
+        else
+            output.top = top;
         output.emit_answer(list, ModelListView{.findings = !output.quiet});
         return 0;
     };

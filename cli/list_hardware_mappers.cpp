@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
         flags.add_option("--schema", schema,
                          "a JSON Schema file, with families and their facts as this library knows them");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
+        output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {

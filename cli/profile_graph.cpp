@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(flags);
         flags.add_option("--top", view.top, "operators to list; 0: all").show_default();
-        flags.add_option("--order", order, "order of the operators").one_of(orders).show_default();
+        flags.add_option("--sort,--order", order, "order of the operators").one_of(orders).show_default();
         flags.add_option("--depth", view.depth, "levels of the module tree; 0: none").show_default();
         flags.add_flag("--tensors", view.tensors, "list the shape of every tensor");
         output.add_to(flags, "text, markdown, json, csv, html");

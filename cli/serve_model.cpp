@@ -196,6 +196,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         serve.add_to(flags);
         workload.add_to(flags, cli::BatchFlag::absent);
+        output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
@@ -231,13 +232,17 @@ int main(int argc, char** argv) {
                     results.back().parallelism = *way;
             }
         const Format format = output.chosen();
-        output.emit(format == Format::json ? serving_json(results)
-                                           : render(format == Format::csv ? tabulate_serving(results)
-                                                    : serve.frontier      ? describe_frontier(results)
-                                                                          : describe_serving(results, level),
-                                                    format, output.render_options()));
-        return std::any_of(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; }) ? 0
-                                                                                                        : 3;
+        if (format == Format::json) {
+            output.emit(serving_json(results));
+        } else {
+            const Report report = output.ordered(format == Format::csv ? tabulate_serving(results)
+                                                 : serve.frontier      ? describe_frontier(results)
+                                                                       : describe_serving(results, level));
+            output.emit(render(report, format, output.render_options()));
+        }
+        const bool any =
+            std::any_of(results.begin(), results.end(), [](const ServingResult& r) { return r.ok; });
+        return static_cast<int>(any ? cli::Exit::ok : cli::Exit::nothing);
     };
     return cli::run_tool(argc, argv, "serve_model", "Serves a language model under load, by estimate.",
                          kExamples, setup, body);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <functional>
+#include <optional>
 #include <thread>
 
 namespace {
@@ -18,6 +20,7 @@ constexpr const char* kExamples =
     R"(  sweep_design_space resnet50 --hardware TPU-v4 --vary bandwidth=0.5x..4x:log8 --vary array=0.5x,1x,2x \
       --precision int8 --output sweep.csv --pareto latency energy
   sweep_design_space mobilenet_v2 --hardware KPU-T64 --vary units=0.5x..2x:16 --sensitivity energy
+  sweep_design_space resnet50 --hardware H100 A100 --batch-size 1,8,64 --sort efficiency --top 3 --output sweep.html
   sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --output fine.csv --resume
   sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 0/2 --output part0.csv
   sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 1/2 --output part1.csv
@@ -49,63 +52,62 @@ void parse_shard(const std::string& text, SweepRequest& request) {
 }
 
 struct Options {
-    std::vector<std::string> models, hardware, precisions{"fp32"}, batches{"1"}, vary, merge, pareto;
-    std::string sensitivity, file, format, shard = "0/1", runtime, scenario = "latency", scope = "kernel",
-                                           color = "auto";
-    std::vector<std::string> dims, overlays;
+    std::vector<std::string> models, more_models, hardware, precisions{"fp32"}, batches{"1"}, vary, merge,
+        pareto;
+    std::string sensitivity, sort, shard = "0/1", runtime, scenario = "latency", scope = "kernel";
+    std::vector<std::string> dims, inputs, overlays;
+    std::size_t top = SweepSummary::kListed;
     unsigned threads = 0;
-    bool resume = false, quiet = false;
+    bool resume = false, allow_unknown = false;
+    cli::OutputOptions output;
 
     void add_to(cli::Flags& flags) {
+        output.own_formats = {"ndjson", "jsonl"};
         flags.add_option("model", models,
                          "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
+        flags.add_option("--model", more_models, "the same as a flag");
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
             .separated_by(',');
         flags.add_option(
             "--vary", vary,
             "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
             "or clock=0.8x..1.2x:5 (repeatable)");
-        flags.add_option("--batch-sizes", batches, "batch sizes, separated by commas").separated_by(',');
+        flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas")
+            .separated_by(',');
         flags.add_option("--precision", precisions, "number formats, separated by commas").separated_by(',');
         flags.add_option("--runtime", runtime, "software stack instead of each device's default");
         flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-        flags.add_option("--scenario", scenario, "latency or throughput").one_of({"latency", "throughput"});
-        flags.add_option("--scope", scope, "kernel or end_to_end").one_of({"kernel", "end_to_end"});
-        flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
-        flags.add_option("--pareto", pareto, "two metrics: print the points that no other beats in both")
+        add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
+        flags.add_option("--sort", sort, "metric that ranks the points: " + MetricTable::standard().keys());
+        flags.add_option("--top", top, "points to list per model, best first; 0: all")
+            .within(0, 1 << 20)
+            .show_default();
+        flags.add_option("--pareto", pareto, "two metrics: the points that no other beats in both")
             .expects(2);
-        flags.add_option("--sensitivity", sensitivity, "metric: print what each part alone does to it");
-        flags
-            .add_option("-o,--output", file,
-                        "write the rows to FILE (.csv, .ndjson) instead of standard output")
-            .in_group("Output");
-        flags.add_option("--format", format, "csv or ndjson").in_group("Output");
+        flags.add_option("--sensitivity", sensitivity, "metric: what each part alone does to it");
+        output.add_to(flags, "text, markdown, json, html; every point: csv, ndjson");
         flags.add_flag("--resume", resume, "continue an interrupted FILE.partial").in_group("Output");
         flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points").in_group("Output");
         flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
         flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
-        flags.add_flag("-q,--quiet", quiet, "no progress on standard error").in_group("Output");
     }
 
-    RowFormat row_format() const {
-        if (!format.empty()) {
-            if (const auto parsed = parse_row_format(format))
-                return *parsed;
-            throw UsageError(fmt::format("--format: \"{}\" is neither csv nor ndjson", format));
-        }
-        if (file.empty())
-            return RowFormat::csv;
-        if (const auto parsed = row_format_of_file(file))
-            return *parsed;
-        throw UsageError(
-            fmt::format("--output: no format known for \"{}\"; add --format csv or ndjson", file));
+    /// Every point is wanted, as a line each; nothing: the summary is.
+    std::optional<RowFormat> rows() const {
+        if (!output.own_format().empty())
+            return RowFormat::ndjson;
+        return output.chosen() == Format::csv ? std::optional(RowFormat::csv) : std::nullopt;
     }
+
+    /// Something about the points was asked for that their lines do not say.
+    bool summarises() const { return !pareto.empty() || !sensitivity.empty() || !sort.empty(); }
 
     SweepRequest request() const {
-        if (models.empty() || hardware.empty())
+        if ((models.empty() && more_models.empty()) || hardware.empty())
             throw UsageError("name a model and --hardware; see --help");
         SweepRequest q;
         q.models = models;
+        q.models.insert(q.models.end(), more_models.begin(), more_models.end());
         q.hardware = hardware;
         q.precisions = precisions;
         q.batches = parse_batches(batches);
@@ -113,6 +115,8 @@ struct Options {
             q.axes.push_back(parse_sweep_axis(text));
         cli::WorkloadOptions workload;
         workload.dims = dims;
+        workload.inputs = inputs;
+        workload.allow_unknown = allow_unknown;
         if (!runtime.empty())
             workload.runtimes = {runtime};
         workload.scenario = scenario;
@@ -124,17 +128,11 @@ struct Options {
     }
 };
 
-/// Rows go to the file or to standard output; summaries to standard output when the rows do not.
-int sweep(const Options& options) {
-    const RowFormat format = options.row_format();
-    SweepRequest request = options.request();
-    SessionOptions session_options;
-    session_options.hardware_overlays.assign(options.overlays.begin(), options.overlays.end());
-    const Session session(session_options);
-    const Sweep sweep(session, std::move(request));
-    SweepSummary summary;
-    summary.axes = sweep.request().axes;
+SweepSummary summary_of(const Options& options, const Sweep& sweep) {
     const MetricTable& metrics = *sweep.request().view.metrics;
+    const Metric& ranks = options.sort.empty() ? ranked_by(sweep.request().conditions.scenario)
+                                               : metrics.at(options.sort, "--sort");
+    SweepSummary summary(sweep.request().axes, ranks, options.top, sweep.last() - sweep.first());
     if (!options.pareto.empty())
         summary.front.emplace(metrics.at(options.pareto[0], "--pareto"),
                               metrics.at(options.pareto[1], "--pareto"));
@@ -142,42 +140,69 @@ int sweep(const Options& options) {
         summary.sensitivity_of = &metrics.at(options.sensitivity, "--sensitivity");
         summary.sensitivities = sweep.sensitivities(*summary.sensitivity_of);
     }
-    const bool summarise = summary.front || summary.sensitivity_of;
-    const auto see = [&summary](const SweepRow& row) {
-        ++summary.points;
-        summary.estimated += row.status == Status::ok;
-        if (summary.front)
-            summary.front->add(row);
-    };
-    const unsigned threads =
-        options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
-    cli::OutputOptions output;
-    output.quiet = options.quiet;
-    if (!options.file.empty()) {
-        cli::Progress progress("points", options.quiet);
-        write_sweep(sweep, options.file,
+    return summary;
+}
+
+/// Every point as a line, to the file or to standard output.
+void write_rows(const Options& options, const Sweep& sweep, RowFormat format, unsigned threads,
+                const std::function<void(const SweepRow&)>& see) {
+    if (!options.output.file.empty()) {
+        cli::Progress progress("points", options.output.quiet);
+        write_sweep(sweep, options.output.file,
                     {.format = format,
                      .resume = options.resume,
                      .threads = threads,
                      .progress = [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); },
                      .row = see});
+        return;
+    }
+    const std::vector<SweepAxis>& axes = sweep.request().axes;
+    options.output.emit_part(sweep_header(axes, format));
+    std::string text;
+    sweep.run(sweep.first(), threads, [&](std::span<const SweepRow> rows) {
+        for (const SweepRow& row : rows)
+            see(row);
+        text.clear();
+        append_rows(rows, axes, format, text);
+        options.output.emit_part(text);
+        return true;
+    });
+}
+
+/// Rows go to the file or to standard output, the summary where they do not.
+int sweep(const Options& options) {
+    const std::optional<RowFormat> format = options.rows();
+    SweepRequest request = options.request();
+    SessionOptions session_options;
+    session_options.hardware_overlays.assign(options.overlays.begin(), options.overlays.end());
+    const Session session(session_options);
+    const Sweep sweep(session, std::move(request));
+    SweepSummary summary = summary_of(options, sweep);
+    const auto see = [&summary](const SweepRow& row) { summary.add(row); };
+    const unsigned threads =
+        options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+    if (format) {
+        write_rows(options, sweep, *format, threads, see);
     } else {
-        if (!summarise)
-            output.emit(sweep_header(summary.axes, format));
-        std::string text;
+        cli::Progress progress("points", options.output.quiet);
         sweep.run(sweep.first(), threads, [&](std::span<const SweepRow> rows) {
             for (const SweepRow& row : rows)
                 see(row);
-            text.clear();
-            append_rows(rows, summary.axes, format, text);
-            if (!summarise)
-                output.emit(text);
+            progress.show(summary.points, sweep.last() - sweep.first());
             return true;
         });
     }
-    if (summarise)
-        output.emit(render(describe(summary), Format::text, output.render_options()));
-    return summary.estimated == summary.points ? 0 : 3;
+    if (!format) {
+        options.output.emit_answer(summary);
+    } else if (options.summarises() && !options.output.file.empty()) {
+        cli::OutputOptions screen = options.output; // the file has the rows
+        screen.file.clear();
+        screen.format = "text";
+        screen.emit_answer(summary);
+    }
+    if (summary.estimated == 0)
+        return static_cast<int>(cli::Exit::nothing);
+    return static_cast<int>(summary.estimated == summary.points ? cli::Exit::ok : cli::Exit::incomplete);
 }
 
 } // namespace
@@ -187,9 +212,9 @@ int main(int argc, char** argv) {
     const auto body = [&] {
         if (options.merge.empty())
             return sweep(options);
-        if (options.file.empty())
+        if (options.output.file.empty())
             throw UsageError("--merge: name the file to write with --output");
-        merge_sweeps({options.merge.begin(), options.merge.end()}, options.file);
+        merge_sweeps({options.merge.begin(), options.merge.end()}, options.output.file);
         return 0;
     };
     return cli::run_tool(

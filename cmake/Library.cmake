@@ -22,12 +22,12 @@ set(archsim_later
     run/compare/check_budget run/compare/explain_difference run/portability/
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
-    compare/conformal compare/interval_maker compare/left_out compare/power_validation compare/rank_agreement compare/sweep compare/time_ compare/validation
+    compare/best_rows compare/conformal compare/interval_maker compare/left_out compare/power_validation compare/rank_agreement compare/sweep compare/time_ compare/validation
     hardware/check hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
     report/answers/architectures_s report/answers/batch_ report/answers/calibration report/answers/compare_architectures
     report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
-    report/answers/first_run
+    report/answers/first_run report/answers/list_verdicts
     report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram
     report/answers/model_list report/answers/operator_list report/answers/power_report report/answers/price_report report/answers/runtime_sheet report/answers/sweep_
     report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/batch_blocks report/blocks/sheet_text

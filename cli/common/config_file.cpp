@@ -17,10 +17,22 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kFlag = "--config";
 
+/// A TOML file as the same object.
+Json toml_object(std::istream& in, const std::string& file) {
+    Json document = Json::object();
+    for (const ConfigLine& line : read_toml(in, file)) {
+        const bool truth = line.values.size() == 1 && (line.values[0] == "true" || line.values[0] == "false");
+        document[line.key] = truth ? Json(line.values[0] == "true") : Json(line.values);
+    }
+    return document;
+}
+
 Json read_object(const std::string& file) {
     std::ifstream in(file);
     if (!in)
         throw InputError(fmt::format("--config: {} cannot be read", file));
+    if (file.ends_with(".toml"))
+        return toml_object(in, file);
     const Json document = Json::parse(in, nullptr, false, true);
     if (!document.is_object())
         throw InputError(

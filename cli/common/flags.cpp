@@ -111,8 +111,9 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
     parser_->footer = footer;
     parser_->app.set_help_flag("-h,--help", "the options of the question on one screen, and exit");
     parser_->app.set_help_all_flag("--help-all", "every option, and exit");
-    parser_->app.add_option("--config", parser_->config,
-                            "options from a JSON file: {\"hardware\": [\"H100\"]}");
+    parser_->app.add_option(
+        "--config", parser_->config,
+        "options from a JSON file, {\"hardware\": [\"H100\"]}, or a .toml file, hardware = [\"H100\"]");
     parser_->app.set_version_flag("--version", version);
 }
 
@@ -211,6 +212,18 @@ std::string Flags::positional_key() const {
         if (option.flags.empty())
             return option.name;
     return "";
+}
+
+std::vector<ConfigLine> read_toml(std::istream& in, const std::string& file) {
+    std::vector<ConfigLine> lines;
+    try {
+        for (const CLI::ConfigItem& item : CLI::ConfigTOML().from_config(in))
+            if (item.name != "++" && item.name != "--") // where its tables begin and end
+                lines.push_back({item.fullname(), item.inputs});
+    } catch (const CLI::Error& problem) {
+        throw InputError(fmt::format("--config: {}: {}", file, problem.what()));
+    }
+    return lines;
 }
 
 const std::string& Flags::tool() const {

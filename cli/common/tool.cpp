@@ -5,8 +5,10 @@
 #include "common/manual.hpp"
 #include "common/model_files.hpp"
 #include "core/printable.hpp"
+#include "report/blocks/table_order.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
@@ -98,15 +100,40 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
     flags.add_flag("--no-pager", no_pager, "print at once what is longer than the terminal")
         .in_group("Output");
     flags.add_flag("-q,--quiet", quiet, "no progress or notes on standard error").in_group("Output");
-    flags.add_rule([this] { chosen(); });
+    flags.add_rule([this] {
+        if (own_format().empty())
+            chosen();
+    });
+}
+
+void OutputOptions::add_order_to(Flags& flags) {
+    flags.add_option("--sort", sort,
+                     "column that orders the table: metrics best first, other numbers largest first");
+    flags.add_option("--top", top, "rows of the table; 0: all").within(0, 1 << 20).show_default();
+    flags.add_rule([this] {
+        if ((!sort.empty() || top > 0) && own_format().empty() && chosen() == Format::json)
+            throw UsageError("--sort and --top order tables; a JSON document has every row in its own order");
+    });
+}
+
+Report OutputOptions::ordered(Report report) const {
+    order_tables(report, {sort, top});
+    return report;
+}
+
+std::string OutputOptions::own_format() const {
+    for (const std::string& own : own_formats)
+        if (format.empty() ? file.ends_with("." + own) : format == own)
+            return own;
+    return "";
 }
 
 Format OutputOptions::chosen() const {
     if (!format.empty()) {
         if (const auto parsed = parse_format(format))
             return *parsed;
-        throw UsageError(
-            fmt::format("--format: \"{}\" is not one of text, markdown, json, csv, html", format));
+        throw UsageError(fmt::format("--format: \"{}\" is not one of text, markdown, json, csv, html{}{}",
+                                     format, own_formats.empty() ? "" : ", ", fmt::join(own_formats, ", ")));
     }
     if (file.empty())
         return Format::text;
@@ -161,6 +188,10 @@ void OutputOptions::emit(const std::string& content) const {
     if (!no_pager && isatty(STDOUT_FILENO) != 0 && isatty(STDIN_FILENO) != 0 &&
         std::count(content.begin(), content.end(), '\n') >= terminal_rows() && page_through(content))
         return;
+    emit_part(content);
+}
+
+void OutputOptions::emit_part(const std::string& content) {
     if (std::fwrite(content.data(), 1, content.size(), stdout) != content.size() || std::fflush(stdout) != 0)
         throw InputError("standard output: could not be written");
 }
@@ -285,8 +316,15 @@ void GenerationOptions::apply(Conditions& conditions) const {
         throw UsageError("--devices: give a positive number, or auto");
 }
 
+void GenerationOptions::give(Workload& workload, Conditions& conditions) const {
+    workload.prompt = prompt();
+    apply(conditions);
+    if (conditions.devices == 0 && !workload.prompt)
+        throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
+}
+
 std::optional<Prompt> GenerationOptions::prompt() const {
-    if (prompt_tokens == 0 && generate_tokens == 0) {
+    if (!asked()) {
         if (!parallel.empty())
             throw UsageError("--parallel: only with --prompt-tokens or --generate-tokens");
         return std::nullopt;

@@ -22,18 +22,34 @@ struct OutputOptions {
     std::string color = "auto";
     int width = 0;
     bool quiet = false, ascii = false, no_color = false, no_pager = false;
+    /// Formats that are none of a report but the tool's own ("ndjson"); add_to() takes them, chosen() does
+    /// not.
+    std::vector<std::string> own_formats = {};
+
+    std::string sort;    ///< column that orders the answer's table; empty: none
+    std::size_t top = 0; ///< rows of it that stay; 0: all
 
     /// The options must outlive `flags`.
     void add_to(Flags& flags, const std::string& formats);
+    /// --sort and --top, for tools whose table lists what can be ranked.
+    void add_order_to(Flags& flags);
+    /// The one of the tool's own formats that is asked for by name or by the file's extension; else empty.
+    std::string own_format() const;
     /// The format asked for, or that of the output file's extension, or text.
     Format chosen() const;
     RenderOptions render_options() const;
     /// Prints to standard output or writes the file (temporary neighbour, then rename).
     void emit(const std::string& content) const;
+    /// A report with its table in the order that --sort and --top ask for.
+    Report ordered(Report report) const;
+    /// Prints a part of a long answer to standard output, without a pager.
+    static void emit_part(const std::string& content);
     /// The answer in the format asked for.
     template <class Answer, class View = PlainView>
     std::string drawn(const Answer& answer, const View& view = {}) const {
-        return render(answer, chosen(), view, render_options());
+        const Format how = chosen();
+        return how == Format::json ? to_json(answer, view)
+                                   : render(ordered(describe(answer, view, how)), how, render_options());
     }
     /// Emits it.
     template <class Answer, class View = PlainView>
@@ -84,7 +100,11 @@ struct GenerationOptions {
     void add_to(Flags& flags);
     /// Overrides what the flags name; throws UsageError for unknown formats and counts.
     void apply(Conditions& conditions) const;
-    /// Nothing when neither a prompt nor tokens to generate were given.
+    /// The prompt and what apply() does; throws UsageError for `--devices auto` without a prompt.
+    void give(Workload& workload, Conditions& conditions) const;
+    /// Whether a prompt or tokens to generate were given.
+    bool asked() const { return prompt_tokens > 0 || generate_tokens > 0; }
+    /// Nothing when neither was.
     std::optional<Prompt> prompt() const;
 };
 

@@ -30,8 +30,10 @@ constexpr unsigned kMaxReaders = 4;
     Finding finding;
     finding.kind = FindingKind::unknown_name;
     finding.message = fmt::format("no {} is called \"{}\"", what, name);
-    finding.hint = nearest.empty() ? fmt::format("list_hardware_mappers shows every {}", what)
-                                   : fmt::format("is {} meant?", either_of(nearest));
+    constexpr std::size_t kFew = 8; // as many as a line can name
+    finding.hint = !nearest.empty()      ? fmt::format("is {} meant?", either_of(nearest))
+                   : known.size() > kFew ? fmt::format("list_hardware_mappers shows every {}", what)
+                                         : fmt::format("give {}", either_of(known));
     throw InputError(finding);
 }
 

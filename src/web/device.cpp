@@ -87,6 +87,18 @@ std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
     return {table};
 }
 
+/// Every section of a report, without its charts, which the page draws its own way, and without the rows of
+/// long tables that nobody reads on a page.
+void shorten(Report& report) {
+    constexpr std::size_t kLongest = 200;
+    std::erase_if(report.blocks, [](const Block& block) { return std::holds_alternative<Chart>(block); });
+    for (Block& block : report.blocks)
+        if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kLongest) {
+            table->notes.push_back(fmt::format("The first {} of {} rows.", kLongest, table->rows.size()));
+            table->rows.resize(kLongest);
+        }
+}
+
 } // namespace
 
 Json answer_device(const Session& session, const Question& question) {
@@ -95,7 +107,8 @@ Json answer_device(const Session& session, const Question& question) {
     const std::span one(&analysis.result, 1);
     analysis.decision = decide(one, question.limits);
     analysis.kinds = breakdown_by_kind(analysis.result);
-    Report report = describe(analysis, ComprehensiveView{}, Format::html);
+    Report report = describe(analysis, {.verbose = true});
+    shorten(report);
     std::get<Heading>(report.blocks.front()).text = "Overview"; // the page has the title already
     return {{"title", fmt::format("{} on {}", analysis.result.model->title, hardware_label(analysis.result))},
             {"status", name_of(analysis.result.estimate.status)},

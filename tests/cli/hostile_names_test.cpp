@@ -78,7 +78,7 @@ TEST_CASE("hostile names leave every tool as text, in every format", "[cli][host
           "check_model " + unknown + " --hardware Hailo-8 --precision int8",
           std::string("discover_models hostile_models"),
           "sweep_design_space " + file + " --hardware H100 --vary clock=0.5x..1x:2"})
-        for (const char* format : {"text", "markdown", "json", "csv", "html"}) {
+        for (const char* format : {"text", "markdown", "json", "csv", "html", "ndjson"}) {
             INFO(command << " --format " << format);
             const Said said = workplace.run(command + " --format " + format + " 2>&1");
             CHECK((said.status >= 0 && said.status <= 4));

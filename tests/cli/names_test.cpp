@@ -65,6 +65,12 @@ TEST_CASE("a model comes from standard input, options from a file", "[cli]") {
           workplace.run("compare_models resnet18 --hardware H100 T4 --batch-size 4 --format csv").output);
     CHECK(workplace.run("compare_models --config ask.json --batch-size 2 --format csv").output ==
           workplace.run("compare_models resnet18 --hardware H100 T4 --batch-size 2 --format csv").output);
+    std::ofstream(workplace.folder() / "ask.toml")
+        << "# the same question\nmodel = \"resnet18\"\nhardware = [\"A100\", \"T4\"]\nprecision = 'fp16'\n"
+           "verbose = false\n";
+    CHECK(workplace.run("compare_models --config ask.toml --format csv").output ==
+          workplace.run("compare_models resnet18 --hardware A100 T4 --precision fp16 --format csv").output);
+    CHECK(workplace.run("compare_models --config none.toml 2>/dev/null").status == 2);
     CHECK(workplace.run("compare_models --config none.json 2>/dev/null").status == 2);
     workplace.run("echo '[1]' > list.json");
     CHECK(workplace.run("compare_models --config list.json 2>/dev/null").status == 2);

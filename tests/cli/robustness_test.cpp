@@ -71,7 +71,7 @@ TEST_CASE("devices, pipes and links can be written to", "[cli][robustness]") {
 TEST_CASE("a closed pipe ends a tool quietly", "[cli][robustness]") {
     const Workplace workplace;
     const Said said = workplace.run("(timeout 60 sweep_design_space resnet18 --hardware A100 --vary "
-                                    "clock=0.5x..2x:1000000 --quiet | head -n 1) 2>&1");
+                                    "clock=0.5x..2x:1000000 --format csv --quiet | head -n 1) 2>&1");
     CHECK_THAT(said.output, Catch::StartsWith("point,model,"));
     CHECK(std::count(said.output.begin(), said.output.end(), '\n') == 1);
 }

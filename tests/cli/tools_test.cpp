@@ -142,7 +142,9 @@ TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
         "check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 H100 --precision int8",
         "discover_models --family resnet",
         "serve_model tinyllama-1.1b --hardware H100 Coral-Edge-TPU --precision fp16 --rate 2 --requests 50",
-        "discover_models my_models"};
+        "discover_models my_models",
+        "sweep_design_space resnet18 --hardware TPU-v4 A100 --vary bandwidth=0.5x,1x,2x --pareto latency "
+        "energy --sensitivity latency --top 2"};
     for (const std::string& command : commands) {
         INFO(command);
         const std::string tool = command.substr(0, command.find(' '));

@@ -42,11 +42,15 @@ class Workplace {
     }
     ~Workplace() { std::filesystem::remove_all(folder_); }
 
+    /// A shell's line that runs a command in the folder, with the tools at hand.
+    std::string line(const std::string& command) const {
+        return "cd '" + folder_.string() +
+               "' && export COLUMNS=100 ARCHSIM_DATA_DIR='" ARCHSIM_SOURCE_DIR "' PATH='" ARCHSIM_TOOL_DIR
+               "':\"$PATH\" && " +
+               command;
+    }
     Said run(const std::string& command) const {
-        const std::string line = "cd '" + folder_.string() +
-                                 "' && export COLUMNS=100 ARCHSIM_DATA_DIR='" ARCHSIM_SOURCE_DIR
-                                 "' PATH='" ARCHSIM_TOOL_DIR "':\"$PATH\" && " +
-                                 command;
+        const std::string line = this->line(command);
         Said said;
         std::FILE* pipe = popen(line.c_str(), "r");
         REQUIRE(pipe != nullptr);

@@ -19,5 +19,7 @@ mkdir -p "$shots"
 "$tools/analyze_comprehensive" resnet50 --hardware A100 --precision fp16 --batch-sizes 1,8,32 --max-latency 1ms \
     --output "$shots/analyze_comprehensive.html"
 "$tools/analyze_batch" mobilenet_v2 --hardware A100 KPU-T64 --output "$shots/analyze_batch.html"
+"$tools/sweep_design_space" resnet18 --hardware A100 TPU-v4 --vary bandwidth=0.5x..2x:8 --pareto latency energy \
+    --sensitivity latency --output "$shots/sweep_design_space.html"
 "$tools/profile_graph" resnet18 --output "$shots/profile_graph.html"
 node "$here/report_page.mjs" "$modules" "$chromium" "$shots" "$shots"/*.html

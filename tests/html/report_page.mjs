@@ -111,6 +111,23 @@ async function checkDetails(page) {
   assert(!(await dialog.isVisible()), 'Escape closes');
 }
 
+// A device that is switched off leaves tables and charts, and comes back.
+async function checkDevices(page) {
+  const boxes = page.locator('.devices input');
+  if (await boxes.count() === 0) return;
+  const rows = () => page.locator('th[data-devices]').first().evaluate(head =>
+    [...head.closest('table').tBodies[0].rows].filter(row => row.getClientRects().length > 0).length);
+  const marks = () => page.evaluate(() => [...document.querySelectorAll('figure.chart canvas')].reduce((sum, canvas) =>
+    sum + Chart.getChart(canvas).data.datasets.reduce((all, set) => all + set.data.length, 0), 0));
+  const before = [await rows(), await marks()];
+  await boxes.first().uncheck();
+  const without = [await rows(), await marks()];
+  assert(without[0] < before[0], 'a device that is off leaves the table');
+  assert(without[1] < before[1] || before[1] === 0, 'and the charts');
+  await boxes.first().check();
+  assert.deepEqual([await rows(), await marks()], before, 'and comes back');
+}
+
 for (const report of reports) {
   const name = path.basename(report, '.html');
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
@@ -123,6 +140,7 @@ for (const report of reports) {
   await checkTables(page);
   await checkDetails(page);
   await checkCharts(page);
+  await checkDevices(page);
   await checkAccess(page, 'light');
   await page.mouse.move(0, 0);
   await page.screenshot({ path: path.join(shots, `${name}-light.png`), fullPage: true });

@@ -41,5 +41,5 @@ TEST_CASE("the matrix of models and devices says why a cell has no estimate", "[
         for (std::size_t i = 1; i < row.size(); ++i)
             CHECK_FALSE(row[i].text.empty());
     }
-    CHECK(matrix->notes.front().find("llama-3-8b on TPU-v5e: needs ") == 0);
+    CHECK(matrix->notes.front().text.find("llama-3-8b on TPU-v5e: needs ") == 0);
 }

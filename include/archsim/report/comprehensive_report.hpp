@@ -12,8 +12,9 @@ namespace archsim {
 
 /// What of it is shown.
 struct ComprehensiveView {
-    int top = 1;          ///< slowest groups of equal subgraphs described one by one; 0: all
-    bool verbose = false; ///< every subgraph, event and source in a row of its own
+    int top = 1;            ///< slowest groups of equal subgraphs described one by one; 0: all
+    bool described = false; ///< these groups are described although the rest is brief
+    bool verbose = false;   ///< every subgraph, event, tensor and source in a row of its own
 };
 
 /// CSV: the table of subgraphs.

@@ -4,10 +4,12 @@
 
 #include "archsim/core/export.hpp"
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,12 +48,21 @@ struct Column {
     int priority = 0; ///< 0 always shown; higher is dropped first when the terminal is narrow
 };
 
+/// A line under a table.
+struct TableNote {
+    /// Of the column with the key `of`; empty: of the table as a whole.
+    template <std::convertible_to<std::string> Text>
+    TableNote(Text&& line, std::string of = {}) : text(std::forward<Text>(line)), column(std::move(of)) {}
+    std::string text;
+    std::string column; ///< where that one is not shown, the line is not either
+};
+
 /// Rows of cells under columns.
 struct Table {
     std::string title;
     std::vector<Column> columns;
     std::vector<std::vector<Cell>> rows;
-    std::vector<std::string> notes; ///< printed under the table
+    std::vector<TableNote> notes; ///< printed under the table
 };
 
 /// A heading.

@@ -1,6 +1,7 @@
 #pragma once
 // Rows of a sweep as CSV or NDJSON, one by one, and what a sweep concludes as a report.
 
+#include "archsim/compare/best_rows.hpp"
 #include "archsim/compare/sweep_row.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
@@ -26,14 +27,29 @@ ARCHSIM_API void append_rows(std::span<const SweepRow> rows, const std::vector<S
                              RowFormat format, std::string& text,
                              const MetricTable& metrics = MetricTable::standard());
 
-/// What a sweep concludes.
-struct SweepSummary {
+/// What a sweep concludes; fed one row at a time, in the order of the points.
+struct ARCHSIM_API SweepSummary {
+    /// Of `all` points, of which `top` per model are listed by `ranks`; 0: every one.
+    explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,
+                          std::size_t top = kListed, std::uint64_t all = 0);
+    /// Counts a row, ranks it, and keeps it for the charts where it is one of the evenly spread.
+    void add(const SweepRow& row);
+
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
+    BestRows best;                           ///< the rows that are listed
+    std::vector<BestRows> winners; ///< the best row of each model by the ranking metric, latency and energy
     std::optional<ParetoFront> front;
     const Metric* sensitivity_of = nullptr; ///< null: not asked for
     std::vector<AxisSensitivity> sensitivities;
     std::vector<SweepAxis> axes;
+    std::vector<SweepRow> sample; ///< evenly spread over the points, for charts
+    std::uint64_t stride = 1;     ///< between two of them
+
+    static constexpr std::size_t kListed = 10;
 };
-ARCHSIM_API Report describe(const SweepSummary& summary);
+/// The verdict, the best points, and what else was asked for. CSV: the best points; HTML: with charts.
+ARCHSIM_API Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);
+/// {"schema": "archsim.sweep_design_space/1", "verdict": {...}, "best": [...], "pareto": [...], ...}.
+ARCHSIM_API std::string to_json(const SweepSummary& summary, PlainView view = {});
 
 } // namespace archsim

@@ -166,7 +166,7 @@ Table comparison_table(const ArchitectureComparison& c) {
             add_mark_notes(c.results[i], c.labels[i], marks);
         else
             notes.insert(fmt::format("{}: {}", c.labels[i], c.results[i].estimate.reason));
-    table.notes = lines_of(marks);
+    table.notes = unranked_lines_of(marks);
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     return table;
 }

@@ -27,7 +27,8 @@ namespace archsim {
 
 namespace {
 
-void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Report& report) {
+void add_details(const Result& r, const CompareModelsView& view, const MetricView& shown, Detail detail,
+                 Report& report) {
     report.blocks.push_back(
         Heading{view.verbose ? 2 : 3, fmt::format("{} ({})", r.device->name, family_label(r))});
     report.blocks.push_back(device_facts(r));
@@ -35,7 +36,7 @@ void add_details(const Result& r, const CompareModelsView& view, const MetricVie
         report.blocks.push_back(Paragraph{fmt::format("No estimate: {}.", r.estimate.reason), Tone::bad});
         return;
     }
-    report.blocks.push_back(performance_facts(r, shown, view.verbose ? Detail::all : Detail::brief));
+    report.blocks.push_back(performance_facts(r, shown, detail));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(
             Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
@@ -95,7 +96,7 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
         }
     return fmt::format("{}, precision {}; {}.", batch, precision_name(c.request.conditions.precision),
                        c.request.conditions.scope == Scope::kernel
-                           ? "device time only, no transfers and no host work"
+                           ? "device time without transfers and host work"
                            : "end to end, with transfers and host work");
 }
 
@@ -186,7 +187,8 @@ class ModelSection {
         for (const Rank& rank : rank_results(results_, by_, shown_.conditions))
             if (const Result& r = results_[rank.result];
                 r.device && (view_.verbose || (winner && winner->best == rank.result)))
-                add_details(r, view_, shown_, report_);
+                add_details(r, view_, shown_,
+                            view_.verbose || format_ == Format::html ? Detail::all : Detail::brief, report_);
     }
 
     void add_next() {

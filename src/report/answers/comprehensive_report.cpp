@@ -7,6 +7,7 @@
 #include "archsim/report/energy_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "archsim/report/memory_report.hpp"
+#include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
@@ -19,24 +20,14 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <optional>
+#include <utility>
 
 namespace archsim {
 
 namespace {
 
-constexpr std::size_t kLongestGroups = 12; ///< rows of the table of subgraphs; --verbose has all
-
-/// Without the notes that cite the source of every row.
-void fold_sources(Report& report) {
-    for (Block& block : report.blocks)
-        if (Table* table = std::get_if<Table>(&block))
-            table->notes.clear();
-}
-
-/// Charts of what the tables say, for screens that are short.
-void drop_charts(Report& report) {
-    std::erase_if(report.blocks, [](const Block& block) { return std::holds_alternative<Chart>(block); });
-}
+constexpr std::size_t kLongestGroups = 3; ///< rows of the brief table of subgraphs
 
 std::string kind_title(OpKind kind) {
     return kind == OpKind::free ? std::string("outside subgraphs") : std::string(name_of(kind));
@@ -98,7 +89,7 @@ void add_section(const std::string& title, Report part, Report& to) {
     }
 }
 
-void add_findings(const Result& result, Report& report) {
+void add_findings(const Result& result, Detail detail, Report& report) {
     Bullets bullets;
     for (FindingLine& found : finding_lines(result.estimate.findings))
         bullets.items.push_back(std::move(found.text));
@@ -106,8 +97,83 @@ void add_findings(const Result& result, Report& report) {
         bullets.items.push_back(fmt::format("precision: {}", result.estimate.precision_note));
     if (bullets.items.empty())
         return;
-    report.blocks.push_back(Heading{2, "Findings"});
+    if (detail == Detail::all)
+        report.blocks.push_back(Heading{2, "Findings"});
     report.blocks.push_back(std::move(bullets));
+}
+
+/// Everything, section by section.
+void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+    const Result& r = a.result;
+    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost}, Detail::all));
+    if (!r.estimate.interval_basis.empty())
+        report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(Heading{2, "Time"});
+        report.blocks.push_back(kind_table(a));
+        report.blocks.push_back(time_chart(a));
+        report.blocks.push_back(subgraph_table(r));
+        add_slowest_subgraphs(r, view.top, report);
+        report.blocks.push_back(Heading{2, "Roofline"});
+        report.blocks.push_back(roofline_chart(std::span(&r, 1)));
+    }
+    add_section("Energy", describe_energy(std::span(&r, 1), {}), report);
+    report.blocks.push_back(energy_chart(std::span(&r, 1)));
+    report.blocks.push_back(Heading{2, "Memory"});
+    append({"", memory_blocks(std::span(&r, 1))}, report);
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches), report);
+    report.blocks.push_back(Heading{2, "Money and carbon"});
+    append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(Heading{2, "Inputs and sources"});
+        report.blocks.push_back(sources_table(r));
+    }
+}
+
+/// Power, its draw at the wall, and the prices of inferences, a line each.
+Facts power_and_cost(const Result& result, const CostOptions& options) {
+    Facts facts;
+    if (result.machine && result.machine->energy)
+        for (NamedValue& item : energy_conditions(result).items)
+            if (item.name == "Power" || item.name == "At the wall")
+                facts.items.push_back(std::move(item));
+    const Cost cost = cost_of(result, options);
+    std::string money;
+    const auto add = [&](const char* what, const std::optional<double>& each) {
+        if (each)
+            money += fmt::format("{}{} {} USD", money.empty() ? "" : ", ", what, format_number(*each * 1e6));
+    };
+    add("rented", cost.cloud);
+    add("owned", cost.owned());
+    add("electricity alone", cost.electricity);
+    if (!money.empty())
+        money += " per million inferences";
+    if (cost.carbon_g)
+        money += fmt::format("{}carbon {} g CO2e per thousand", money.empty() ? "" : "; ",
+                             format_number(*cost.carbon_g * 1e3));
+    if (!money.empty())
+        facts.items.push_back({"Cost", money});
+    return facts;
+}
+
+/// One screen: what takes the time, where the energy goes, what it costs.
+void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
+    const Result& r = a.result;
+    report.blocks.push_back(
+        performance_facts(r, {a.batches.metrics, a.decision.request.cost}, Detail::brief));
+    if (!a.kinds.empty()) {
+        report.blocks.push_back(kind_table(a));
+        report.blocks.push_back(grouped_subgraph_table(r, kLongestGroups));
+        if (view.described)
+            add_slowest_subgraphs(r, view.top, report);
+    }
+    report.blocks.push_back(Heading{3, "Energy, money and carbon"});
+    for (std::string& line : rollup_lines(r))
+        report.blocks.push_back(Paragraph{std::move(line)});
+    report.blocks.push_back(power_and_cost(r, a.decision.request.cost));
+    if (!a.batches.series.empty())
+        add_section("Batch", describe(a.batches), report);
 }
 
 } // namespace
@@ -125,58 +191,23 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
     const std::vector<std::string> labels = {hardware_label(r)};
     report.blocks.push_back(verdict_block(
         {std::span(&r, 1), labels, ranked_by(r.conditions.scenario), a.decision.request.cost, &a.decision}));
-    const bool all = view.verbose || format == Format::html;
     if (a.decision.request.active())
-        append({"", decision_blocks(a.decision, std::span(&r, 1), {hardware_label(r)})}, report);
+        append({"", decision_blocks(a.decision, std::span(&r, 1), labels)}, report);
     report.blocks.push_back(Heading{3, "Model"});
     report.blocks.push_back(model_facts(*r.model, std::span(&r, 1)));
     if (r.device) {
         report.blocks.push_back(Heading{3, r.device->name});
         report.blocks.push_back(device_facts(r));
     }
-    if (!r.ok()) {
-        add_findings(r, report);
-        return report;
-    }
-    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost},
-                                              all ? Detail::all : Detail::brief));
-    if (!r.estimate.interval_basis.empty())
-        report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
-    if (!a.kinds.empty()) {
-        report.blocks.push_back(Heading{2, "Time"});
-        report.blocks.push_back(kind_table(a));
-        if (all)
-            report.blocks.push_back(time_chart(a));
-        report.blocks.push_back(all ? subgraph_table(r) : grouped_subgraph_table(r, kLongestGroups));
-        add_slowest_subgraphs(r, view.top, report);
-        if (all) {
-            report.blocks.push_back(Heading{2, "Roofline"});
-            report.blocks.push_back(roofline_chart(std::span(&r, 1)));
-        }
-    }
-    Report energy = describe_energy(std::span(&r, 1), {});
-    if (!all)
-        fold_sources(energy);
-    add_section("Energy", std::move(energy), report);
-    if (all)
-        report.blocks.push_back(energy_chart(std::span(&r, 1)));
-    report.blocks.push_back(Heading{2, "Memory"});
-    Report memory{"", memory_blocks(std::span(&r, 1))};
-    if (!all)
-        drop_charts(memory);
-    append(std::move(memory), report);
-    if (!a.batches.series.empty())
-        add_section("Batch", describe(a.batches), report);
-    report.blocks.push_back(Heading{2, "Money and carbon"});
-    append({"", cost_blocks(std::span(&r, 1), a.decision.request.cost)}, report);
-    if (!a.kinds.empty() && all) {
-        report.blocks.push_back(Heading{2, "Inputs and sources"});
-        report.blocks.push_back(sources_table(r));
-    }
-    add_findings(r, report);
-    if (!all)
+    const bool all = view.verbose || format == Format::html;
+    if (r.ok() && all)
+        add_details(a, view, report);
+    else if (r.ok())
+        add_brief(a, view, report);
+    add_findings(r, all ? Detail::all : Detail::brief, report);
+    if (r.ok() && !all)
         report.blocks.push_back(
-            Paragraph{"--verbose: every subgraph, charts, and the source of every input.", Tone::muted});
+            Paragraph{"--verbose: every subgraph, event, tensor and source, with charts.", Tone::muted});
     return report;
 }
 

@@ -7,24 +7,34 @@
 #include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
 namespace {
 
-/// Formats that a device runs in place of those asked for.
+/// Formats that devices run in place of those asked for, a line for each reason.
 void add_notes(const DifferenceAnswer& answer, Report& report) {
-    std::string last;
+    std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
     for (const Result& r : answer.results) {
         if (r.estimate.precision_note.empty())
             continue;
-        const std::string text = fmt::format("{} was asked for {} and runs {}: {}.", hardware_label(r),
-                                             precision_name(r.conditions.precision),
-                                             precision_name(r.estimate.executed), r.estimate.precision_note);
-        if (text != last)
-            report.blocks.push_back(Paragraph{text});
-        last = text;
+        const std::string text =
+            fmt::format("asked {}, {}", precision_name(r.conditions.precision), r.estimate.precision_note);
+        auto at = std::find_if(reasons.begin(), reasons.end(),
+                               [&](const auto& known) { return known.first == text; });
+        if (at == reasons.end())
+            at = reasons.insert(at, {text, {}});
+        if (std::find(at->second.begin(), at->second.end(), hardware_label(r)) == at->second.end())
+            at->second.push_back(hardware_label(r));
     }
+    for (const auto& [text, devices] : reasons)
+        report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
 }
 
 } // namespace
@@ -48,7 +58,8 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     if (Bullets sentences = block_sentences(d); !sentences.items.empty())
         report.blocks.push_back(std::move(sentences));
     report.blocks.push_back(cause_table(d, labels));
-    report.blocks.push_back(difference_chart(d, labels));
+    if (format != Format::text || view.top == 0) // a screen has the same numbers in the table above
+        report.blocks.push_back(difference_chart(d, labels));
     if (!d.blocks.empty())
         report.blocks.push_back(block_table(d, view.top));
     if (!d.classes.empty())

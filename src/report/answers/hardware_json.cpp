@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "archsim/report/hardware_list.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 
@@ -102,14 +103,15 @@ Json facts_json(const std::vector<StatedFact>& stated) {
     return facts;
 }
 
-Json header() {
-    return {{"schema", kSchema}, {"version", version()}};
+template <class Answer>
+Json header(const Answer& answer) {
+    return {{"schema", kSchema}, {"version", version()}, {"verdict", verdict_document(answer)}};
 }
 
 } // namespace
 
 std::string to_json(const HardwareList& list, PlainView) {
-    Json document = header();
+    Json document = header(list);
     Json& hardware = document["hardware"] = Json::array();
     for (const HardwareRow& row : list.rows) {
         Json device = device_json(*row.device);
@@ -131,7 +133,7 @@ std::string to_json(const HardwareList& list, PlainView) {
 
 std::string to_json(const DeviceSheet& sheet, PlainView) {
     const Device& device = *sheet.choice.device;
-    Json document = header();
+    Json document = header(sheet);
     Json entry = device_json(device);
     entry["power_mode_details"] = modes_json(device);
     entry["sources"] = counts_json(count_sources(sheet.facts));
@@ -147,7 +149,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView) {
     Json formats = Json::array();
     for (const Precision precision : stack.precisions)
         formats.push_back(name_of(precision));
-    Json document = header();
+    Json document = header(sheet);
     document["runtimes"] = Json::array({{{"id", stack.id},
                                          {"name", stack.name},
                                          {"aliases", stack.aliases},
@@ -165,7 +167,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView) {
 }
 
 std::string to_json(const HardwareCheck& check, PlainView) {
-    Json document = header();
+    Json document = header(check);
     document["checked"] = check.path;
     document["devices"] = check.devices;
     document["runtime_count"] = check.runtimes;

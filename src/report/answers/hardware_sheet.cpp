@@ -1,6 +1,7 @@
 // One device with every number and source, and the outcome of a check, as report blocks.
 
 #include "archsim/report/hardware_list.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/sheet_text.hpp"
 
@@ -104,6 +105,7 @@ Report describe(const DeviceSheet& sheet, PlainView, Format) {
     Report report;
     report.title = device.id;
     report.blocks.push_back(Heading{1, device.id});
+    report.blocks.push_back(Takeaway{verdict_lines(sheet)});
     report.blocks.push_back(identity_of(device, sheet.choice.power_mode));
     report.blocks.push_back(peak_table(device));
     const auto field = [&](const std::string& pointer) { return field_text(pointer, device); };
@@ -126,6 +128,7 @@ Report describe(const DeviceSheet& sheet, PlainView, Format) {
 Report describe(const HardwareCheck& check, PlainView, Format) {
     Report report;
     report.title = "Check of " + check.path;
+    report.blocks.push_back(Takeaway{verdict_lines(check)});
     for (const Finding& finding : check.findings)
         report.blocks.push_back(
             Paragraph{fmt::format("{}: {}", name_of(finding.severity), to_string(finding)), Tone::bad});

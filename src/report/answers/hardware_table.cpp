@@ -11,6 +11,7 @@
 // (followed by "v"). "Sourced" is the share of the entry's numbers that are not assumed.
 
 #include "archsim/report/hardware_list.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/sheet_text.hpp"
 
@@ -132,7 +133,6 @@ Table table_of(std::string title, const std::vector<const HardwareRow*>& rows, L
 }
 
 void add_introduction(const HardwareList& list, Report& report) {
-    report.blocks.push_back(Heading{1, "Hardware"});
     report.blocks.push_back(Paragraph{fmt::format("The hardware database describes {} devices. Peaks are "
                                                   "dense: units x operations per clock x clock, with 1 "
                                                   "multiply-accumulate = 2 operations; \"v\" marks a format "
@@ -188,6 +188,8 @@ Report describe(const HardwareList& list, PlainView, Format format) {
         return report;
     }
     const bool document = layout == Layout::document;
+    report.blocks.push_back(Heading{1, "HARDWARE"});
+    report.blocks.push_back(Takeaway{verdict_lines(list)});
     if (document)
         add_introduction(list, report);
     if (!list.deployment.empty()) {

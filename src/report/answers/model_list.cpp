@@ -1,6 +1,7 @@
 #include "archsim/report/model_list.hpp"
 
 #include "archsim/core/version.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/blocks/number_format.hpp"
@@ -10,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace archsim {
 
@@ -39,8 +41,8 @@ void add_sums(ModelColumns& columns) {
     };
     add({"Parameters", "", "parameters", Align::right}, &ListedModel::parameters, format_count);
     add({"MACs", "", "macs", Align::right}, &ListedModel::macs, format_count);
-    add({"Operators", "", "operators", Align::right, 2}, &ListedModel::operators, format_count);
-    add({"Weights", "", "weight_bytes", Align::right, 1}, &ListedModel::weight_bytes, format_bytes);
+    add({"Operators", "", "operators", Align::right, 3}, &ListedModel::operators, format_count);
+    add({"Weights", "", "weight_bytes", Align::right, 2}, &ListedModel::weight_bytes, format_bytes);
 }
 
 ModelColumns model_columns(bool catalogue) {
@@ -50,9 +52,9 @@ ModelColumns model_columns(bool catalogue) {
     };
     add({catalogue ? "Name" : "File", "", "model"}, [](const ListedModel* m) { return Cell{m->name}; });
     if (catalogue) {
+        add({"Task", "", "task", Align::left, 1}, [](const ListedModel* m) { return Cell{m->task}; });
         add({"Title", "", "title", Align::left, 4}, [](const ListedModel* m) { return Cell{m->title}; });
-        add({"Family", "", "family", Align::left, 3}, [](const ListedModel* m) { return Cell{m->family}; });
-        add({"Task", "", "task", Align::left, 5}, [](const ListedModel* m) { return Cell{m->task}; });
+        add({"Family", "", "family", Align::left, 5}, [](const ListedModel* m) { return Cell{m->family}; });
     } else {
         add({"Import", "", "status"}, [](const ListedModel* m) {
             const bool ok = m->status == ImportStatus::ok;
@@ -82,15 +84,6 @@ void add_findings(const ListedModel& model, Report& report) {
     report.blocks.push_back(std::move(bullets));
 }
 
-std::vector<std::string> tasks_of(const ModelList& list) {
-    std::vector<std::string> tasks;
-    for (const ListedModel& model : list.models)
-        tasks.push_back(model.task);
-    std::sort(tasks.begin(), tasks.end());
-    tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
-    return tasks;
-}
-
 std::vector<const ListedModel*> pointers(const ModelList& list) {
     std::vector<const ListedModel*> all;
     for (const ListedModel& model : list.models)
@@ -98,22 +91,16 @@ std::vector<const ListedModel*> pointers(const ModelList& list) {
     return all;
 }
 
-std::size_t count_of(const ModelList& list, ImportStatus status) {
-    return static_cast<std::size_t>(std::count_if(list.models.begin(), list.models.end(),
-                                                  [&](const ListedModel& m) { return m.status == status; }));
-}
-
-void add_catalogue(const ModelList& list, Report& report) {
-    for (const std::string& task : tasks_of(list)) {
-        std::vector<const ListedModel*> models;
-        for (const ListedModel& model : list.models)
-            if (model.task == task)
-                models.push_back(&model);
-        std::stable_sort(models.begin(), models.end(),
-                         [](const ListedModel* a, const ListedModel* b) { return a->family < b->family; });
-        report.blocks.push_back(
-            table_of(fmt::format("{} ({})", task, models.size()), model_columns(true), models));
-    }
+/// By task, then by family.
+Table catalogue_table(const ModelList& list) {
+    std::vector<const ListedModel*> models = pointers(list);
+    std::stable_sort(models.begin(), models.end(), [](const ListedModel* a, const ListedModel* b) {
+        return std::tie(a->task, a->family) < std::tie(b->task, b->family);
+    });
+    Table table = table_of("", model_columns(true), models);
+    table.notes.emplace_back("1 MAC = 2 operations.", "macs");
+    table.notes.emplace_back("Sizes are the defaults that --dim changes.", "dims");
+    return table;
 }
 
 } // namespace
@@ -128,19 +115,10 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
     }
     report.blocks.push_back(
         Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("ONNX FILES: {}", list.folder)});
-    if (catalogue) {
-        report.blocks.push_back(Paragraph{
-            fmt::format("{} models. 1 MAC = 2 operations; sizes are the defaults that --dim changes.",
-                        list.models.size())});
-        add_catalogue(list, report);
-    } else {
-        report.blocks.push_back(Paragraph{
-            fmt::format("{} files: {} import, {} are incomplete, {} cannot be read.", list.models.size(),
-                        count_of(list, ImportStatus::ok), count_of(list, ImportStatus::incomplete),
-                        count_of(list, ImportStatus::unreadable))});
-        if (!list.models.empty())
-            report.blocks.push_back(table_of("", model_columns(false), pointers(list)));
-    }
+    report.blocks.push_back(Takeaway{verdict_lines(list)});
+    if (!list.models.empty())
+        report.blocks.push_back(catalogue ? catalogue_table(list)
+                                          : table_of("", model_columns(false), pointers(list)));
     if (view.findings)
         for (const ListedModel& model : list.models)
             add_findings(model, report);
@@ -150,6 +128,7 @@ Report describe(const ModelList& list, const ModelListView& view, Format format)
 std::string to_json(const ModelList& list, const ModelListView&) {
     Json document = {{"schema", "archsim.discover_models/1"},
                      {"version", version()},
+                     {"verdict", verdict_document(list)},
                      {"folder", list.folder.empty() ? Json(nullptr) : Json(list.folder)},
                      {"models", Json::array()}};
     for (const ListedModel& model : list.models) {

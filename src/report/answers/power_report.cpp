@@ -64,8 +64,8 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
         }
     }
     table.columns.push_back({"Tau", "devices", "tau_of_devices", Align::right, 1});
-    table.columns.push_back({"Worst row", "", "worst"});
-    table.columns.push_back({"Its error", "", "worst_error", Align::right});
+    table.columns.push_back({"Worst row", "", "worst", Align::left, 3});
+    table.columns.push_back({"Its error", "", "worst_error", Align::right, 3});
     for (const PowerGroup& group : groups) {
         std::vector<Cell> cells = {{std::string(name_of(group.metric))},
                                    {boundary_text(group)},

@@ -1,6 +1,7 @@
 // One software stack: what it serves, fuses, costs and cannot run, with every number and source.
 
 #include "archsim/report/hardware_list.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/sheet_text.hpp"
 
@@ -72,6 +73,7 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     Report report;
     report.title = stack.name;
     report.blocks.push_back(Heading{1, stack.name});
+    report.blocks.push_back(Takeaway{verdict_lines(sheet)});
     Facts facts;
     const auto add = [&](std::string name, std::string value) {
         facts.items.push_back({std::move(name), value.empty() ? std::string("-") : std::move(value)});

@@ -11,7 +11,7 @@ namespace archsim {
 
 namespace {
 
-constexpr double kServingMilli = 1e-3, kServingPercent = 100;
+constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6;
 
 Cell serving_cell(double value, double unit = 1) {
     return {format_number(value / unit), value};
@@ -21,29 +21,39 @@ Cell serving_money(std::optional<double> usd) {
     return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
 }
 
+/// What the abbreviations of the field mean.
+void add_latency_notes(Table& table) {
+    table.notes.emplace_back(
+        "TTFT: time to first token; TPOT: time per output token; P99: 99 of 100 requests "
+        "are no slower.",
+        "time_to_first_token_p99_s");
+    table.notes.emplace_back("E2E: from the request to the last token.", "end_to_end_p99_s");
+}
+
 Table serving_table(std::span<const ServingResult> results) {
     Table table;
     table.title = "Serving";
     table.columns = {{"Hardware", "", "hardware"},
                      {"Parallel", "", "parallel"},
                      {"Load", "req/s", "rate_per_s", Align::right},
-                     {"In flight", "", "in_flight", Align::right, 1},
-                     {"Capacity", "req/s", "capacity_per_s", Align::right},
-                     {"First token P50", "ms", "time_to_first_token_p50_s", Align::right},
-                     {"P99", "ms", "time_to_first_token_p99_s", Align::right},
-                     {"Per token P50", "ms", "time_per_output_token_p50_s", Align::right},
-                     {"P99", "ms", "time_per_output_token_p99_s", Align::right},
-                     {"Answer P99", "s", "end_to_end_p99_s", Align::right, 1},
+                     {"In flight", "", "in_flight", Align::right, 2},
+                     {"Capacity", "req/s", "capacity_per_s", Align::right, 1},
+                     {"TTFT P50", "ms", "time_to_first_token_p50_s", Align::right, 1},
+                     {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
+                     {"TPOT P50", "ms", "time_per_output_token_p50_s", Align::right, 1},
+                     {"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
+                     {"E2E P99", "s", "end_to_end_p99_s", Align::right, 2},
                      {"Output", "tokens/s", "output_tokens_per_s", Align::right},
                      {"Batch", "", "mean_batch", Align::right, 2},
                      {"Waiting", "", "mean_waiting", Align::right, 2},
                      {"Busy", "%", "utilization", Align::right, 1},
-                     {"Power", "W", "power_w", Align::right},
-                     {"Output", "J/M tok", "joules_per_million_output_tokens", Align::right, 1},
-                     {"Prompt", "J/M tok", "joules_per_million_prompt_tokens", Align::right, 3},
+                     {"Power", "W", "power_w", Align::right, 1},
+                     {"Output", "J/token", "joules_per_million_output_tokens", Align::right, 1},
+                     {"Prompt", "J/token", "joules_per_million_prompt_tokens", Align::right, 3},
                      {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right},
                      {"Prompt", "USD/M tok", "usd_per_million_prompt_tokens", Align::right, 3},
                      {"Stack", "", "runtime", Align::left, 3}};
+    add_latency_notes(table);
     for (const ServingResult& r : results) {
         std::vector<Cell> row{{r.hardware}, {to_string(r.parallelism)}};
         if (!r.ok) {
@@ -67,8 +77,8 @@ Table serving_table(std::span<const ServingResult> results) {
         row.push_back(serving_cell(s.mean_waiting));
         row.push_back(serving_cell(s.utilization, 1 / kServingPercent));
         row.push_back(serving_cell(s.watts));
-        row.push_back(serving_cell(s.joules_per_million_output));
-        row.push_back(serving_cell(s.joules_per_million_prompt));
+        row.push_back(serving_cell(s.joules_per_million_output, kServingMillion));
+        row.push_back(serving_cell(s.joules_per_million_prompt, kServingMillion));
         row.push_back(serving_money(r.usd_per_million_output()));
         row.push_back(serving_money(r.usd_per_million_prompt()));
         row.push_back({r.runtime});
@@ -123,9 +133,10 @@ Table frontier_table(std::span<const ServingResult> results, const std::vector<b
                      {"In flight", "", "in_flight", Align::right},
                      {"Tokens/s", "per chip", "output_tokens_per_s_per_chip", Align::right},
                      {"Tokens/s", "per user", "output_tokens_per_s_per_user", Align::right},
-                     {"First token P99", "ms", "time_to_first_token_p99_s", Align::right},
-                     {"Per token P99", "ms", "time_per_output_token_p99_s", Align::right},
+                     {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
+                     {"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
                      {"Output", "USD/M tok", "usd_per_million_output_tokens", Align::right}};
+    add_latency_notes(table);
     std::vector<const ServingResult*> best;
     for (std::size_t i = 0; i < results.size(); ++i)
         if (on[i])

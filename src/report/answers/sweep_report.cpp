@@ -1,25 +1,27 @@
 #include "archsim/report/sweep_report.hpp"
 
+#include "report/answers/sweep_verdict.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace archsim {
 
 namespace {
-
-std::string factor_text(double factor) {
-    return format_number(factor) + "x";
-}
 
 Column number_column(std::string heading, std::string unit, std::string key) {
     return {
         .heading = std::move(heading), .unit = std::move(unit), .key = std::move(key), .align = Align::right};
 }
 
-Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) {
+/// Columns of points: what varies, then some metrics.
+std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
+                                              const std::vector<const Metric*>& metrics) {
     std::vector<ColumnOf<SweepRow>> columns = {
         {{"Model", "", "model"}, [](const SweepRow& r) { return Cell{r.model}; }},
         {{"Hardware", "", "hardware"}, [](const SweepRow& r) { return Cell{r.hardware}; }},
@@ -30,16 +32,36 @@ Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) 
         columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
-    for (const Metric* m : {&front.first(), &front.second()})
-        columns.push_back({number_column(m->title, "", m->key), [m](const SweepRow& r) {
-                               return Cell{format_value(*m, *r.value(*m)), *r.value(*m)};
+    for (const Metric* m : metrics)
+        columns.push_back({number_column(m->title, "", m->field), [m](const SweepRow& r) {
+                               const auto value = r.value(*m);
+                               return value ? Cell{format_value(*m, *value), *value} : Cell{"-"};
                            }});
     columns.push_back({number_column("Point", "", "point"),
                        [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.point)); }});
+    return columns;
+}
+
+Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) {
     Table table = table_of(fmt::format("Pareto front of {} and {}", front.first().noun, front.second().noun),
-                           columns, front.rows());
+                           point_columns(axes, {&front.first(), &front.second()}), front.rows());
     table.notes.push_back(
         "No other point of the same model is better in one of the two and as good in the other.");
+    return table;
+}
+
+Table best_table(const SweepSummary& summary) {
+    std::vector<const Metric*> metrics = {&summary.best.metric()};
+    for (const Metric* m : {&metric::latency, &metric::energy, &metric::power})
+        if (std::none_of(metrics.begin(), metrics.end(), [m](const Metric* known) { return *known == *m; }))
+            metrics.push_back(m);
+    const std::vector<SweepRow> rows = summary.best.rows();
+    Table table = table_of(fmt::format("Points (sorted by {})", summary.best.metric().noun),
+                           point_columns(summary.axes, metrics), rows);
+    if (rows.size() < summary.estimated)
+        table.notes.push_back(fmt::format("{} of {} points: --top 0 lists all, --output FILE.csv writes "
+                                          "every one with all metrics.",
+                                          rows.size(), summary.points));
     return table;
 }
 
@@ -72,29 +94,96 @@ Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitiv
     Chart chart{.kind = ChartKind::bar,
                 .title = fmt::format("Swing of {}", metric.noun),
                 .x_title = {},
-                .y_title = metric.unit,
+                .y_title = axis_unit_of(metric),
                 .series = {}};
     ChartSeries series{.name = "swing", .points = {}};
     for (const AxisSensitivity& s : sensitivities)
-        series.points.push_back({.label = s.axis, .y = s.swing(), .y_low = {}, .y_high = {}, .hover = {}});
+        series.points.push_back(
+            {.label = s.axis, .y = s.swing() * metric.scale, .y_low = {}, .y_high = {}, .hover = {}});
     chart.series.push_back(std::move(series));
     return chart;
 }
 
+/// Latency and energy of the sampled points, a series per device, and the front where those two make it.
+Chart point_chart(const SweepSummary& summary) {
+    const bool by_front = summary.front.has_value();
+    const Metric& x = by_front ? summary.front->first() : metric::latency;
+    const Metric& y = by_front ? summary.front->second() : metric::energy;
+    const auto point_of = [&](const SweepRow& r) {
+        ChartPoint point;
+        point.x = r.value(x).value_or(0) * x.scale;
+        point.y = r.value(y).value_or(0) * y.scale;
+        point.hover = fmt::format("{}: {}, {}", point_label(r, summary.axes),
+                                  format_value(x, point.x / x.scale), format_value(y, point.y / y.scale));
+        return point;
+    };
+    Chart chart{.kind = ChartKind::scatter,
+                .title = fmt::format("{} against {}", y.title, x.noun),
+                .x_title = fmt::format("{} ({})", x.noun, axis_unit_of(x)),
+                .y_title = fmt::format("{} ({})", y.noun, axis_unit_of(y)),
+                .x_log = true,
+                .y_log = true,
+                .series = {}};
+    for (const SweepRow& r : summary.sample) {
+        if (!r.value(x) || !r.value(y))
+            continue;
+        auto at = std::find_if(chart.series.begin(), chart.series.end(),
+                               [&](const ChartSeries& series) { return series.name == r.hardware; });
+        if (at == chart.series.end())
+            at = chart.series.insert(at, ChartSeries{.name = r.hardware, .points = {}});
+        at->points.push_back(point_of(r));
+    }
+    if (by_front) {
+        ChartSeries line{.name = "Pareto front", .points = {}, .joined = true};
+        for (const SweepRow& r : summary.front->rows())
+            line.points.push_back(point_of(r));
+        chart.series.push_back(std::move(line));
+    }
+    return chart;
+}
+
+constexpr std::uint64_t kCharted = 2000; ///< points of a chart; more say nothing and load slowly
+
 } // namespace
 
-Report describe(const SweepSummary& summary) {
+SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, std::size_t top,
+                           std::uint64_t all)
+    : best(ranks, top), axes(std::move(parts)), stride(std::max<std::uint64_t>(1, all / kCharted)) {
+    for (const Metric* m : {&ranks, &metric::latency, &metric::energy})
+        if (std::none_of(winners.begin(), winners.end(),
+                         [m](const BestRows& known) { return known.metric() == *m; }))
+            winners.emplace_back(*m, 1);
+}
+
+void SweepSummary::add(const SweepRow& row) {
+    if (points++ % stride == 0 && row.status == Status::ok)
+        sample.push_back(row);
+    estimated += row.status == Status::ok;
+    if (front)
+        front->add(row);
+    best.add(row);
+    for (BestRows& winner : winners)
+        winner.add(row);
+}
+
+Report describe(const SweepSummary& summary, PlainView, Format format) {
     Report report{.title = "Design-space sweep", .blocks = {}};
-    report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(
-        Paragraph{fmt::format("{} points, {} of them with an estimate.", summary.points, summary.estimated),
-                  Tone::plain});
+    if (format == Format::csv) {
+        report.blocks.push_back(best_table(summary));
+        return report;
+    }
+    report.blocks.push_back(Heading{1, "DESIGN-SPACE SWEEP"});
+    report.blocks.push_back(Takeaway{sweep_lines(summary)});
+    if (summary.estimated > 0)
+        report.blocks.push_back(best_table(summary));
     if (summary.front)
         report.blocks.push_back(front_table(*summary.front, summary.axes));
     if (summary.sensitivity_of) {
         report.blocks.push_back(sensitivity_table(*summary.sensitivity_of, summary.sensitivities));
         report.blocks.push_back(tornado(*summary.sensitivity_of, summary.sensitivities));
     }
+    if (format == Format::html && !summary.sample.empty())
+        report.blocks.push_back(point_chart(summary));
     return report;
 }
 

@@ -1,5 +1,6 @@
 #include "archsim/report/sweep_report.hpp"
 
+#include "core/printable.hpp"
 #include "report/blocks/csv_text.hpp"
 #include "report/blocks/short_number.hpp"
 
@@ -21,7 +22,7 @@ std::string quoted_json(std::string_view text) {
         else
             result += c;
     }
-    return result + "\"";
+    return printable_json(result + "\"");
 }
 
 /// What a line holds after the axes: every number of the metrics, from the measures of a row.

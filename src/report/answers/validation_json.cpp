@@ -1,5 +1,6 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/validation_report.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/blocks/finding_json.hpp"
 #include "report/render/json_document.hpp"
 
@@ -74,7 +75,9 @@ Json summary_json(const ValidationSummary& summary) {
 
 std::string to_json(const ValidationAnswer& answer, const ValidationView&) {
     const Validation& validation = answer.validation;
-    Json document = {{"schema", "archsim.validate_estimates/1"}, {"version", version()}};
+    Json document = {{"schema", "archsim.validate_estimates/1"},
+                     {"version", version()},
+                     {"verdict", verdict_document(answer)}};
     Json& rows = document["rows"] = Json::array();
     std::size_t estimated = 0;
     for (const ValidatedRow& row : validation.rows) {

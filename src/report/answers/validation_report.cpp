@@ -10,6 +10,7 @@
 #include "archsim/report/validation_report.hpp"
 #include "report/answers/first_run_report.hpp"
 #include "report/answers/left_out_report.hpp"
+#include "report/answers/list_verdicts.hpp"
 #include "report/answers/power_report.hpp"
 #include "report/answers/price_report.hpp"
 #include "report/answers/validation_scatter.hpp"
@@ -161,6 +162,7 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view, Form
         static_cast<std::size_t>(std::count_if(validation.rows.begin(), validation.rows.end(),
                                                [](const ValidatedRow& row) { return row.prediction.ok(); }));
     report.blocks.push_back(Heading{1, "Estimates against published measurements"});
+    report.blocks.push_back(Takeaway{verdict_lines(answer)});
     report.blocks.push_back(Paragraph{fmt::format("{} of {} measurements were estimated, each on its own "
                                                   "model, batch size, precision, device, power mode, "
                                                   "software stack and scope.",

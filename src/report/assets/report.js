@@ -80,6 +80,54 @@ document.addEventListener('click', event => {
 });
 document.addEventListener('input', event => event.target.matches('.filter') && filterRows(event.target));
 
+// Devices ------------------------------------------------------------------------------------------------------
+
+// Names in the tables that list devices, without the marks that follow them.
+const off = new Set();
+const deviceOf = cell => cell.textContent.trim().replace(/[*!]+$/, '');
+const deviceCells = () => [...document.querySelectorAll('th[data-devices]')].flatMap(head =>
+  [...head.closest('table').tBodies[0].rows].map(row => row.cells[head.cellIndex]).filter(Boolean));
+
+// "H100", "H100 roof, fp16" and "H100, batch 8" are of H100; "H100-PCIe" is not.
+const isOff = name => [...off].some(device => name === device || name?.startsWith(device + ' ') || name?.startsWith(device + ','));
+
+function showDevices() {
+  for (const cell of deviceCells()) cell.parentElement.classList.toggle('off', off.has(deviceOf(cell)));
+  for (const table of document.querySelectorAll('table.heat')) // a column each
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      for (const row of table.rows) row.cells[column].hidden = isOff(head.textContent.trim());
+    });
+  drawAll();
+}
+
+// A switch for each device under the verdict, where there are several and not too many to choose from.
+function addDeviceSwitches() {
+  const devices = [...new Set(deviceCells().map(deviceOf))].filter(Boolean), verdict = document.querySelector('.takeaway');
+  if (devices.length < 2 || devices.length > 40 || !verdict) return;
+  const group = document.createElement('fieldset');
+  group.className = 'devices';
+  group.appendChild(document.createElement('legend')).textContent = 'Devices shown';
+  for (const device of devices) {
+    const label = group.appendChild(document.createElement('label')), box = label.appendChild(document.createElement('input'));
+    box.type = 'checkbox';
+    box.checked = true;
+    box.addEventListener('change', () => {
+      if (box.checked) off.delete(device);
+      else off.add(device);
+      showDevices();
+    });
+    label.append(device);
+  }
+  verdict.after(group);
+}
+
+// A chart without the devices that are switched off; colours stay those of the whole.
+function shownPart(chart) {
+  const series = chart.series.filter(one => !isOff(one.name) && !isOff(one.group))
+    .map(one => ({ ...one, points: one.points.filter(point => !isOff(point.label)) }));
+  return { ...chart, series, every: chart.series };
+}
+
 // Charts -------------------------------------------------------------------------------------------------------
 
 // Told apart by people with colour blindness (Okabe and Ito, 2008), and by shape.
@@ -172,18 +220,19 @@ function axis(title, log, series, key) {
 }
 
 // Series of one group share a colour.
-function colorsOf(series) {
-  const groups = [...new Set(series.map(s => s.group || s.name))];
+function colorsOf(series, every) {
+  const groups = [...new Set((every ?? series).map(s => s.group || s.name))];
   return series.map(s => palette()[groups.indexOf(s.group || s.name) % palette().length]);
 }
 
 function pointSets(chart) {
-  const colors = colorsOf(chart.series);
+  const colors = colorsOf(chart.series, chart.every), shape = series => SHAPES[Math.max(0, (chart.every ?? chart.series)
+    .findIndex(one => one.name === series.name)) % SHAPES.length];
   return chart.series.map((series, i) => ({
     label: series.name, data: series.points, borderColor: colors[i], backgroundColor: colors[i] + (chart.kind === 'step' ? '44' : ''),
     showLine: series.joined || chart.kind === 'line' || chart.kind === 'step', stepped: chart.kind === 'step' && !series.joined ? 'before' : false,
     fill: chart.kind === 'step' && !series.joined, pointRadius: series.joined || chart.kind === 'step' ? 0 : 4.5, pointHoverRadius: 7,
-    pointHitRadius: series.joined ? 0 : 8, pointStyle: series.joined ? 'line' : SHAPES[i % SHAPES.length], borderWidth: 1.5,
+    pointHitRadius: series.joined ? 0 : 8, pointStyle: series.joined ? 'line' : shape(series), borderWidth: 1.5,
     borderDash: series.joined ? [5, 4] : [], spans: !series.joined, named: chart.kind === 'scatter' && !series.joined,
   }));
 }
@@ -231,7 +280,8 @@ function waterfallSets(chart) {
   };
 }
 
-function configuration(chart) {
+function configuration(whole) {
+  const chart = shownPart(whole);
   const bars = ['bar', 'stacked_bar', 'waterfall'].includes(chart.kind);
   const stacked = chart.kind === 'stacked_bar';
   const hover = item => {
@@ -327,6 +377,7 @@ function adoptFigure(figure) {
 }
 
 adoptReport(document);
+if (document.querySelector('main.report')) addDeviceSwitches();
 darkWanted.addEventListener('change', drawAll);
 addEventListener('beforeprint', () => { printing = true; drawAll(); });
 addEventListener('afterprint', () => { printing = false; drawAll(); });

@@ -178,7 +178,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
         row.push_back({price_text(results[i], options)});
         table.rows.push_back(std::move(row));
     }
-    table.notes = assumption_notes(options);
+    for (std::string& note : assumption_notes(options))
+        table.notes.push_back(std::move(note));
     if (std::string mixed = mixed_tenure(results, options); !mixed.empty())
         table.notes.insert(table.notes.begin(), std::move(mixed));
     for (std::string& note : unused_prices(results, options))

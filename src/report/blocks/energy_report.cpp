@@ -81,7 +81,9 @@ std::string boundary_of(const Result& result) {
                                                : "the module: chip, its memory, and what shares its supply";
 }
 
-Facts conditions(const Result& result) {
+} // namespace
+
+Facts energy_conditions(const Result& result) {
     const Estimate& e = result.estimate;
     const Machine& m = *result.machine;
     const EnergyTable& table = *m.energy;
@@ -109,6 +111,8 @@ Facts conditions(const Result& result) {
     facts.items.push_back({"90 % interval", with_interval(metric::energy, result)});
     return facts;
 }
+
+namespace {
 
 std::vector<Cell> part_cells(const EnergyParts& parts, double total) {
     std::vector<Cell> cells;
@@ -247,7 +251,7 @@ Report describe_energy(std::span<const Result> results, const EnergyView& view) 
         for (std::string& line : rollup_lines(result))
             report.blocks.push_back(Paragraph{std::move(line)});
         report.blocks.push_back(account(result));
-        report.blocks.push_back(conditions(result));
+        report.blocks.push_back(energy_conditions(result));
         if (view.subgraphs && result.partition)
             report.blocks.push_back(by_subgraph(result));
         if (!result.parts.empty())

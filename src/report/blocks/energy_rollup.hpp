@@ -6,6 +6,7 @@
 
 #include "archsim/compare/result.hpp"
 #include "archsim/estimate/estimate.hpp"
+#include "archsim/report/report.hpp"
 
 #include <array>
 #include <cstddef>
@@ -49,6 +50,8 @@ struct EnergyRollup {
 };
 EnergyRollup roll_up(const EnergyBreakdown& energy);
 
+/// What the energy of an estimate is that of: boundary, power, clock, draw at the wall, interval.
+Facts energy_conditions(const Result& result);
 /// The two lines above the account of an estimate.
 std::vector<std::string> rollup_lines(const Result& result);
 

@@ -198,7 +198,7 @@ Table parts_table(const Result& result) {
     }
     rows.push_back({"total", 1, &result, true});
     Table table = table_of(fmt::format("Parts on {}", hardware_label(result)), part_columns(), rows);
-    table.notes = std::move(notes);
+    table.notes.assign(notes.begin(), notes.end());
     return table;
 }
 

@@ -122,8 +122,9 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                                        name_of(view.conditions.power_at)),
                            ranking_columns(results, by, view), rows);
     if (tied)
-        table.notes.push_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart");
-    for (std::string& line : lines_of(marks))
+        table.notes.emplace_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart",
+                                 "rank");
+    for (TableNote& line : lines_of(marks))
         table.notes.push_back(std::move(line));
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     return table;

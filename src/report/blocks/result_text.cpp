@@ -146,10 +146,11 @@ namespace {
 constexpr int kBriefPriority = 6; ///< of columns: money, carbon and products of other metrics are details
 
 /// "110 MB at the peak: weights 102 MB, activations 7.23 MB planned (7.23 MB alive at most)".
-std::string memory_text(const MemoryEstimate& m) {
-    std::string text = fmt::format("{} at the peak: weights {}, activations {} planned ({} alive at most)",
-                                   format_bytes(m.peak_bytes), format_bytes(m.weight_bytes),
-                                   format_bytes(m.activation_bytes), format_bytes(m.live_bytes));
+std::string memory_text(const MemoryEstimate& m, Detail detail) {
+    std::string text = fmt::format("{} at the peak: weights {}, activations {}", format_bytes(m.peak_bytes),
+                                   format_bytes(m.weight_bytes), format_bytes(m.activation_bytes));
+    if (detail == Detail::all)
+        text += fmt::format(" planned ({} alive at most)", format_bytes(m.live_bytes));
     if (m.kv_cache_bytes > 0)
         text += fmt::format(", KV cache {}", format_bytes(m.kv_cache_bytes));
     if (m.workspace_bytes > 0)
@@ -157,13 +158,57 @@ std::string memory_text(const MemoryEstimate& m) {
     return text;
 }
 
-/// "Average 60.8 %; Min 4.1 %; Max 68.6 %": items in one line.
+/// "Average 60.8 %; Min 4.1 %; Max 68.6 %": items in one line, without what they say in brackets.
 std::string joined(const std::vector<NamedValue>& items) {
     std::string text;
     for (const NamedValue& item : items)
         if (item.name != "Reading") // a sentence; the verdict and what would help say it shorter
-            text += fmt::format("{}{} {}", text.empty() ? "" : "; ", item.name, item.value);
+            text += fmt::format("{}{} {}", text.empty() ? "" : "; ", item.name,
+                                item.value.substr(0, item.value.find(" (")));
     return text;
+}
+
+/// What is named under "Performance": memory and utilisation have lines of their own.
+std::vector<const Metric*> performance_metrics(const Result& result, const MetricView& view, Detail detail) {
+    std::vector<const Metric*> list;
+    for (const Metric* m : view.metrics->rows())
+        if (*m != metric::utilization && *m != metric::memory && measure_of(result, *m, view.conditions) &&
+            (detail == Detail::all || m->priority <= kBriefPriority))
+            list.push_back(m);
+    return list;
+}
+
+std::string limited_text(const Metric& m, const Estimate& e) {
+    return m == metric::power && e.power_limited
+               ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio))
+               : std::string();
+}
+
+/// "529 µs, 1891 FPS, 137 W, 13.8 FPS/W, 72.6 mJ".
+std::string performance_line(const Result& result, const MetricView& view) {
+    std::string text;
+    for (const Metric* given : performance_metrics(result, view, Detail::brief)) {
+        const Metric& m = readable(*given, std::span(&result, 1), view.conditions);
+        const std::string& unit = axis_unit_of(m);
+        text += fmt::format("{}{}{}{}{}", text.empty() ? "" : ", ",
+                            column_number(m, value_of(result, m, view.conditions).value_or(0)),
+                            unit.empty() ? "" : " ", unit, limited_text(*given, result.estimate));
+    }
+    return text;
+}
+
+void add_performance(const Result& result, const MetricView& view, Detail detail, Facts& facts) {
+    if (detail == Detail::brief) {
+        facts.items.push_back({"Performance", performance_line(result, view)});
+        return;
+    }
+    facts.items.push_back({"Performance", ""});
+    for (const Metric* m : performance_metrics(result, view, detail))
+        facts.items.push_back({*m == metric::energy ? "Energy/inf" : m->title,
+                               with_interval(*m, result, view.conditions) + limited_text(*m, result.estimate),
+                               1});
+    facts.items.push_back(
+        {"Peak power", format_power(result.estimate.peak_power_w) + " in the subgraph that draws most", 1});
 }
 
 } // namespace
@@ -171,22 +216,10 @@ std::string joined(const std::vector<NamedValue>& items) {
 Facts performance_facts(const Result& result, const MetricView& view, Detail detail) {
     const Estimate& e = result.estimate;
     Facts facts;
-    facts.items.push_back({"Performance", ""});
-    for (const Metric* m : view.metrics->rows()) {
-        if (*m == metric::utilization || *m == metric::memory || !measure_of(result, *m, view.conditions))
-            continue; // with their parts, below
-        if (detail == Detail::brief && m->priority > kBriefPriority)
-            continue;
-        std::string value = with_interval(*m, result, view.conditions);
-        if (*m == metric::power && e.power_limited)
-            value += fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio));
-        facts.items.push_back({*m == metric::energy ? "Energy/inf" : m->title, std::move(value), 1});
-    }
-    if (detail == Detail::all)
-        facts.items.push_back(
-            {"Peak power", format_power(e.peak_power_w) + " in the subgraph that draws most", 1});
+    add_performance(result, view, detail, facts);
     if (e.pieces > 1)
-        facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces), 1});
+        facts.items.push_back({"Batch", fmt::format("in up to {:g} pieces, one after another", e.pieces),
+                               detail == Detail::all ? 1 : 0});
     const auto add = [&](const char* title, std::vector<NamedValue> items) {
         if (items.empty())
             return;
@@ -210,7 +243,7 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
              fmt::format("{:.0f} %{}", 100 * count / total, detail == Detail::all ? " of subgraphs" : ""),
              1});
     add("Bottleneck Distribution", std::move(bounds));
-    facts.items.push_back({"Memory", memory_text(e.memory)});
+    facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
     return facts;
 }
 

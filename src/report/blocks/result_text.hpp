@@ -32,8 +32,8 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results);
 Facts device_facts(const Result& result);
 /// How much is said.
 enum class Detail : std::uint8_t { brief, all };
-/// Every metric of the view, utilisation, bottlenecks and memory of one estimate; in brief without money,
-/// carbon and what follows from others.
+/// Every metric of the view, utilisation, bottlenecks and memory of one estimate; in brief one line of each,
+/// without intervals, layers, money, carbon and what follows from others.
 Facts performance_facts(const Result& result, const MetricView& view = {}, Detail detail = Detail::all);
 
 } // namespace archsim

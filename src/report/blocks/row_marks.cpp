@@ -67,14 +67,39 @@ void add_mark_notes(const Result& result, const std::string& name, MarkNotes& no
             notes[{m, std::move(note)}].push_back(name);
 }
 
-std::vector<std::string> lines_of(const MarkNotes& notes) {
-    std::vector<std::string> lines;
+namespace {
+
+std::string column_of(const RowMark& mark) {
+    return mark.in_brackets                     ? "rank"
+           : mark.cell == MarkedCell::precision ? "executed_precision"
+           : mark.cell == MarkedCell::hardware  ? "hardware"
+                                                : "";
+}
+
+std::string named(const std::vector<std::string>& names, const std::string& note) {
+    return fmt::format("{}: {}", fmt::join(names, ", "), note);
+}
+
+} // namespace
+
+std::vector<TableNote> lines_of(const MarkNotes& notes) {
+    std::vector<TableNote> lines;
     for (const auto& [what, names] : notes) {
         const RowMark& mark = kMarks[what.first];
         const std::string sign = mark.sign.empty() ? std::string() : std::string(mark.sign) + " ";
-        lines.push_back(mark.names_results
-                            ? fmt::format("{}{}: {}", sign, fmt::join(names, ", "), what.second)
-                            : sign + what.second);
+        lines.emplace_back(sign + (mark.names_results ? named(names, what.second) : what.second),
+                           column_of(mark));
+    }
+    return lines;
+}
+
+std::vector<TableNote> unranked_lines_of(const MarkNotes& notes) {
+    std::vector<TableNote> lines = lines_of(notes);
+    std::size_t line = 0;
+    for (const auto& [what, names] : notes) {
+        if (kMarks[what.first].in_brackets)
+            lines[line] = TableNote(named(names, what.second));
+        ++line;
     }
     return lines;
 }

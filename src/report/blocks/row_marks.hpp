@@ -3,6 +3,7 @@
 // all that a new sign needs.
 
 #include "archsim/compare/ranking.hpp"
+#include "archsim/report/report.hpp"
 
 #include <cstddef>
 #include <map>
@@ -34,7 +35,9 @@ std::string rank_text(const Rank& rank, const Result& result);
 using MarkNotes = std::map<std::pair<std::size_t, std::string>, std::vector<std::string>>;
 /// Adds the notes of a result, which the table calls `name`.
 void add_mark_notes(const Result& result, const std::string& name, MarkNotes& notes);
-/// "* A100, H100: asked fp32, ...".
-std::vector<std::string> lines_of(const MarkNotes& notes);
+/// "* A100, H100: asked fp32, ...", each of the column whose cells carry the sign.
+std::vector<TableNote> lines_of(const MarkNotes& notes);
+/// The same for a table without ranks: what brackets around a rank say names the results there.
+std::vector<TableNote> unranked_lines_of(const MarkNotes& notes);
 
 } // namespace archsim

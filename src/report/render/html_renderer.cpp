@@ -59,6 +59,23 @@ std::string_view class_of(Tone tone) {
     return "";
 }
 
+/// Text in which flags ("--batch-size") are code, which lines do not break.
+std::string with_flags(std::string_view text) {
+    std::string out;
+    std::size_t plain = 0;
+    for (std::size_t at = text.find("--"); at != std::string_view::npos; at = text.find("--", at + 2)) {
+        const std::size_t end =
+            std::min(text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-", at), text.size());
+        const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(';
+        if (!begins || end < at + 3 || text[at + 2] == '-')
+            continue;
+        out += html_escaped(text.substr(plain, at - plain));
+        out += "<code>" + html_escaped(text.substr(at, end - at)) + "</code>";
+        plain = end;
+    }
+    return out + html_escaped(text.substr(plain));
+}
+
 /// A button that shows the detail, or the text alone.
 std::string with_detail(const std::string& text, const std::string& detail) {
     if (detail.empty())
@@ -106,7 +123,7 @@ class HtmlRenderer {
         std::string page =
             fmt::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
                         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                        "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main>\n",
+                        "<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n<main class=\"report\">\n",
                         html_escaped(report.title), report_style());
         if (listed_ >= kWorthContents)
             page += "<nav aria-label=\"Contents\"><ul>\n" + contents_ + "</ul></nav>\n";
@@ -125,24 +142,23 @@ class HtmlRenderer {
     void draw(const Heading& h) {
         const std::string id = fmt::format("{}-h{}", name_, ++headings_);
         body_ += fmt::format("<h{0} id=\"{2}\">{1}</h{0}>\n", h.level, html_escaped(h.text), id);
-        if (h.level <= kListedHeading)
+        if (h.level <= kListedHeading && headings_ > 1) // the title needs no link
             contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, html_escaped(h.text));
-        listed_ += h.level <= kListedHeading ? 1U : 0U;
+        listed_ += h.level <= kListedHeading && headings_ > 1 ? 1U : 0U;
     }
     void draw(const Paragraph& p) {
-        body_ += fmt::format("<p class=\"{}\">{}</p>\n", class_of(p.tone), html_escaped(p.text));
+        body_ += fmt::format("<p class=\"{}\">{}</p>\n", class_of(p.tone), with_flags(p.text));
     }
     void draw(const Bullets& b) {
         body_ += "<ul>\n";
         for (const std::string& item : b.items)
-            body_ += "<li>" + html_escaped(item) + "</li>\n";
+            body_ += "<li>" + with_flags(item) + "</li>\n";
         body_ += "</ul>\n";
     }
     void draw(const Takeaway& t) {
         body_ += "<section class=\"takeaway\">\n";
         for (std::size_t i = 0; i < t.lines.size(); ++i)
-            body_ +=
-                fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", html_escaped(t.lines[i]));
+            body_ += fmt::format("<p{}>{}</p>\n", i == 0 ? " class=\"answer\"" : "", with_flags(t.lines[i]));
         body_ += "</section>\n";
     }
     void draw(const Command& c) { body_ += command(c.line); }
@@ -167,8 +183,9 @@ class HtmlRenderer {
             "<caption>{}</caption>\n<thead><tr>",
             html_escaped(table.title.empty() ? "Table" : table.title), id, html_escaped(table.title));
         for (const Column& column : table.columns)
-            body_ += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}{}</button></th>",
+            body_ += fmt::format("<th scope=\"col\"{}{}><button type=\"button\">{}{}</button></th>",
                                  column.align == Align::right ? " class=\"right\"" : "",
+                                 column.key == "hardware" ? " data-devices" : "", // see report.js
                                  html_escaped(column.heading),
                                  column.unit.empty() ? "" : " (" + html_escaped(column.unit) + ")");
         body_ += "</tr></thead>\n<tbody>\n";
@@ -182,8 +199,9 @@ class HtmlRenderer {
             body_ += "</tr>\n";
         }
         body_ += "</tbody>\n</table></div>\n";
-        for (const std::string& note : table.notes)
-            body_ += "<p class=\"muted\">" + html_escaped(note) + "</p>\n";
+        for (const TableNote& note : table.notes)
+            if (explains_any(note, table.columns))
+                body_ += "<p class=\"muted\">" + html_escaped(note.text) + "</p>\n";
     }
 
     static std::string cell(const Cell& cell, bool right, const std::string& bar) {
@@ -222,7 +240,7 @@ class HtmlRenderer {
     }
 
     static constexpr int kListedHeading = 2;         ///< headings up to this level are in the contents
-    static constexpr std::size_t kWorthContents = 3; ///< fewer need none
+    static constexpr std::size_t kWorthContents = 2; ///< fewer sections need none
     std::string contents_;
     std::size_t headings_ = 0, listed_ = 0;
     std::string_view name_; ///< begins the identifiers of tables and headings

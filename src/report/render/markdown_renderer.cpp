@@ -67,8 +67,9 @@ class MarkdownRenderer {
             out_ += "\n";
         }
         out_ += "\n";
-        for (const std::string& note : table.notes)
-            out_ += escape(note) + "\n\n";
+        for (const TableNote& note : table.notes)
+            if (explains_any(note, table.columns))
+                out_ += escape(note.text) + "\n\n";
     }
     void draw(const Chart& chart) {
         Table table;

@@ -5,6 +5,9 @@
 
 namespace archsim {
 
+/// Whether a note holds for a table of which these columns are shown.
+bool explains_any(const TableNote& note, const std::vector<Column>& columns);
+
 std::string render_text(const Report& report, const RenderOptions& options);
 std::string render_markdown(const Report& report);
 std::string render_csv(const Report& report);

@@ -13,10 +13,12 @@
 //   ------------------------------------------------------------------------------
 //   H100                GPU        0.63  1587
 //
-// Columns of high `priority` number are dropped until a table fits the width.
+// Long texts take several lines and columns of high `priority` number are dropped until a table fits the
+// width.
 
 #include "report/render/renderers.hpp"
 #include "report/render/text_charts.hpp"
+#include "report/render/text_table.hpp"
 #include "report/render/text_width.hpp"
 
 #include <algorithm>
@@ -31,8 +33,19 @@ class TextRenderer {
         : options_(options), width_(static_cast<std::size_t>(std::max(options.width, 40))) {}
 
     std::string run(const Report& report) {
-        for (const Block& block : report.blocks)
-            std::visit([this](const auto& b) { draw(b); }, block);
+        for (std::size_t i = 0; i < report.blocks.size(); ++i) {
+            const Facts* facts = std::get_if<Facts>(&report.blocks[i]);
+            if (facts == nullptr) {
+                std::visit([this](const auto& b) { draw(b); }, report.blocks[i]);
+                continue;
+            }
+            Facts all = *facts; // what follows without a word between is one list, its values in one column
+            while (i + 1 < report.blocks.size() && std::holds_alternative<Facts>(report.blocks[i + 1])) {
+                const Facts& more = std::get<Facts>(report.blocks[++i]);
+                all.items.insert(all.items.end(), more.items.begin(), more.items.end());
+            }
+            draw(all);
+        }
         return std::move(out_);
     }
 
@@ -100,7 +113,38 @@ class TextRenderer {
         gap();
     }
 
-    void draw(const Command& c) { line("    " + c.line); }
+    /// A long one is continued on the next line, as shells read it.
+    void draw(const Command& c) {
+        constexpr std::size_t kIndent = 4, kMark = 2; // " \\"
+        std::string text(kIndent, ' ');
+        std::size_t used = kIndent;
+        for (const std::string& words : flags_apart(c.line)) {
+            const bool first = used == kIndent;
+            if (!first && used + 1 + display_width(words) + kMark > width_) {
+                line(text + " \\");
+                text = std::string(2 * kIndent, ' ') + words;
+                used = 2 * kIndent + display_width(words);
+                continue;
+            }
+            text += (first ? "" : " ") + words;
+            used += (first ? 0 : 1) + display_width(words);
+        }
+        line(text);
+    }
+
+    /// "tool MODEL", "--flag A B", ...: where a command may break.
+    static std::vector<std::string> flags_apart(std::string_view command) {
+        std::vector<std::string> parts(1);
+        bool quoted = false;
+        for (std::size_t i = 0; i < command.size(); ++i) {
+            quoted = quoted != (command[i] == '\'');
+            if (!quoted && i > 0 && command.substr(i).starts_with(" --"))
+                parts.emplace_back();
+            else
+                parts.back() += command[i];
+        }
+        return parts;
+    }
 
     void draw(const Facts& facts) {
         std::size_t label = 0;
@@ -127,72 +171,55 @@ class TextRenderer {
     }
 
     void draw(const Table& table) {
-        std::vector<std::size_t> columns, widths(table.columns.size());
-        for (std::size_t c = 0; c < table.columns.size(); ++c) {
-            columns.push_back(c);
-            const std::size_t unit = display_width(table.columns[c].unit);
-            widths[c] = std::max(display_width(table.columns[c].heading), unit == 0 ? 0 : unit + 2);
-            for (const auto& row : table.rows)
-                widths[c] = std::max(widths[c], display_width(row[c].text));
-        }
-        const auto total = [&] {
-            std::size_t sum = 0;
-            for (std::size_t c : columns)
-                sum += widths[c] + 2;
-            return sum - 2;
-        };
-        while (total() > width_) {
-            const auto drop =
-                std::max_element(columns.begin(), columns.end(), [&](std::size_t a, std::size_t b) {
-                    return table.columns[a].priority < table.columns[b].priority;
-                });
-            if (drop == columns.end() || table.columns[*drop].priority == 0)
-                break;
-            columns.erase(drop);
-        }
+        const std::vector<PlacedColumn> columns = place_columns(table, width_);
         if (!table.title.empty()) {
             gap();
-            line(toned(table.title, Tone::strong));
+            for (const std::string& l : wrap(table.title, width_))
+                line(toned(l, Tone::strong));
         }
         rule('-');
-        header(table, columns, widths);
+        header(table, columns);
         rule('-');
-        for (const auto& row : table.rows) {
-            std::string text;
-            for (std::size_t c : columns)
-                text +=
-                    toned(pad(row[c].text, widths[c], table.columns[c].align == Align::right), row[c].tone) +
-                    "  ";
-            line(text);
-        }
-        if (columns.size() < table.columns.size())
-            line(toned(dropped(table, columns), Tone::muted));
-        for (const std::string& note : table.notes)
+        for (const auto& row : table.rows)
+            draw(table, columns, row);
+        if (const std::string names = left_out_columns(table, columns); !names.empty())
+            for (const std::string& l : wrap(names, width_))
+                line(toned(l, Tone::muted));
+        for (const std::string& note : notes_of(table, columns))
             for (const std::string& l : wrap(note, width_))
                 line(l);
     }
 
-    void header(const Table& table, const std::vector<std::size_t>& columns,
-                const std::vector<std::size_t>& widths) {
+    /// A row takes as many lines as its longest text.
+    void draw(const Table& table, const std::vector<PlacedColumn>& columns, const std::vector<Cell>& row) {
+        std::vector<std::vector<std::string>> cells;
+        std::size_t lines = 1;
+        for (const PlacedColumn& column : columns) {
+            cells.push_back(break_cell(row[column.index].text, column.width));
+            lines = std::max(lines, cells.back().size());
+        }
+        for (std::size_t l = 0; l < lines; ++l) {
+            std::string text;
+            for (std::size_t c = 0; c < columns.size(); ++c) {
+                const std::string part = l < cells[c].size() ? cells[c][l] : std::string();
+                const bool right = table.columns[columns[c].index].align == Align::right;
+                text += toned(pad(part, columns[c].width, right), row[columns[c].index].tone) + "  ";
+            }
+            line(text);
+        }
+    }
+
+    void header(const Table& table, const std::vector<PlacedColumn>& columns) {
         std::string headings, units;
-        for (std::size_t c : columns) {
-            const bool right = table.columns[c].align == Align::right;
-            headings += pad(table.columns[c].heading, widths[c], right) + "  ";
-            units += pad(table.columns[c].unit.empty() ? "" : "(" + table.columns[c].unit + ")", widths[c],
-                         right) +
-                     "  ";
+        for (const PlacedColumn& placed : columns) {
+            const Column& column = table.columns[placed.index];
+            const bool right = column.align == Align::right;
+            headings += pad(column.heading, placed.width, right) + "  ";
+            units += pad(column.unit.empty() ? "" : "(" + column.unit + ")", placed.width, right) + "  ";
         }
         line(headings);
         if (units.find('(') != std::string::npos)
             line(units);
-    }
-
-    static std::string dropped(const Table& table, const std::vector<std::size_t>& shown) {
-        std::string names;
-        for (std::size_t c = 0; c < table.columns.size(); ++c)
-            if (std::find(shown.begin(), shown.end(), c) == shown.end())
-                names += (names.empty() ? "" : ", ") + table.columns[c].heading;
-        return "(not shown at this width: " + names + ")";
     }
 
     const RenderOptions options_;

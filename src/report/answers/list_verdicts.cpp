@@ -1,0 +1,236 @@
+#include "report/answers/list_verdicts.hpp"
+
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/sheet_text.hpp"
+#include "report/blocks/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <map>
+#include <set>
+
+namespace archsim {
+
+namespace {
+
+constexpr double kTeraOps = 1e12;
+constexpr std::size_t kNamedAtMost = 4; ///< families, devices... named before "and N more"
+
+std::string plural(std::size_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
+
+/// "1979 TOPS", of the matrix engines, or of the vector engines where there are none; empty: none has it.
+std::string best_peak_text(const Device& device, Precision precision) {
+    double peak = device.peak(EngineClass::matrix, precision);
+    if (peak <= 0)
+        peak = device.peak(EngineClass::vector, precision);
+    return peak > 0 ? fmt::format("{} {} {}", format_number(peak / kTeraOps),
+                                  precision == Precision::int8 ? "TOPS" : "TFLOPS", name_of(precision))
+                    : std::string();
+}
+
+/// "76 of 101 numbers have a source (75.2 %), 25 are assumed."
+std::string sourced_text(const SourceCounts& sources) {
+    const std::size_t assumed = sources[SourceKind::assumed], all = sources.total();
+    if (all == 0)
+        return "";
+    return fmt::format("{} of {} numbers have a source ({}), {} are assumed.", all - assumed, all,
+                       format_percent(static_cast<double>(all - assumed) / static_cast<double>(all)),
+                       assumed);
+}
+
+void add(std::vector<std::string>& lines, std::string line) {
+    if (!line.empty())
+        lines.push_back(std::move(line));
+}
+
+/// The device with the largest known value, and the value.
+std::string largest_text(const HardwareList& list, std::string_view what,
+                         const std::function<double(const Device&)>& value,
+                         const std::function<std::string(double)>& text) {
+    const Device* most = nullptr;
+    for (const HardwareRow& row : list.rows)
+        if (value(*row.device) > 0 && (most == nullptr || value(*row.device) > value(*most)))
+            most = row.device.get();
+    return most == nullptr ? "" : fmt::format("{}: {}, {}.", what, most->id, text(value(*most)));
+}
+
+std::string families_text(const HardwareList& list) {
+    std::map<std::string, std::size_t> counts;
+    for (const HardwareRow& row : list.rows)
+        ++counts[std::string(title_of(row.device->family))];
+    std::vector<std::pair<std::size_t, std::string>> order;
+    for (const auto& [name, count] : counts)
+        order.emplace_back(count, name);
+    std::stable_sort(order.begin(), order.end(),
+                     [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<std::string> words;
+    for (const auto& [count, name] : order)
+        words.push_back(fmt::format("{} {}", count, name));
+    return names_text(words, 2 * kNamedAtMost);
+}
+
+} // namespace
+
+std::vector<std::string> verdict_lines(const HardwareList& list) {
+    if (list.rows.empty())
+        return {"No device."};
+    std::vector<std::string> lines = {
+        fmt::format("{}: {}.", plural(list.rows.size(), "device"), families_text(list))};
+    std::string most;
+    for (const std::string& part :
+         {largest_text(
+              list, "Most int8", [](const Device& d) { return d.peak(EngineClass::matrix, Precision::int8); },
+              [](double v) { return format_number(v / kTeraOps) + " TOPS"; }),
+          largest_text(
+              list, "Most memory bandwidth",
+              [](const Device& d) { return d.dram ? d.dram->bandwidth.value_or(0) : 0; },
+              [](double v) { return format_bytes(v) + "/s"; })})
+        most += (most.empty() || part.empty() ? "" : " ") + part;
+    add(lines, most);
+    SourceCounts sources;
+    for (const HardwareRow& row : list.rows)
+        sources += row.sources;
+    add(lines, sourced_text(sources));
+    return lines;
+}
+
+std::vector<std::string> verdict_lines(const DeviceSheet& sheet) {
+    const Device& device = *sheet.choice.device;
+    std::vector<std::string> parts;
+    for (const Precision precision : {Precision::int8, Precision::fp16, Precision::bf16, Precision::fp32})
+        if (std::string peak = best_peak_text(device, precision); !peak.empty() && parts.size() < 2)
+            parts.push_back(std::move(peak));
+    if (device.dram)
+        parts.push_back(fmt::format("{} of memory at {}/s", format_bytes(device.dram->capacity.value_or(0)),
+                                    format_bytes(device.dram->bandwidth.value_or(0))));
+    const PowerMode* mode =
+        sheet.choice.power_mode.empty() ? nullptr : device.power_mode(sheet.choice.power_mode);
+    const Fact& limit = mode != nullptr && mode->limit.known() ? mode->limit : device.tdp;
+    if (limit.known())
+        parts.push_back("limit " + format_power(limit.value));
+    std::vector<std::string> lines;
+    lines.push_back(fmt::format("{}: {}.", device.id, joined(parts)));
+    add(lines, sourced_text(count_sources(sheet.facts)));
+    return lines;
+}
+
+std::vector<std::string> verdict_lines(const RuntimeSheet& sheet) {
+    std::vector<std::string> lines = {fmt::format(
+        "{} serves {} and is the default of {}.", sheet.runtime->id, plural(sheet.devices.size(), "device"),
+        sheet.default_of.empty() ? std::string("none") : names_text(sheet.default_of, kNamedAtMost))};
+    add(lines, sourced_text(count_sources(sheet.facts)));
+    return lines;
+}
+
+std::vector<std::string> verdict_lines(const HardwareCheck& check) {
+    std::string what = check.path;
+    if (check.devices > 0)
+        what = fmt::format("{} and {}", plural(check.devices, "device"),
+                           plural(check.runtimes, "software stack"));
+    return {check.findings.empty()
+                ? fmt::format("Sound: {}, no findings.", what)
+                : fmt::format("Not sound: {} in {}.", plural(check.findings.size(), "finding"), what)};
+}
+
+namespace {
+
+std::string folder_line(const ModelList& list) {
+    const auto count = [&](ImportStatus status) {
+        return std::count_if(list.models.begin(), list.models.end(),
+                             [&](const ListedModel& m) { return m.status == status; });
+    };
+    return fmt::format("{}: {} can be estimated, {} in part (--allow-unknown), {} cannot be read.",
+                       plural(list.models.size(), "file"), count(ImportStatus::ok),
+                       count(ImportStatus::incomplete), count(ImportStatus::unreadable));
+}
+
+/// "Most work: A, 23.1 T multiply-accumulates; least: B, 1.20 M."
+std::string extremes_line(const ModelList& list) {
+    const ListedModel *least = nullptr, *most = nullptr;
+    for (const ListedModel& m : list.models) {
+        if (m.status != ImportStatus::ok || m.macs <= 0)
+            continue;
+        least = least == nullptr || m.macs < least->macs ? &m : least;
+        most = most == nullptr || m.macs > most->macs ? &m : most;
+    }
+    if (most == nullptr)
+        return "";
+    if (most == least)
+        return fmt::format("{}: {} multiply-accumulates, {} parameters.", most->name,
+                           format_count(most->macs), format_count(most->parameters));
+    return fmt::format("Most work: {}, {} multiply-accumulates; least: {}, {}.", most->name,
+                       format_count(most->macs), least->name, format_count(least->macs));
+}
+
+} // namespace
+
+std::vector<std::string> verdict_lines(const ModelList& list) {
+    std::vector<std::string> lines;
+    if (list.folder.empty()) {
+        std::set<std::string> tasks, families;
+        for (const ListedModel& model : list.models) {
+            tasks.insert(model.task);
+            families.insert(model.family);
+        }
+        lines.push_back(
+            fmt::format("{} of {} for {}.", plural(list.models.size(), "model"),
+                        families.size() == 1 ? "1 family" : fmt::format("{} families", families.size()),
+                        plural(tasks.size(), "task")));
+    } else {
+        lines.push_back(folder_line(list));
+    }
+    add(lines, extremes_line(list));
+    return lines;
+}
+
+namespace {
+
+std::string error_line(std::string_view of, const ValidationGroup& group) {
+    const ErrorStatistics& e = group.errors;
+    return e.n == 0
+               ? std::string()
+               : fmt::format("{}: median error {}, 90 % of {} within {}, bias {}; {} lie in their 90 % "
+                             "interval.",
+                             of, format_percent(e.median_ape), plural(e.n, "measurement"),
+                             format_percent(e.p90_ape), signed_percent(e.bias), format_percent(e.coverage));
+}
+
+const ValidatedRow* worst_row(const Validation& validation) {
+    const ValidatedRow* worst = nullptr;
+    const auto distance = [](const ValidatedRow& row) {
+        return std::abs(std::log(row.prediction.predicted / row.measured.value));
+    };
+    for (const ValidatedRow& row : validation.rows)
+        if (row.prediction.ok() && (worst == nullptr || distance(row) > distance(*worst)))
+            worst = &row;
+    return worst;
+}
+
+} // namespace
+
+std::vector<std::string> verdict_lines(const ValidationAnswer& answer) {
+    const Validation& v = answer.validation;
+    std::vector<std::string> lines;
+    const bool trusted = v.trusted.all.errors.n > 0;
+    add(lines, trusted ? error_line(fmt::format("Rows of weight {:g} or more", kTrustedWeight), v.trusted.all)
+                       : error_line("All rows", v.every.all));
+    if (answer.left_out) {
+        add(lines, error_line("Networks left out of the fits", answer.left_out->without_model.trusted.all));
+        add(lines, error_line("Devices left out of the fits", answer.left_out->without_device.trusted.all));
+    }
+    const ValidatedRow* worst = worst_row(v);
+    if (worst == nullptr)
+        return {"None of these measurements could be estimated: the table says why."};
+    lines.push_back(fmt::format("Farthest off: {}, {} ({} estimated, {} measured).", worst->measured.id,
+                                signed_percent(worst->error()), format_number(worst->prediction.predicted),
+                                format_number(worst->measured.value)));
+    return lines;
+}
+
+} // namespace archsim

@@ -1,0 +1,35 @@
+#pragma once
+// The first lines of what lists and checks rather than compares: how much there is, what stands out in it,
+// and what it rests on.
+
+#include "archsim/report/hardware_list.hpp"
+#include "archsim/report/model_list.hpp"
+#include "archsim/report/validation_report.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// "168 devices: 50 GPU, 29 CPU, ...", the fastest and the widest of them, and the share of sourced numbers.
+std::vector<std::string> verdict_lines(const HardwareList& list);
+/// "H100: 1979 TOPS int8, 989 TFLOPS fp16, 80.0 GB at 3.35 TB/s, 700 W.", and what is assumed.
+std::vector<std::string> verdict_lines(const DeviceSheet& sheet);
+/// "tensorrt serves 20 devices and is the default of 18.", and what is assumed.
+std::vector<std::string> verdict_lines(const RuntimeSheet& sheet);
+/// "Sound: 168 devices and 40 software stacks, no findings."
+std::vector<std::string> verdict_lines(const HardwareCheck& check);
+/// "155 models of 31 tasks, from ... to ...", or how many files of a folder can be used.
+std::vector<std::string> verdict_lines(const ModelList& list);
+/// "Median error 7.7 % over 724 trusted measurements, ...", on left-out rows too, and the worst row.
+std::vector<std::string> verdict_lines(const ValidationAnswer& answer);
+
+/// The field "verdict" of a document: {"lines": [...]}.
+template <class Answer>
+nlohmann::ordered_json verdict_document(const Answer& answer) {
+    return {{"lines", verdict_lines(answer)}};
+}
+
+} // namespace archsim

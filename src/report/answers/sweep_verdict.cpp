@@ -1,0 +1,92 @@
+#include "report/answers/sweep_verdict.hpp"
+
+#include "report/blocks/metric_text.hpp"
+#include "report/blocks/number_format.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+std::string best_words(const Metric& m) {
+    return m.best.empty() ? "Best by " + m.noun : m.best;
+}
+
+/// The models in the order of their rows.
+std::vector<std::string> models_of(const SweepSummary& summary) {
+    std::vector<std::string> models;
+    for (const BestRows& winner : summary.winners)
+        for (const SweepRow& row : winner.rows())
+            if (std::find(models.begin(), models.end(), row.model) == models.end())
+                models.push_back(row.model);
+    return models;
+}
+
+/// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ."
+std::string model_line(const SweepSummary& summary, const std::string& model) {
+    std::string text;
+    std::optional<std::uint64_t> named;
+    for (const BestRows& winner : summary.winners)
+        for (const SweepRow& row : winner.rows()) {
+            if (row.model != model)
+                continue;
+            text += fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ", best_words(winner.metric()),
+                                named == row.point ? std::string("the same point")
+                                                   : point_label(row, summary.axes),
+                                format_value(winner.metric(), *row.value(winner.metric())));
+            named = named.value_or(row.point);
+        }
+    return text;
+}
+
+/// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
+std::string sensitivity_line(const SweepSummary& summary) {
+    const auto most = std::max_element(
+        summary.sensitivities.begin(), summary.sensitivities.end(),
+        [](const AxisSensitivity& a, const AxisSensitivity& b) { return a.swing() < b.swing(); });
+    if (most == summary.sensitivities.end() || most->own_value <= 0)
+        return "";
+    return fmt::format("{} depends most on {}: {} at {}, {} at {}.", summary.sensitivity_of->title,
+                       most->axis, format_value(*summary.sensitivity_of, most->low_value),
+                       factor_text(most->low_factor), format_value(*summary.sensitivity_of, most->high_value),
+                       factor_text(most->high_factor));
+}
+
+} // namespace
+
+std::string factor_text(double factor) {
+    return format_number(factor) + "x";
+}
+
+std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes) {
+    std::string text = row.hardware;
+    for (std::size_t i = 0; i < axes.size() && i < row.factors.size(); ++i)
+        if (row.factors[i] != 1)
+            text += fmt::format(", {} {}", axes[i].name, factor_text(row.factors[i]));
+    return fmt::format("{}, batch {}, {}", text, row.batch, row.executed);
+}
+
+std::vector<std::string> sweep_lines(const SweepSummary& summary) {
+    if (summary.estimated == 0)
+        return {fmt::format("None of {} points could be estimated.", summary.points)};
+    std::vector<std::string> lines;
+    const std::vector<std::string> models = models_of(summary);
+    for (const std::string& model : models)
+        lines.push_back(models.size() == 1 ? model_line(summary, model)
+                                           : fmt::format("{}: {}", model, model_line(summary, model)));
+    if (summary.sensitivity_of)
+        if (std::string line = sensitivity_line(summary); !line.empty())
+            lines.push_back(std::move(line));
+    std::string counts =
+        fmt::format("{} points, {} of them with an estimate", summary.points, summary.estimated);
+    if (summary.front)
+        counts += fmt::format("; {} on the Pareto front of {} and {}", summary.front->rows().size(),
+                              summary.front->first().noun, summary.front->second().noun);
+    lines.push_back(counts + ".");
+    return lines;
+}
+
+} // namespace archsim

@@ -1,0 +1,176 @@
+#include "report/render/text_table.hpp"
+
+#include "report/render/renderers.hpp"
+#include "report/render/text_width.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kGap = 2;        ///< between columns
+constexpr std::size_t kReadable = 36;  ///< a text is narrowed to this before a column is left out
+constexpr std::size_t kNarrowest = 12; ///< and to this where nothing can be left out
+
+std::size_t heading_width(const Column& column) {
+    const std::size_t unit = display_width(column.unit);
+    return std::max(display_width(column.heading), unit == 0 ? 0 : unit + 2);
+}
+
+std::size_t full_width(const Table& table, std::size_t column) {
+    std::size_t width = heading_width(table.columns[column]);
+    for (const auto& row : table.rows)
+        width = std::max(width, display_width(row[column].text));
+    return width;
+}
+
+std::size_t total_width(const std::vector<PlacedColumn>& placed) {
+    std::size_t sum = 0;
+    for (const PlacedColumn& column : placed)
+        sum += column.width + kGap;
+    return placed.empty() ? 0 : sum - kGap;
+}
+
+std::size_t longest_word(const Table& table, std::size_t column) {
+    std::size_t longest = 0;
+    for (const auto& row : table.rows) {
+        std::string_view text = row[column].text;
+        while (!text.empty()) {
+            const std::size_t end = std::min(text.find(' '), text.size());
+            longest = std::max(longest, display_width(text.substr(0, end)));
+            text.remove_prefix(std::min(end + 1, text.size()));
+        }
+    }
+    return longest;
+}
+
+/// Whether narrowing may take names apart, or breaks texts at their spaces alone.
+enum class Names : std::uint8_t { whole, broken };
+
+/// How narrow a column may become; numbers stay as they are.
+std::size_t floor_of(const Table& table, const PlacedColumn& placed, Names names) {
+    const Column& column = table.columns[placed.index];
+    if (column.align == Align::right)
+        return placed.width;
+    // About two lines at most, before a column is left out.
+    const std::size_t least = names == Names::broken ? kNarrowest
+                                                     : std::max({kReadable, longest_word(table, placed.index),
+                                                                 3 * full_width(table, placed.index) / 5});
+    return std::min(placed.width, std::max(least, heading_width(column)));
+}
+
+/// Takes what is too much from texts, always from the widest, so that long ones share the room.
+void narrow_texts(const Table& table, std::vector<PlacedColumn>& placed, std::size_t width, Names names) {
+    std::vector<std::size_t> floors;
+    for (const PlacedColumn& column : placed)
+        floors.push_back(floor_of(table, column, names));
+    const std::size_t total = total_width(placed);
+    for (std::size_t excess = total > width ? total - width : 0; excess > 0; --excess) {
+        std::optional<std::size_t> widest;
+        for (std::size_t c = 0; c < placed.size(); ++c)
+            if (placed[c].width > floors[c] && (!widest || placed[c].width > placed[*widest].width))
+                widest = c;
+        if (!widest)
+            return;
+        --placed[*widest].width;
+    }
+}
+
+/// Bytes of `text` that take at most `width` columns, and at least one character.
+std::size_t bytes_within(std::string_view text, std::size_t width) {
+    std::size_t at = 0, columns = 0;
+    while (at < text.size()) {
+        std::size_t end = at + 1;
+        while (end < text.size() && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+            ++end;
+        if (columns++ == width)
+            break;
+        at = end;
+    }
+    return at;
+}
+
+} // namespace
+
+std::vector<PlacedColumn> place_columns(const Table& table, std::size_t width) {
+    std::vector<PlacedColumn> placed;
+    for (std::size_t c = 0; c < table.columns.size(); ++c)
+        placed.push_back({c, full_width(table, c)});
+    const auto full = placed;
+    for (;;) {
+        narrow_texts(table, placed, width, Names::whole);
+        if (total_width(placed) <= width)
+            return placed;
+        const auto drop =
+            std::max_element(placed.begin(), placed.end(), [&](const PlacedColumn& a, const PlacedColumn& b) {
+                return table.columns[a.index].priority < table.columns[b.index].priority;
+            });
+        if (drop == placed.end() || table.columns[drop->index].priority == 0)
+            break;
+        placed.erase(drop);
+        for (PlacedColumn& column : placed)
+            column.width = full[column.index].width; // what the column left may widen the texts again
+    }
+    narrow_texts(table, placed, width, Names::broken);
+    return placed;
+}
+
+std::vector<std::string> break_cell(const std::string& text, std::size_t width) {
+    if (display_width(text) <= width)
+        return {text};
+    std::vector<std::string> lines;
+    for (const std::string& line : wrap(text, width)) {
+        std::string_view rest = line;
+        while (display_width(rest) > width) {
+            std::size_t end = bytes_within(rest, width);
+            if (const std::size_t joint = rest.substr(0, end).find_last_of("-/,_.:@");
+                joint != std::string_view::npos && joint >= end / 2)
+                end = joint + 1;
+            lines.emplace_back(rest.substr(0, end));
+            rest.remove_prefix(end);
+        }
+        lines.emplace_back(rest);
+    }
+    return lines;
+}
+
+std::string left_out_columns(const Table& table, const std::vector<PlacedColumn>& placed) {
+    const auto is_placed = [&](std::size_t c) {
+        return std::any_of(placed.begin(), placed.end(), [c](const PlacedColumn& p) { return p.index == c; });
+    };
+    std::string names;
+    for (std::size_t c = 0; c < table.columns.size(); ++c) {
+        const Column& column = table.columns[c];
+        if (is_placed(c))
+            continue;
+        const auto same = std::count_if(table.columns.begin(), table.columns.end(),
+                                        [&](const Column& other) { return other.heading == column.heading; });
+        names += (names.empty() ? "" : ", ") + column.heading;
+        if (same > 1 && !column.unit.empty())
+            names += " (" + column.unit + ")";
+    }
+    return names.empty() ? names : "(not shown at this width: " + names + ")";
+}
+
+std::vector<std::string> notes_of(const Table& table, const std::vector<PlacedColumn>& placed) {
+    std::vector<Column> shown;
+    for (const PlacedColumn& column : placed)
+        shown.push_back(table.columns[column.index]);
+    std::vector<std::string> lines;
+    for (const TableNote& note : table.notes)
+        if (explains_any(note, shown))
+            lines.push_back(note.text);
+    return lines;
+}
+
+bool explains_any(const TableNote& note, const std::vector<Column>& columns) {
+    return note.column.empty() || std::any_of(columns.begin(), columns.end(), [&](const Column& column) {
+               return column.key == note.column;
+           });
+}
+
+} // namespace archsim

@@ -1,0 +1,133 @@
+// What the tools print when nothing more is asked for: one screen, no wider than the terminal, the answer
+// first.
+
+#include "cli/workplace.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace {
+
+using namespace archsim::test;
+
+/// A question of every tool that takes a model, as short as it can be.
+const std::vector<std::string>& short_questions() {
+    static const std::vector<std::string> questions = {
+        "compare_models resnet50",
+        "compare_models resnet50 --deployment edge",
+        "compare_models resnet50 --deployment embedded",
+        "compare_architectures resnet50",
+        "explain_difference resnet50 --hardware H100 A100",
+        "analyze_comprehensive resnet50 --hardware A100",
+        "analyze_comprehensive resnet50 --hardware KPU-T64 --precision int8",
+        "analyze_graph_mapping resnet50 --hardware A100",
+        "analyze_batch resnet50 --hardware A100",
+        "check_budget resnet50 --hardware A100 --fail-on 'latency>5ms'",
+        "check_model resnet50 --hardware QRB5165",
+        "profile_graph resnet50",
+        "sweep_design_space resnet50 --hardware TPU-v4 --vary bandwidth=0.5x..4x:log8",
+        "serve_model llama-3-8b --hardware H100 --precision fp16 --rate 2 --requests 50"};
+    return questions;
+}
+
+std::size_t columns_of(std::string_view line) {
+    return static_cast<std::size_t>(std::count_if(
+        line.begin(), line.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+std::vector<std::string> printed(const Workplace& workplace, const std::string& command) {
+    const Said said = workplace.run(command + " --quiet");
+    CHECK(said.status == 0);
+    std::vector<std::string> lines;
+    std::istringstream stream(said.output);
+    for (std::string line; std::getline(stream, line);)
+        lines.push_back(line);
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("default answers fit 60 lines of 100 columns", "[cli][screen]") {
+    constexpr std::size_t kLines = 60, kColumns = 100;
+    const Workplace workplace;
+    for (const std::string& question : short_questions()) {
+        INFO(question);
+        const auto lines = printed(workplace, question);
+        CHECK(lines.size() > 8);
+        CHECK(lines.size() <= kLines);
+        for (const std::string& line : lines) {
+            INFO(line);
+            CHECK(columns_of(line) <= kColumns);
+        }
+    }
+}
+
+TEST_CASE("no answer is wider than its terminal, whatever the width", "[cli][screen]") {
+    const Workplace workplace;
+    for (const std::size_t width : {std::size_t{80}, std::size_t{160}})
+        for (const std::string& question : short_questions()) {
+            INFO(question << " at " << width);
+            for (const std::string& line :
+                 printed(workplace, question + " --width " + std::to_string(width))) {
+                INFO(line);
+                CHECK(columns_of(line) <= width);
+            }
+        }
+    for (const char* other :
+         {"list_hardware_mappers --width 80", "list_hardware_mappers --show H100 --width 80",
+          "discover_models --family resnet --width 80",
+          "validate_estimates --measurements my_board.csv --width 80"}) {
+        INFO(other);
+        for (const std::string& line : printed(workplace, other)) {
+            INFO(line);
+            CHECK(columns_of(line) <= 80);
+        }
+    }
+}
+
+TEST_CASE("--verbose unfolds what the screen leaves out", "[cli][screen]") {
+    const Workplace workplace;
+    for (const char* tool :
+         {"compare_models resnet50 --deployment edge", "analyze_graph_mapping resnet50 --hardware A100",
+          "analyze_comprehensive resnet50 --hardware A100"}) {
+        INFO(tool);
+        const std::string brief = workplace.run(tool).output,
+                          whole = workplace.run(std::string(tool) + " --verbose").output;
+        CHECK(whole.size() > 2 * brief.size());
+        for (const char* detail : {"Peak power", "(/fc/Gemm, Linear)", "alive at most"}) {
+            INFO(detail);
+            CHECK(brief.find(detail) == std::string::npos);
+            CHECK(whole.find(detail) != std::string::npos);
+        }
+    }
+}
+
+TEST_CASE("what lists and checks begins with a verdict, in every format", "[cli][screen]") {
+    const Workplace workplace;
+    for (const auto& [tool, words] :
+         {std::pair{"list_hardware_mappers", "devices: "},
+          {"list_hardware_mappers --show H100", "TOPS int8"},
+          {"list_hardware_mappers --show-runtime tensorrt", "tensorrt serves"},
+          {"list_hardware_mappers --check mychip.json", "Sound: "},
+          {"discover_models --family resnet", "Most work: "},
+          {"validate_estimates --measurements my_board.csv", "Farthest off: "},
+          {"sweep_design_space resnet18 --hardware A100 --vary clock=0.5x,1x", "Fastest: A100"}})
+        for (const char* format : {"text", "markdown", "html", "json"}) {
+            INFO(tool << " --format " << format);
+            const Said said = workplace.run(std::string(tool) + " --quiet --format " + format);
+            CHECK(said.status == 0);
+            const std::size_t at = said.output.find(words);
+            REQUIRE(at != std::string::npos);
+            if (std::string_view(format) == "json")
+                CHECK(said.output.rfind("\"lines\"", at) != std::string::npos);
+            else if (std::string_view(format) == "html")
+                CHECK(at < said.output.find("<td"));
+            else
+                CHECK(at < 900); // the title, and the verdict
+        }
+}

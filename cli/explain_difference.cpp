@@ -11,6 +11,7 @@ constexpr const char* kExamples = R"(  explain_difference resnet18 resnet34 --ha
   explain_difference resnet50 --hardware A100 --precision fp32 int8 --metric energy
   explain_difference resnet50 --hardware H100 --runtime tensorrt pytorch-eager --precision fp16
   explain_difference mobilenet_v2 --hardware KPU-T64@3W KPU-T64@6W
+  explain_difference llama-3-8b --hardware H100 --precision fp16 --prompt-tokens 512 4096 --generate-tokens 128
   explain_difference resnet18 resnet50 --hardware H100 A100 --output difference.html)";
 
 } // namespace

@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
+#include <tuple>
+
 namespace archsim::cli {
 
 namespace {
 
 constexpr std::int64_t kLargestBatch = 1 << 20;
+constexpr std::int64_t kMostTokens = 1 << 30;
 
 /// The value of one side, or the one that both share.
 template <class T>
@@ -34,6 +37,12 @@ void PairOptions::add_to(Flags& flags) {
                     "one or two of fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
         .expects(1, 2);
     flags.add_option("--batch-size", batches, "items per inference, once or twice").expects(1, 2);
+    flags
+        .add_option("--prompt-tokens", prompt_tokens,
+                    "language models: tokens of the prompt, once or twice; explains the whole answer")
+        .expects(1, 2);
+    flags.add_option("--generate-tokens", generate_tokens, "tokens of the answer, once or twice")
+        .expects(1, 2);
     flags.add_option("--runtime", runtimes, "software stack instead of the device's default, once or twice")
         .expects(1, 2);
     flags.add_flag("--strict-fp32", strict_fp32,
@@ -51,6 +60,17 @@ DifferenceSide PairOptions::side(std::size_t index) const {
     if (side.workload.batch < 1 || side.workload.batch > kLargestBatch)
         throw UsageError(
             fmt::format("--batch-size: {} is not between 1 and {}", side.workload.batch, kLargestBatch));
+    if (!prompt_tokens.empty() || !generate_tokens.empty()) {
+        Prompt& prompt = side.workload.prompt.emplace();
+        for (const auto& [flag, values, taken] :
+             {std::tuple("--prompt-tokens", &prompt_tokens, &prompt.tokens),
+              std::tuple("--generate-tokens", &generate_tokens, &prompt.generate)}) {
+            if (!values->empty())
+                *taken = of_side(*values, index);
+            if (*taken < 1 || *taken > kMostTokens)
+                throw UsageError(fmt::format("{}: {} is not between 1 and {}", flag, *taken, kMostTokens));
+        }
+    }
     for (const std::string& text : dims) {
         const auto comma = text.find(',');
         const auto equals = text.find('=');

@@ -53,9 +53,16 @@ void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& ou
     const auto in_a = kernels_of_operators(a, 0), in_b = kernels_of_operators(b, a.kernels.size());
     const auto pairs = align_operators(a.operators, b.operators);
     out.aligned += pairs.size();
-    for (const auto& [i, j] : pairs)
-        if (in_a[i] != std::size_t(-1) && in_b[j] != std::size_t(-1))
-            sets.join(in_a[i], in_b[j]);
+    std::vector<std::size_t> equal_operators(a.kernels.size() + b.kernels.size()); // by kernel
+    for (const auto& [i, j] : pairs) {
+        if (in_a[i] == std::size_t(-1) || in_b[j] == std::size_t(-1))
+            continue;
+        sets.join(in_a[i], in_b[j]);
+        if (a.operators[i].shape == b.operators[j].shape) {
+            ++equal_operators[in_a[i]];
+            ++equal_operators[in_b[j]];
+        }
+    }
     std::vector<std::size_t> region(a.kernels.size() + b.kernels.size(), std::size_t(-1));
     std::vector<double> largest;
     for (std::size_t k = 0; k < region.size(); ++k) {
@@ -68,7 +75,10 @@ void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& ou
             out.regions.back().part = part;
             out.regions.back().subgraphs.resize(2);
             out.regions.back().name = kernel.name;
+            out.unchanged.push_back(true);
         }
+        if (equal_operators[k] != kernel.operators.size())
+            out.unchanged[at] = false;
         CommonRegion& r = out.regions[at];
         r.subgraphs[first ? 0 : 1].push_back(static_cast<std::uint32_t>(first ? k : k - a.kernels.size()));
         if (kernel.time.operations > r.operations) {
@@ -79,6 +89,25 @@ void add_regions(const GraphPair& graphs, std::size_t part, AlignedEstimates& ou
 }
 
 } // namespace
+
+std::vector<bool> displaced_regions(const EstimateRecord& a, const EstimateRecord& b,
+                                    const AlignedEstimates& aligned) {
+    const bool same_place = a.hardware == b.hardware && a.stack == b.stack && a.precision == b.precision &&
+                            a.batch == b.batch && a.graphs.size() == b.graphs.size();
+    // Where everything computes the same, it is the device that changed.
+    if (!same_place ||
+        std::find(aligned.unchanged.begin(), aligned.unchanged.end(), false) == aligned.unchanged.end())
+        return {};
+    std::vector<bool> displaced = aligned.unchanged;
+    for (std::size_t r = 0; r < displaced.size(); ++r) {
+        const CommonRegion& region = aligned.regions[r];
+        const GraphPair& graphs = aligned.graphs[region.part];
+        displaced[r] = displaced[r] && graphs.a->peak == graphs.b->peak &&
+                       graphs.a->bandwidth == graphs.b->bandwidth && graphs.a->repeat == graphs.b->repeat &&
+                       region.subgraphs[0].size() == region.subgraphs[1].size();
+    }
+    return displaced;
+}
 
 AlignedEstimates align(const EstimateRecord& a, const EstimateRecord& b) {
     AlignedEstimates out;

@@ -23,6 +23,7 @@ const FactorInfo& info_of(Factor factor) {
         {"concurrency", "streams and pipelining", "1"},
         {"work", "work of the network", "op"},
         {"kernels", "kernels and layers started", "count"},
+        {"placement", "room on the chip that other blocks leave", "B"},
         {"operations", "operations executed", "op"},
         {"operation_energy", "energy per operation", "J/op"},
         {"control", "instructions and control", "J"},
@@ -166,6 +167,7 @@ std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, P
     out.difference = out.a_value - out.b_value;
     out.regions = sides.regions;
     splitter->split(sides, out, sums);
+    attribute_displacement(sides, sums);
     const double scale = std::max(std::abs(out.a_value), std::abs(out.b_value));
     double explained = 0;
     for (std::size_t f = 0; f < kFactorCount; ++f) {
@@ -205,9 +207,10 @@ std::optional<Attribution> attribute(const Result& a, const Result& b, const Met
         sides.graphs.push_back({&x.graphs[part], &y.graphs[part]});
     PartSums sums(regions.size());
     auto out = attribute(sides, metric, sums);
+    FactorInputs inputs_a(a, cost), inputs_b(b, cost);
     for (Contribution& c : out->contributions) {
-        c.a = input_of(a, c.factor, cost);
-        c.b = input_of(b, c.factor, cost);
+        c.a = inputs_a.of(c.factor);
+        c.b = inputs_b.of(c.factor);
     }
     return out;
 }

@@ -95,6 +95,8 @@ struct RegionView {
     Causes causes{};
 
     Change change() const {
+        if (causes[static_cast<std::size_t>(Factor::placement)] != 0)
+            return Change::displaced;
         if (region == nullptr || (!region->subgraphs[0].empty() && !region->subgraphs[1].empty()))
             return Change::kept;
         return region->subgraphs[1].empty() ? Change::added : Change::removed;
@@ -205,7 +207,8 @@ double input_in(const EstimateRecord& record, Factor factor, const Metric& metri
 } // namespace
 
 std::string_view name_of(Change change) {
-    static constexpr std::array<std::string_view, 3> kNames = {"kept", "added", "removed"};
+    static constexpr std::array<std::string_view, kChangeCount> kNames = {"kept", "added", "removed",
+                                                                          "displaced"};
     return kNames[static_cast<std::size_t>(change)];
 }
 
@@ -241,7 +244,8 @@ Difference explain_difference(EstimateRecord before, EstimateRecord after, const
     const EstimateRecord &old = out.sides[0], &now = out.sides[1];
     const AlignedEstimates aligned = align(now, old);
     PartSums sums(aligned.regions.size());
-    out.attribution = *attribute(Sides{now, old, aligned.graphs, aligned.regions}, metric, sums);
+    out.attribution = *attribute(
+        Sides{now, old, aligned.graphs, aligned.regions, displaced_regions(now, old, aligned)}, metric, sums);
     for (Contribution& c : out.attribution.contributions) {
         c.a.value = input_in(now, c.factor, metric);
         c.b.value = input_in(old, c.factor, metric);

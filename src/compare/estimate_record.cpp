@@ -42,9 +42,11 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     }
     for (std::size_t part = 0; part < result.parts.size(); ++part)
         record.graphs[part].name = result.parts[part].name;
-    if (detail == RecordDetail::all)
+    if (detail == RecordDetail::all) {
+        FactorInputs inputs(result, cost);
         for (std::size_t f = 0; f < kFactorCount; ++f)
-            record.inputs.push_back(input_of(result, static_cast<Factor>(f), cost).value);
+            record.inputs.push_back(inputs.of(static_cast<Factor>(f)).value);
+    }
     return record;
 }
 

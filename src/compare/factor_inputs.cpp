@@ -97,43 +97,6 @@ void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput&
     }
 }
 
-/// Sums of the factored model over all regions.
-struct Totals {
-    RegionTime sum;
-    double capacity = 0; ///< operations that the compute time had room for
-    double lanes = 0;    ///< compute, on-chip and memory time one after another
-    double fixed = 0, on_chip = 0, latency = 0;
-    double peak = 0, bandwidth = 0, clock = 1, concurrency = 1;
-};
-
-void add(const RegionTime& t, const DeviceTime& d, Totals& out) {
-    out.sum += t;
-    out.capacity += t.compute_s * d.peak * d.clock_ratio;
-    const double on_chip = t.on_chip_clocked_s / d.clock_ratio + t.on_chip_s;
-    out.on_chip += on_chip;
-    out.lanes += t.compute_s + on_chip + t.memory_s + t.weight_s;
-    out.fixed += t.fixed_clocked_s / d.clock_ratio + t.fixed_s;
-}
-
-Totals totals_of(const Result& result) {
-    Totals out;
-    const std::array<const Result*, 1> one = {&result};
-    const auto regions = common_regions(one);
-    const auto leaves = leaves_of(result);
-    for (std::size_t part = 0; part < leaves.size(); ++part) {
-        const GraphRecord graph = record_of_graph(*leaves[part].result, RecordDetail::numbers);
-        const DeviceTime d = time_model(graph, regions, 0, part, leaves[part].repeat);
-        for (const RegionTime& t : d.regions)
-            add(t, d, out);
-        add(d.network, d, out);
-        out.peak = d.peak;
-        out.bandwidth = d.bandwidth;
-        out.clock = d.clock_ratio / d.stretch;
-        out.concurrency = d.concurrency;
-    }
-    return out;
-}
-
 double share(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
@@ -152,8 +115,65 @@ void add_peak_sources(const Result& r, FactorInput& out) {
         out.sources.resize(kMostSources);
 }
 
-void fill_time(const Result& r, Factor factor, FactorInput& out) {
-    const Totals t = totals_of(r);
+void fill_bytes(const Result& r, FactorInput& out) {
+    for_each_mapping(r, [&](const Mapping& mapping, double repeat, const Result&) {
+        out.value += mapping.events[Event::dram_byte] * repeat / r.estimate.batch;
+    });
+    const MemoryLevel* largest = nullptr;
+    for (const MemoryLevel& level : r.device->memory)
+        if (level.capacity.known() && (!largest || level.capacity.value > largest->capacity.value))
+            largest = &level;
+    if (largest)
+        add_source(largest->name + " capacity per " + largest->scope_name, &largest->capacity, out);
+}
+
+} // namespace
+
+/// Sums of the factored model over all regions.
+struct FactorInputs::Totals {
+    RegionTime sum;
+    double capacity = 0; ///< operations that the compute time had room for
+    double lanes = 0;    ///< compute, on-chip and memory time one after another
+    double fixed = 0, on_chip = 0;
+    double peak = 0, bandwidth = 0, clock = 1, concurrency = 1;
+
+    void add(const RegionTime& t, const DeviceTime& d) {
+        sum += t;
+        capacity += t.compute_s * d.peak * d.clock_ratio;
+        const double paths = t.on_chip_clocked_s / d.clock_ratio + t.on_chip_s;
+        on_chip += paths;
+        lanes += t.compute_s + paths + t.memory_s + t.weight_s;
+        fixed += t.fixed_clocked_s / d.clock_ratio + t.fixed_s;
+    }
+};
+
+FactorInputs::FactorInputs(const Result& result, const CostOptions& cost) : result_(result), cost_(cost) {}
+FactorInputs::~FactorInputs() = default;
+
+const FactorInputs::Totals& FactorInputs::totals() {
+    if (totals_)
+        return *totals_;
+    totals_ = std::make_unique<Totals>();
+    const std::array<const Result*, 1> one = {&result_};
+    const auto regions = common_regions(one);
+    const auto leaves = leaves_of(result_);
+    for (std::size_t part = 0; part < leaves.size(); ++part) {
+        const GraphRecord graph = record_of_graph(*leaves[part].result, RecordDetail::numbers);
+        const DeviceTime d = time_model(graph, regions, 0, part, leaves[part].repeat);
+        for (const RegionTime& t : d.regions)
+            totals_->add(t, d);
+        totals_->add(d.network, d);
+        totals_->peak = d.peak;
+        totals_->bandwidth = d.bandwidth;
+        totals_->clock = d.clock_ratio / d.stretch;
+        totals_->concurrency = d.concurrency;
+    }
+    return *totals_;
+}
+
+void FactorInputs::fill_time(Factor factor, FactorInput& out) {
+    const Result& r = result_;
+    const Totals& t = totals();
     switch (factor) {
     case Factor::peak:
         out.value = t.peak;
@@ -205,22 +225,9 @@ void fill_time(const Result& r, Factor factor, FactorInput& out) {
     }
 }
 
-void fill_bytes(const Result& r, FactorInput& out) {
-    for_each_mapping(r, [&](const Mapping& mapping, double repeat, const Result&) {
-        out.value += mapping.events[Event::dram_byte] * repeat / r.estimate.batch;
-    });
-    const MemoryLevel* largest = nullptr;
-    for (const MemoryLevel& level : r.device->memory)
-        if (level.capacity.known() && (!largest || level.capacity.value > largest->capacity.value))
-            largest = &level;
-    if (largest)
-        add_source(largest->name + " capacity per " + largest->scope_name, &largest->capacity, out);
-}
-
-} // namespace
-
-FactorInput input_of(const Result& r, Factor factor, const CostOptions& options) {
+FactorInput FactorInputs::of(Factor factor) {
     FactorInput out;
+    const Result& r = result_;
     const auto priced = [&](bool price, std::initializer_list<Event> events) {
         out.value = price ? per_count(r, events) : counts(r, events);
         if (price)
@@ -231,7 +238,7 @@ FactorInput input_of(const Result& r, Factor factor, const CostOptions& options)
         fill_bytes(r, out);
         break;
     case Factor::host:
-        out.value = totals_of(r).sum.host_s;
+        out.value = totals().sum.host_s;
         for (Parameter p : {Parameter::fallback_switch, Parameter::fallback_operation_time})
             add_source(info_of(p).name, &r.machine->parameters.fact(p), out);
         break;
@@ -274,6 +281,7 @@ FactorInput input_of(const Result& r, Factor factor, const CostOptions& options)
         out.value = 1 / r.estimate.throughput_per_s;
         break;
     case Factor::weights:
+    case Factor::placement:
         out.value = r.estimate.memory.weight_bytes;
         break;
     case Factor::activations:
@@ -287,7 +295,7 @@ FactorInput input_of(const Result& r, Factor factor, const CostOptions& options)
         break;
     case Factor::device_price:
     case Factor::electricity: {
-        const Cost cost = cost_of(r, options);
+        const Cost cost = cost_of(r, cost_);
         const bool owned = cost.owned() && (!cost.cloud || *cost.owned() < *cost.cloud);
         const double electricity = owned ? *cost.electricity : 0;
         out.value = factor == Factor::electricity
@@ -300,7 +308,7 @@ FactorInput input_of(const Result& r, Factor factor, const CostOptions& options)
         break;
     }
     default:
-        fill_time(r, factor, out);
+        fill_time(factor, out);
         break;
     }
     return out;

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace archsim {
@@ -27,6 +28,16 @@ class PartSums {
     double total(Factor factor) const { return total_[static_cast<std::size_t>(factor)]; }
     const std::array<double, kFactorCount>& region(std::size_t region) const {
         return by_region_[region == kNetwork ? by_region_.size() - 1 : region];
+    }
+    /// Gives what `from` has of a region to `to`; its amount.
+    double move(std::size_t region, Factor from, Factor to) {
+        const double value = row(region)[static_cast<std::size_t>(from)];
+        if (value != 0) {
+            add(region, from, -value);
+            row(region)[static_cast<std::size_t>(from)] = 0; // without rounding
+            add(region, to, value);
+        }
+        return value;
     }
     void scale(double factor) {
         for (double& x : total_)
@@ -77,6 +88,9 @@ struct Sides {
     const EstimateRecord &a, &b;
     std::vector<GraphPair> graphs; ///< by CommonRegion::part
     const std::vector<CommonRegion>& regions;
+    /// By region: it computes the same on both sides in as many kernels, while others do not. Empty: none
+    /// does.
+    const std::vector<bool> displaced = {};
 };
 
 // Parts, one file each.
@@ -87,11 +101,30 @@ void attribute_time(const Sides& sides, TimeOf time, PartSums& sums);
 /// Energy of one inference; with `per_second` over the interval between inferences: power.
 void attribute_energy(const Sides& sides, bool per_second, PartSums& sums);
 
+/// What displaced regions cost more or less goes to Factor::placement, but for what clocks, prices and
+/// streams make of it.
+void attribute_displacement(const Sides& sides, PartSums& sums);
+
 /// The difference in a metric, by factor and by region, without inputs. Absent where one side has no value or
 /// the metric has no causes of its own.
 std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, PartSums& sums);
 
-/// Value and sources of a factor on one device.
-FactorInput input_of(const Result& result, Factor factor, const CostOptions& cost);
+/// Values and sources of factors on one device. What they share is summed once, when it is first asked for.
+class FactorInputs {
+  public:
+    /// Both must outlive it.
+    FactorInputs(const Result& result, const CostOptions& cost);
+    ~FactorInputs();
+    FactorInput of(Factor factor);
+
+  private:
+    struct Totals;
+    const Totals& totals();
+    void fill_time(Factor factor, FactorInput& out);
+
+    const Result& result_;
+    const CostOptions& cost_;
+    std::unique_ptr<Totals> totals_;
+};
 
 } // namespace archsim

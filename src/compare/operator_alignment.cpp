@@ -1,12 +1,16 @@
 // Alignment of two operator lists: longest common subsequence with weights. Ranges that are equal at both
 // ends are taken off first; what is too long for the table is cut at operators that occur once on either
-// side.
+// side. Types, shapes and names are compared millions of times: as numbers, one per distinct text.
 
 #include "archsim/compare/difference.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <string>
+#include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace archsim {
 
@@ -15,7 +19,14 @@ namespace {
 constexpr std::size_t kLargestTable = 16'000'000; ///< cells of one byte
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
-using Records = std::span<const OperatorRecord>;
+
+/// One operator, its texts as numbers.
+struct Token {
+    std::uint32_t type = 0, shape = 0, name = 0;
+    bool numbered = false;
+    auto operator<=>(const Token&) const = default;
+};
+using Records = std::span<const Token>;
 
 /// "Conv_12": what exporters number says where an operator stands, not which it is.
 bool is_numbered(const OperatorRecord& op) {
@@ -25,19 +36,29 @@ bool is_numbered(const OperatorRecord& op) {
     return rest.find_first_not_of("_0123456789") == std::string_view::npos;
 }
 
-bool same_name(const OperatorRecord& a, const OperatorRecord& b) {
-    return a.name == b.name && !is_numbered(a);
-}
+/// Numbers for texts, the same for both lists.
+class Texts {
+  public:
+    std::vector<Token> tokens(std::span<const OperatorRecord> list) {
+        std::vector<Token> out;
+        out.reserve(list.size());
+        for (const OperatorRecord& op : list)
+            out.push_back({number(op.type), number(op.shape), number(op.name), is_numbered(op)});
+        return out;
+    }
+
+  private:
+    std::uint32_t number(std::string_view text) {
+        return numbers_.try_emplace(text, static_cast<std::uint32_t>(numbers_.size())).first->second;
+    }
+    std::unordered_map<std::string_view, std::uint32_t> numbers_;
+};
 
 /// 0: never the same operator.
-int likeness(const OperatorRecord& a, const OperatorRecord& b) {
+int likeness(const Token& a, const Token& b) {
     if (a.type != b.type)
         return 0;
-    return 1 + (a.shape == b.shape ? 2 : 0) + (same_name(a, b) ? 3 : 0);
-}
-
-bool equal(const OperatorRecord& a, const OperatorRecord& b) {
-    return a.type == b.type && a.shape == b.shape && a.name == b.name;
+    return 1 + (a.shape == b.shape ? 2 : 0) + (a.name == b.name && !a.numbered ? 3 : 0);
 }
 
 /// The pairing of largest likeness that keeps the order.
@@ -80,20 +101,19 @@ Pairs anchors(Records a, Records b) {
         std::size_t in_a = 0, in_b = 0;
         std::uint32_t at_a = 0, at_b = 0;
     };
-    std::unordered_map<std::string, Places> places;
-    const auto key = [](const OperatorRecord& op) { return op.type + '\n' + op.shape + '\n' + op.name; };
+    std::map<Token, Places> places;
     for (std::uint32_t i = 0; i < a.size(); ++i) {
-        Places& p = places[key(a[i])];
+        Places& p = places[a[i]];
         ++p.in_a;
         p.at_a = i;
     }
     for (std::uint32_t j = 0; j < b.size(); ++j) {
-        Places& p = places[key(b[j])];
+        Places& p = places[b[j]];
         ++p.in_b;
         p.at_b = j;
     }
     Pairs once;
-    for (const auto& [name, p] : places)
+    for (const auto& [token, p] : places)
         if (p.in_a == 1 && p.in_b == 1)
             once.emplace_back(p.at_a, p.at_b);
     std::sort(once.begin(), once.end());
@@ -117,13 +137,13 @@ Pairs anchors(Records a, Records b) {
 }
 
 void align_range(Records a, Records b, std::uint32_t from_a, std::uint32_t from_b, Pairs& out) {
-    while (!a.empty() && !b.empty() && equal(a.front(), b.front())) {
+    while (!a.empty() && !b.empty() && a.front() == b.front()) {
         out.emplace_back(from_a++, from_b++);
         a = a.subspan(1);
         b = b.subspan(1);
     }
     Pairs end;
-    while (!a.empty() && !b.empty() && equal(a.back(), b.back())) {
+    while (!a.empty() && !b.empty() && a.back() == b.back()) {
         end.emplace_back(from_a + a.size() - 1, from_b + b.size() - 1);
         a = a.first(a.size() - 1);
         b = b.first(b.size() - 1);
@@ -144,7 +164,7 @@ void align_range(Records a, Records b, std::uint32_t from_a, std::uint32_t from_
                 between(at_a, at_b);
                 i = at_a;
                 j = at_b;
-                if (equal(a[i], b[j]))
+                if (a[i] == b[j])
                     out.emplace_back(from_a + i++, from_b + j++);
             }
             between(static_cast<std::uint32_t>(a.size()), static_cast<std::uint32_t>(b.size()));
@@ -158,13 +178,13 @@ void pair_moved(Records a, Records b, Pairs& pairs) {
     std::vector<bool> has_a(a.size()), has_b(b.size());
     for (const auto& [i, j] : pairs)
         has_a[i] = has_b[j] = true;
-    std::map<std::pair<std::string_view, std::string_view>, std::vector<std::uint32_t>> left;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> left;
     for (std::uint32_t j = 0; j < b.size(); ++j)
         if (!has_b[j])
             left[{b[j].type, b[j].name}].push_back(j);
     for (std::uint32_t i = 0; i < a.size(); ++i) {
         const auto found = left.find({a[i].type, a[i].name});
-        if (has_a[i] || found == left.end() || is_numbered(a[i]) || found->second.size() != 1)
+        if (has_a[i] || found == left.end() || a[i].numbered || found->second.size() != 1)
             continue;
         pairs.emplace_back(i, found->second.front());
         found->second.clear();
@@ -173,7 +193,7 @@ void pair_moved(Records a, Records b, Pairs& pairs) {
 }
 
 /// Which of two lists comes first whichever way round they are asked about.
-bool in_order(Records a, Records b) {
+bool in_order(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
     if (a.size() != b.size())
         return a.size() < b.size();
     for (std::size_t i = 0; i < a.size(); ++i)
@@ -186,13 +206,15 @@ bool in_order(Records a, Records b) {
 
 } // namespace
 
-Pairs align_operators(Records a, Records b) {
+Pairs align_operators(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
     Pairs pairs;
     const bool turned = !in_order(a, b);
     if (turned)
         std::swap(a, b);
-    align_range(a, b, 0, 0, pairs);
-    pair_moved(a, b, pairs);
+    Texts texts;
+    const std::vector<Token> x = texts.tokens(a), y = texts.tokens(b);
+    align_range(x, y, 0, 0, pairs);
+    pair_moved(x, y, pairs);
     if (turned) {
         for (auto& [i, j] : pairs)
             std::swap(i, j);

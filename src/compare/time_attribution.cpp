@@ -10,7 +10,10 @@
 #include "estimate/price.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstring>
 #include <limits>
+#include <map>
 
 namespace archsim {
 
@@ -140,21 +143,42 @@ struct Selection {
     }
 };
 
+/// Times of both sides, byte by byte: regions that are equal in them have equal parts.
+using RegionKey = std::array<std::uint64_t, 2 * sizeof(RegionTime) / sizeof(std::uint64_t)>;
+
+RegionKey key_of(const RegionTime& a, const RegionTime& b) {
+    static_assert(sizeof(RegionTime) == 15 * sizeof(double), "without padding, so that bytes tell");
+    RegionKey key;
+    std::memcpy(key.data(), &a, sizeof a);
+    std::memcpy(key.data() + key.size() / 2, &b, sizeof b);
+    return key;
+}
+
 class LeafAttribution {
   public:
     LeafAttribution(const DeviceTime& a, const DeviceTime& b, bool per_interval, PartSums& sums)
         : a_(a), b_(b), per_interval_(per_interval), sums_(sums) {}
 
     void run(const std::vector<std::size_t>& ids) {
+        // The layers of a network repeat: a region that is equal to one before is taken apart like it.
+        std::map<RegionKey, std::size_t> known;
         std::vector<RegionSides> sides;
-        sides.reserve(ids.size());
+        std::vector<double> times; ///< how often each occurs
+        std::vector<std::array<double, kFactorCount>> parts;
         for (std::size_t i = 0; i < ids.size(); ++i) {
-            sides.emplace_back(a_, b_, a_.regions[i], b_.regions[i]);
-            add_region(ids[i], a_.regions[i], b_.regions[i], sides.back());
+            const RegionTime &ra = a_.regions[i], &rb = b_.regions[i];
+            const auto [at, is_new] = known.try_emplace(key_of(ra, rb), sides.size());
+            if (is_new) {
+                sides.emplace_back(a_, b_, ra, rb);
+                times.push_back(0);
+                parts.push_back(parts_of(ra, rb, sides.back()));
+            }
+            times[at->second] += 1;
+            add(ids[i], parts[at->second]);
         }
-        add_region(kNetwork, a_.network, b_.network, RegionSides(a_, b_, a_.network, b_.network));
+        add(kNetwork, parts_of(a_.network, b_.network, RegionSides(a_, b_, a_.network, b_.network)));
         if (a_.prefetch || b_.prefetch)
-            add_stream(sides);
+            add_stream(sides, times);
     }
 
   private:
@@ -167,15 +191,23 @@ class LeafAttribution {
         return stretch * (per_interval_ ? concurrency : 1);
     }
 
-    void add_region(std::size_t id, const RegionTime& a, const RegionTime& b, const RegionSides& sides) {
+    void add(std::size_t id, const std::array<double, kFactorCount>& parts) {
+        for (std::size_t f = 0; f < kFactorCount; ++f)
+            if (parts[f] != 0)
+                sums_.add(id, static_cast<Factor>(f), parts[f]);
+    }
+
+    std::array<double, kFactorCount> parts_of(const RegionTime& a, const RegionTime& b,
+                                              const RegionSides& sides) const {
+        PartSums one(0);
         const Selection chosen(sides.different() | outer());
         add_function(
-            id, chosen.factors,
+            kNetwork, chosen.factors,
             [&](std::uint32_t mask) {
                 const std::uint32_t full = chosen.mask(mask);
                 return scale(full) * sides.at(full).body;
             },
-            sums_);
+            one);
         const Pair clocked{1 / a_.clock_ratio * a_.stretch, 1 / b_.clock_ratio * b_.stretch};
         const Pair stretch{a_.stretch, b_.stretch};
         const Pair concurrency{per_interval_ ? a_.concurrency : 1, per_interval_ ? b_.concurrency : 1};
@@ -183,7 +215,7 @@ class LeafAttribution {
             auto all = factors;
             all.emplace_back(Factor::power_limit, limit);
             all.emplace_back(Factor::concurrency, concurrency);
-            add_product(id, 1, all, sums_);
+            add_product(kNetwork, 1, all, one);
         };
         // Fixed time = starts x time per start.
         const Pair starts{a.starts, b.starts};
@@ -195,10 +227,12 @@ class LeafAttribution {
         started(a.fixed_clocked_s, b.fixed_clocked_s, clocked);
         started(a.fixed_s, b.fixed_s, stretch);
         product({{Factor::host, {a.host_s, b.host_s}}}, stretch);
+        return one.region(kNetwork);
     }
 
-    /// Weights streamed ahead that take longer than everything they hide behind.
-    void add_stream(const std::vector<RegionSides>& sides) {
+    /// Weights streamed ahead that take longer than everything they hide behind. Each of `sides` occurs
+    /// `times`.
+    void add_stream(const std::vector<RegionSides>& sides, const std::vector<double>& times) {
         std::uint32_t different = outer();
         for (const RegionSides& s : sides)
             different |= s.different();
@@ -208,10 +242,10 @@ class LeafAttribution {
             [&](std::uint32_t mask) {
                 const std::uint32_t full = chosen.mask(mask);
                 double body = 0, stream = 0;
-                for (const RegionSides& s : sides) {
-                    const auto t = s.at(full);
-                    body += t.body;
-                    stream += t.stream;
+                for (std::size_t i = 0; i < sides.size(); ++i) {
+                    const auto t = sides[i].at(full);
+                    body += times[i] * t.body;
+                    stream += times[i] * t.stream;
                 }
                 return scale(full) * std::max(0.0, stream - body);
             },

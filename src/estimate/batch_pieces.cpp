@@ -2,6 +2,7 @@
 
 #include "estimate/price.hpp"
 #include "estimate/several_chips.hpp"
+#include "map/network_mapper.hpp"
 #include "map/on_chip.hpp"
 
 #include <algorithm>
@@ -51,36 +52,21 @@ bool spills(const BatchSchedule& schedule, const NetworkWork& work, const Machin
            (moved < weights || weights <= room || moved > (weights + ends) * kNegligible);
 }
 
-/// Additive parts of time and energy, so that schedules can be summed subgraph by subgraph.
-struct Cost {
-    double body = 0, weights = 0, overhead = 0, dynamic_j = 0;
-    Cost& operator+=(const Cost& o) {
-        body += o.body;
-        weights += o.weights;
-        overhead += o.overhead;
-        dynamic_j += o.dynamic_j;
-        return *this;
-    }
-    friend Cost operator*(double f, const Cost& c) {
-        return {f * c.body, f * c.weights, f * c.overhead, f * c.dynamic_j};
-    }
-    friend Cost operator-(Cost a, const Cost& b) { return a += -1 * b; }
-};
-
 /// Chooses the cut between the pieces of one batch size and the whole of the next larger one.
 class Joiner {
+    using Cost = ScheduleCost;
+
   public:
-    Joiner(const Machine& machine, double clock_ratio, BatchLevel& larger, BatchInPieces& in_pieces)
-        : machine_(machine), static_w_(static_power_at(machine, clock_ratio)), clock_ratio_(clock_ratio),
-          prices_(machine, clock_ratio),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), batch_(*larger.work),
-          pieces_(in_pieces.pieces), whole_(larger.whole.schedule), before_(costs(pieces_, in_pieces.joules)),
-          behind_(costs(whole_, larger.joules)) {
+    Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces& in_pieces)
+        : machine_(clocked.machine), static_w_(clocked.static_w), clock_ratio_(clocked.clock_ratio),
+          prices_(clocked.prices), prefetch_(machine_.runtime->weight_prefetch == WeightPrefetch::network),
+          batch_(*larger.work), pieces_(in_pieces.pieces), whole_(larger.whole.schedule),
+          before_(costs(pieces_, in_pieces.joules)), behind_(costs(whole_, larger.joules)) {
         for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
-            if (machine.rate(resource) > 0)
+            if (machine_.rate(resource) > 0)
                 outside_ = resource;
-        if (machine.energy && machine.power_limit_w > static_w_)
-            dynamic_w_ = machine.power_limit_w - static_w_;
+        if (machine_.energy && machine_.power_limit_w > static_w_)
+            dynamic_w_ = machine_.power_limit_w - static_w_;
     }
 
     /// Number of subgraphs that run in pieces, the traffic over the cut counted. Without `inner` cuts, all or
@@ -103,7 +89,10 @@ class Joiner {
             }
             // Of equals, the whole batch.
             const double limit = fastest * (at == 0 ? 1 + kRounding : 1 - kRounding);
-            const auto better = [&](const Cost& c) { return joules(c) <= budget && seconds(c) <= limit; };
+            const auto better = [&](const Cost& c) {
+                const double time = seconds(c);
+                return c.dynamic_j + static_w_ * time <= budget && time <= limit;
+            };
             if (!better(total)) // traffic over the cut only adds
                 continue;
             Cost here = total;
@@ -132,16 +121,15 @@ class Joiner {
         return batch_.subgraphs[index].repeat * cost(mapping, prices_.total(mapping.events));
     }
     /// Of every subgraph.
-    std::vector<Cost> costs(const BatchSchedule& schedule, ScheduleJoules& known) const {
+    const std::vector<Cost>& costs(const BatchSchedule& schedule, ScheduleJoules& known) const {
         const std::vector<double>& joules = known.at(prices_, schedule);
-        std::vector<Cost> distinct, all;
-        distinct.reserve(schedule.mappings.size());
+        known.cost_of_mapping.resize(schedule.mappings.size());
         for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
-            distinct.push_back(cost(schedule.mappings[k], joules[k]));
-        all.reserve(schedule.which.size());
+            known.cost_of_mapping[k] = cost(schedule.mappings[k], joules[k]);
+        known.cost_of_subgraph.resize(schedule.which.size());
         for (std::size_t i = 0; i < schedule.which.size(); ++i)
-            all.push_back(batch_.subgraphs[i].repeat * distinct[schedule.which[i]]);
-        return all;
+            known.cost_of_subgraph[i] = batch_.subgraphs[i].repeat * known.cost_of_mapping[schedule.which[i]];
+        return known.cost_of_subgraph;
     }
     Cost fixed_cost(const NetworkMapping& network) const {
         return {0, 0, price_time(network.fixed, machine_, clock_ratio_, false).total,
@@ -173,12 +161,12 @@ class Joiner {
     const Machine& machine_;
     const double static_w_;
     const double clock_ratio_;
-    const EventPrices prices_;
+    const EventPrices& prices_;
     const bool prefetch_;
     const NetworkWork& batch_;
     const BatchSchedule& pieces_;
     const BatchSchedule& whole_;
-    const std::vector<Cost> before_, behind_; ///< of every subgraph, in pieces and whole
+    const std::vector<Cost>&before_, &behind_; ///< of every subgraph, in pieces and whole
     Resource outside_ = Resource::count_;
     double dynamic_w_ =
         std::numeric_limits<double>::infinity(); ///< what the limit leaves beside static power
@@ -263,17 +251,22 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     BatchSchedule whole;
     whole.which.resize(count);
     whole.pieces.assign(count, 1.0);
-    whole.mappings.reserve(distinct);
+    std::vector<std::uint32_t> firsts;
+    firsts.reserve(distinct);
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (!is_first(i)) {
-            whole.which[i] = whole.which[work.representatives[i]];
-            continue;
-        }
-        whole.which[i] = static_cast<std::uint32_t>(whole.mappings.size());
-        Mapping& mapping = whole.mappings.emplace_back();
-        mapper.map(work.subgraphs[i], work, machine, mapping);
-        add_collectives(work.subgraphs[i], machine, mapping);
+        whole.which[i] =
+            is_first(i) ? static_cast<std::uint32_t>(firsts.size()) : whole.which[work.representatives[i]];
+        if (is_first(i))
+            firsts.push_back(i);
     }
+    whole.mappings.resize(distinct);
+    if (const auto* at_once = dynamic_cast<const NetworkMapper*>(&mapper))
+        at_once->map_each(firsts, work, machine, whole.mappings);
+    else
+        for (std::size_t k = 0; k < distinct; ++k)
+            mapper.map(work.subgraphs[firsts[k]], work, machine, whole.mappings[k]);
+    for (std::size_t k = 0; k < distinct; ++k)
+        add_collectives(work.subgraphs[firsts[k]], machine, whole.mappings[k]);
     whole.network = mapper.map_network(work, machine);
     return whole;
 }
@@ -377,14 +370,16 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
     return *made.front();
 }
 
-const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
+namespace {
+
+const Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
     if (!level.smaller)
         return level.whole;
-    if (clock_ratio == 1 && level.at_full_clock)
+    if (machine.clock_ratio == 1 && level.at_full_clock)
         return *level.at_full_clock;
-    BatchInPieces& known = in_pieces(level, schedule_at(*level.smaller, machine, clock_ratio));
+    BatchInPieces& known = in_pieces(level, schedule_at(*level.smaller, machine));
     const BatchSchedule& whole = level.whole.schedule;
-    const Joiner joiner(machine, clock_ratio, level, known);
+    const Joiner joiner(machine, level, known);
     const std::size_t cut = joiner.cut(known.alike);
     const Scheduled* chosen = cut == 0 ? &level.whole : nullptr;
     for (const auto& [at, made] : known.by_cut)
@@ -395,9 +390,19 @@ const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double c
             std::make_unique<Scheduled>(with_events(join(known.pieces, whole, joiner, cut), *level.work));
         chosen = known.by_cut.emplace_back(cut, std::move(joined)).second.get();
     }
-    if (clock_ratio == 1)
+    if (machine.clock_ratio == 1)
         level.at_full_clock = chosen;
     return *chosen;
+}
+
+} // namespace
+
+const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
+    if (!level.smaller)
+        return level.whole;
+    if (clock_ratio == 1 && level.at_full_clock)
+        return *level.at_full_clock;
+    return schedule_at(level, ClockedMachine(machine, clock_ratio));
 }
 
 } // namespace archsim

@@ -8,12 +8,14 @@
 // What crosses the cut is written to memory and read back. Processors with caches run their batch whole, as
 // their libraries do: measured GPUs slow down where the batch leaves the L2.
 
+#include "estimate/intervals.hpp"
 #include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
 
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,11 +27,28 @@ struct Scheduled {
     EventCounts events;
 };
 
+/// Additive parts of time and energy, so that schedules can be summed subgraph by subgraph.
+struct ScheduleCost {
+    double body = 0, weights = 0, overhead = 0, dynamic_j = 0;
+    ScheduleCost& operator+=(const ScheduleCost& o) {
+        body += o.body;
+        weights += o.weights;
+        overhead += o.overhead;
+        dynamic_j += o.dynamic_j;
+        return *this;
+    }
+    friend ScheduleCost operator*(double f, const ScheduleCost& c) {
+        return {f * c.body, f * c.weights, f * c.overhead, f * c.dynamic_j};
+    }
+    friend ScheduleCost operator-(ScheduleCost a, const ScheduleCost& b) { return a += -1 * b; }
+};
+
 /// Joules of the mappings of a schedule at the prices that were asked for last: a sweep of rates asks for the
-/// same again and again.
+/// same again and again. With room for what the schedule costs at the rates of now.
 struct ScheduleJoules {
     std::optional<EventPrices> prices;
     std::vector<double> of_mapping;
+    std::vector<ScheduleCost> cost_of_mapping, cost_of_subgraph;
 
     const std::vector<double>& at(const EventPrices& asked, const BatchSchedule& schedule);
 };
@@ -53,6 +72,9 @@ struct BatchLevel {
     BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
     std::vector<std::unique_ptr<BatchInPieces>> in_pieces;
     const Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet
+    /// What the machine lacks for it: one sentence, empty where nothing; not asked for yet. Which rates there
+    /// are is of the machine's structure, as the counts are.
+    std::optional<std::string> missing;
 };
 
 /// Counts and schedules that estimates on one machine share, of works that still exist: a larger batch finds
@@ -67,12 +89,15 @@ class BatchCounts {
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
+    /// Of the intervals on this machine.
+    KnownWidths& widths() { return widths_; }
 
   private:
     BatchLevel* find(const NetworkWork& work) const;
 
     std::vector<std::unique_ptr<BatchLevel>> levels_;
     std::unique_ptr<BatchCounts> alone_;
+    KnownWidths widths_;
 };
 
 /// The fastest schedule at this clock that spends no more energy per item than the next smaller batch does,

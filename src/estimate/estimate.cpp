@@ -116,7 +116,7 @@ class SubgraphPricer {
         : schedule_(schedule), work_(work), machine_(machine),
           static_w_(static_power_at(machine, point.clock_ratio)), times_(point.times),
           cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
-          prices_(machine, point.clock_ratio, energy_scale), priced_(schedule.mappings.size()) {
+          prices_(point.prices.scaled(energy_scale)), priced_(schedule.mappings.size()) {
         double streamed = 0;
         for (std::size_t i = 0; i < schedule.which.size(); ++i)
             streamed += times_[schedule.which[i]].streamed_bytes * work.subgraphs[i].repeat;
@@ -214,7 +214,7 @@ void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, con
 /// Energy of one batch: counted events plus static power over the batch's share of busy time. No subgraph
 /// draws more than the part is allowed or able to: its regulator stretches it.
 void price_power(const Machine& machine, const OperatingPoint& point, Estimate& e) {
-    e.energy = price_energy(e.events, machine, point.clock_ratio, e.energy_scale);
+    e.energy = point.prices.scaled(e.energy_scale).of(e.events);
     e.energy.static_joules = machine.energy ? static_power_at(machine, point.clock_ratio) * point.interval_s
                                             : std::numeric_limits<double>::quiet_NaN();
     share_among_inferences(e);
@@ -263,9 +263,11 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     if (!admit(work, machine, options, e))
         return e;
     BatchLevel& level = counted.of(work, machine, options);
-    if (auto missing = missing_resource(level.whole.schedule, machine); !missing.empty()) {
+    if (!level.missing)
+        level.missing = missing_resource(level.whole.schedule, machine);
+    if (!level.missing->empty()) {
         e.status = Status::unsupported;
-        e.reason = missing;
+        e.reason = *level.missing;
         return e;
     }
     if (machine.energy && machine.power_limit_w > 0 && machine.static_power_w >= machine.power_limit_w) {
@@ -290,14 +292,14 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     e.power_limited = point.limited;
     e.latency_s = point.latency_s;
     e.throughput_per_s = work.batch / point.interval_s;
-    e.energy_scale = bounded_by_budget(machine, EventPrices(machine, point.clock_ratio).total(e.events),
-                                       point.interval_s, point.clock_ratio);
+    e.energy_scale =
+        bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
     price_subgraphs(schedule, work, machine, point, options, e);
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     e = on_chips(std::move(e), machine.chips);
-    add_intervals(machine, SpreadOf::latency, e);
+    add_intervals(machine, SpreadOf::latency, e, counted.widths());
     return e;
 }
 

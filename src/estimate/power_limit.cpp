@@ -62,8 +62,15 @@ class Solver {
     }
 
     /// Joules per batch without static power.
-    double dynamic_energy(double clock_ratio) const {
-        return EventPrices(machine_, clock_ratio).total(events_);
+    double dynamic_energy(double clock_ratio) { return prices(clock_ratio).total(events_); }
+
+    /// At that clock; those of the last one are kept.
+    const EventPrices& prices(double clock_ratio) {
+        if (clock_ratio != prices_at_) {
+            prices_ = EventPrices(machine_, clock_ratio);
+            prices_at_ = clock_ratio;
+        }
+        return prices_;
     }
 
     /// Of every mapping. Used last: the times are moved out.
@@ -143,6 +150,8 @@ class Solver {
     double priced_ = 0;             ///< the clock of these times; 0: none yet
     std::vector<SplitTimes> split_; ///< per mapping; empty: not needed yet
     Sums streamed_;                 ///< what no clock changes
+    EventPrices prices_;
+    double prices_at_ = 0; ///< the clock of these prices; 0: none yet
 };
 
 /// A clock with the power it takes, as a share of what the limit leaves for work.
@@ -256,6 +265,7 @@ OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& ev
     if (machine.efficient_clock && machine.energy)
         point = most_efficient(solver, machine, point);
     point.times = solver.take_times(point.clock_ratio);
+    point.prices = solver.prices(point.clock_ratio);
     return point;
 }
 

@@ -14,6 +14,7 @@ struct OperatingPoint {
     double interval_s = 0;  ///< time between finished batches when saturated; equals latency_s for one stream
     bool limited = false;
     std::vector<LaneTimes> times; ///< of every mapping at this clock
+    EventPrices prices = {};      ///< at this clock
 };
 
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest

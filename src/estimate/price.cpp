@@ -9,18 +9,20 @@
 
 namespace archsim {
 
+namespace {
+
+constexpr std::uint32_t bit(Resource r) {
+    return 1U << static_cast<unsigned>(r);
+}
+constexpr std::uint32_t kClocked = bit(Resource::matrix_cycles) | bit(Resource::vector_cycles) |
+                                   bit(Resource::special_cycles) | bit(Resource::overhead_cycles) |
+                                   bit(Resource::l1_bytes) | bit(Resource::l2_bytes);
+static_assert(static_cast<unsigned>(Resource::count_) <= 32);
+
+} // namespace
+
 bool scales_with_clock(Resource r) {
-    switch (r) {
-    case Resource::matrix_cycles:
-    case Resource::vector_cycles:
-    case Resource::special_cycles:
-    case Resource::overhead_cycles:
-    case Resource::l1_bytes:
-    case Resource::l2_bytes:
-        return true;
-    default:
-        return false;
-    }
+    return (kClocked & bit(r)) != 0;
 }
 
 LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
@@ -52,15 +54,26 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
     return result;
 }
 
-EventPrices::EventPrices(const Machine& machine, double clock_ratio, double scale) {
+EventPrices::EventPrices(const Machine& machine, double clock_ratio) {
     const EnergyTable* table = machine.energy.get();
     if (!table)
         return;
     const double voltage = table->voltage_factor(machine.rate(Resource::overhead_cycles) * clock_ratio);
     for (std::size_t e = 0; e < kEventCount; ++e)
-        joules_[e] = event_price(*table, static_cast<Event>(e), voltage) * scale;
+        joules_[e] = event_price(*table, static_cast<Event>(e), voltage);
     for (std::size_t p = 0; p < kPrecisionCount; ++p)
-        mac_joules_[p] = table->mac[p].value_or(0) * voltage * scale;
+        mac_joules_[p] = table->mac[p].value_or(0) * voltage;
+}
+
+EventPrices EventPrices::scaled(double factor) const {
+    EventPrices out = *this;
+    if (factor == 1)
+        return out;
+    for (double& price : out.joules_)
+        price *= factor;
+    for (double& price : out.mac_joules_)
+        price *= factor;
+    return out;
 }
 
 namespace {
@@ -94,7 +107,7 @@ double EventPrices::total(const EventCounts& events) const {
 
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio,
                              double scale) {
-    return EventPrices(machine, clock_ratio, scale).of(events);
+    return EventPrices(machine, clock_ratio).scaled(scale).of(events);
 }
 
 double static_power_at(const Machine& machine, double clock_ratio) {

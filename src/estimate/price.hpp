@@ -37,8 +37,11 @@ double static_power_at(const Machine& machine, double clock_ratio);
 /// Joules per event at one clock.
 class EventPrices {
   public:
-    /// `scale`: see Estimate::energy_scale.
-    EventPrices(const Machine& machine, double clock_ratio, double scale = 1);
+    /// Of nothing known.
+    EventPrices() = default;
+    EventPrices(const Machine& machine, double clock_ratio);
+    /// Every price times that, see Estimate::energy_scale.
+    EventPrices scaled(double factor) const;
     /// Joules of one event.
     double operator[](Event event) const { return joules_[static_cast<std::size_t>(event)]; }
     /// Joules of counted events, without static energy.
@@ -57,6 +60,16 @@ class EventPrices {
 /// times `clock_ratio`). Static energy is not included.
 EnergyBreakdown price_energy(const EventCounts& events, const Machine& machine, double clock_ratio,
                              double scale = 1);
+
+/// A machine at one clock, with what that clock decides looked up once.
+struct ClockedMachine {
+    ClockedMachine(const Machine& at, double ratio)
+        : machine(at), clock_ratio(ratio), static_w(static_power_at(at, ratio)), prices(at, ratio) {}
+    const Machine& machine;
+    double clock_ratio;
+    double static_w; ///< of one chip
+    EventPrices prices;
+};
 
 /// Joules of one event when core voltage makes dynamic energy `voltage` times nominal
 /// (EnergyTable::voltage_factor). Memory devices and links have supplies of their own.

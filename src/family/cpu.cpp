@@ -4,6 +4,7 @@
 #include "family/cpu_view.hpp"
 #include "family/table.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,13 +13,11 @@ namespace archsim {
 
 namespace {
 
-class CpuMapper final : public Mapper, public CountsOfStructure {
+class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
   public:
     std::string_view name() const override { return "cpu"; }
 
-    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
-             Mapping& out) const override {
-        const cpu::View view(machine, network);
+    void count(const cpu::View& view, const SubgraphWork& work, Mapping& out) const override {
         switch (work.kind) {
         case OpKind::free:
             return;

@@ -14,6 +14,7 @@ namespace {
 
 struct Tile {
     double m, n;
+    double per_m = 1 / m, per_n = 1 / n;
 };
 
 // Thread-block tiles that cuBLAS, cuDNN and CUTLASS ship (names of the kernels in the NeuSight traces).
@@ -36,7 +37,7 @@ double fourth(double x) {
 
 /// A tile, how many of them there are, and in how many parts each reduction runs.
 struct Candidate {
-    Tile tile{};
+    const Tile* tile = nullptr;
     double blocks = 0, split = 1, part_steps = 0;
     double cycles = 0, extra = 0, l2_bytes = 0;
     double multiply = 0, load = 0; ///< times, for comparison only
@@ -89,13 +90,16 @@ class Fastest {
     std::optional<double> time_ = std::numeric_limits<double>::infinity(); ///< none: not needed yet
 };
 
-} // namespace
-
-double wave_count(double blocks, double units, double rounding, bool overlapped) {
-    const double waves = blocks / units;
+double rounded_waves(double waves, double rounding, bool overlapped) {
     if (overlapped)
         return waves;
     return std::max(1.0, waves + rounding * (std::ceil(waves) - waves));
+}
+
+} // namespace
+
+double wave_count(double blocks, double units, double rounding, bool overlapped) {
+    return rounded_waves(blocks / units, rounding, overlapped);
 }
 
 TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
@@ -108,11 +112,10 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     const double result_bytes = result_elements * engine.output_bytes;
     Fastest fastest(engine.combine_exponent);
 
-    const auto consider = [&](const Tile& tile, double blocks, double split, double part_steps,
+    const auto consider = [&](const Tile& tile, double blocks, double split, double waves, double part_steps,
                               double operands) {
-        const double rounded =
-            wave_count(blocks * split, engine.units, engine.wave_rounding, engine.overlapped);
-        Candidate c{tile, blocks, split, part_steps};
+        const double rounded = rounded_waves(waves, engine.wave_rounding, engine.overlapped);
+        Candidate c{&tile, blocks, split, part_steps};
         c.cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
         // Partial results are single precision: written by every part, read once by the combining block.
         const double partials = split > 1 ? result_elements * split * 2 * 4.0 : 0;
@@ -123,30 +126,33 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         fastest.consider(c);
     };
 
+    // Sides of tiles and splits are powers of two: products with their reciprocals are exact, and shared.
+    const double rows_per_load = 1 / engine.operand_reuse, alone = 1 / engine.paired_units;
     for (const Tile& tile : kTiles) {
         if (tile.n < engine.smallest_n)
             continue;
-        const double above = std::ceil(shape.m / tile.m);
-        const double blocks = shape.groups * above * std::ceil(shape.n / tile.n);
+        const double above = std::ceil(shape.m * tile.per_m);
+        const double blocks = shape.groups * above * std::ceil(shape.n * tile.per_n);
         // Blocks above each other need the same columns.
-        const double columns = tile.n / std::min(engine.paired_units, above);
+        const double columns = tile.n * (above < engine.paired_units ? 1 / above : alone);
         const double operands =
-            blocks * (tile.m / engine.operand_reuse + columns) * steps * step * engine.operand_bytes;
-        consider(tile, blocks, 1, steps, operands);
+            blocks * (tile.m * rows_per_load + columns) * steps * step * engine.operand_bytes;
+        const double waves = blocks / engine.units;
+        consider(tile, blocks, 1, waves, steps, operands);
         if (engine.split_cycles < 0)
             continue;
         for (double split : kSplits) {
             if (blocks * split >= 2 * engine.units || steps < split * kLeastSteps)
                 break;
-            consider(tile, blocks, split, std::ceil(steps / split), operands);
+            consider(tile, blocks, split, waves * split, std::ceil(steps / split), operands);
         }
     }
     TileChoice choice;
     if (std::isinf(fastest.time()))
         return choice;
     const Candidate& best = fastest.best();
-    choice.tile_m = static_cast<std::uint16_t>(best.tile.m);
-    choice.tile_n = static_cast<std::uint16_t>(best.tile.n);
+    choice.tile_m = static_cast<std::uint16_t>(best.tile->m);
+    choice.tile_n = static_cast<std::uint16_t>(best.tile->n);
     choice.tile_k = static_cast<std::uint16_t>(step);
     choice.split = static_cast<std::uint16_t>(best.split);
     choice.cycles = best.cycles;
@@ -154,7 +160,7 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     choice.l2_bytes = best.l2_bytes;
     choice.waves = best.blocks * best.split / engine.units;
     choice.units_used = std::min(engine.units, best.blocks * best.split);
-    choice.padded_macs = best.blocks * best.split * best.tile.m * best.tile.n * best.part_steps * step;
+    choice.padded_macs = best.blocks * best.split * best.tile->m * best.tile->n * best.part_steps * step;
     return choice;
 }
 

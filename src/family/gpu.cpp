@@ -3,6 +3,7 @@
 #include "family/gpu_view.hpp"
 #include "family/table.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <array>
 
@@ -18,13 +19,11 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
 };
 
-class GpuMapper final : public Mapper, public CountsOfStructure {
+class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
   public:
     std::string_view name() const override { return "gpu"; }
 
-    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
-             Mapping& out) const override {
-        const gpu::View view(machine, network);
+    void count(const gpu::View& view, const SubgraphWork& work, Mapping& out) const override {
         switch (work.kind) {
         case OpKind::free:
             return;

@@ -46,6 +46,7 @@ View::View(const Machine& m, const NetworkWork& n)
     special_per_cycle = special_rate(*m.device) * m.active_fraction;
     if (special_per_cycle <= 0)
         special_per_cycle = vector_fp32 * kSpecialShare;
+    paired_units = std::max(1.0, family_number(*m.device, "paired_multiprocessors").value_or(1));
     resident_bytes_ = param(Parameter::resident_fraction, 0) * last_cache_bytes(*m.device);
     if (param(Parameter::half_accumulation, 0) > 0)
         half_gain_ = std::max(1.0, family_number(*m.device, "half_accumulation_rate").value_or(1));
@@ -88,7 +89,7 @@ GemmEngine View::gemm_engine(const MultiplyEngine& engine, Precision precision) 
     g.output_bytes = bytes_of(precision);
     g.efficiency = engine.efficiency;
     if (engine.matrix)
-        g.paired_units = std::max(1.0, family_number(*machine.device, "paired_multiprocessors").value_or(1));
+        g.paired_units = paired_units;
     g.l2_bytes_per_cycle = l2_per_cycle;
     g.wave_rounding = param(Parameter::wave_rounding, 1);
     g.overlapped = overlapped;

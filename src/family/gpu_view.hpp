@@ -1,5 +1,5 @@
 #pragma once
-// What the GPU formulas need of a machine, looked up once per subgraph. Private to the GPU mapper.
+// What the GPU formulas need of a machine, looked up once per network. Private to the GPU mapper.
 
 #include "archsim/map/mapper.hpp"
 #include "family/gemm_tiles.hpp"
@@ -27,6 +27,7 @@ class View {
     double special_per_cycle = 0; ///< exponentials, divisions, roots per cycle, whole device
     double l2_per_cycle = 0;      ///< bytes per cycle; 0 = unknown, never limits
     double dram_per_cycle = 0;
+    double paired_units = 1; ///< multiprocessors whose matrix engines share an operand
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
     /// What multiplies in `precision`: the matrix engine where it has the format, else the vector engine.

@@ -1,6 +1,7 @@
 #include "family/kpu_schedule.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace archsim::kpu {
@@ -56,16 +57,17 @@ struct Share {
     double blocks = 1, steps = 1, fill = 0;
 };
 
+using Shares = std::array<Share, Fabric::kMaxClasses>;
+
 /// Deals the work out over the kinds in `mask` so that all finish together, in whole blocks of the slowest
 /// kind; 0 cycles when the mask holds none.
-template <class ShareOf>
-Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, ShareOf share_of) {
+Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, const Shares& shares) {
     Schedule s;
     double rate = 0, longest = 0, fill = 0, tiles = 0, fewest = 0;
     for (std::size_t i = 0; i < fabric.class_count; ++i) {
         if (!(mask & 1u << i))
             continue;
-        const Share share = share_of(fabric.classes[i]);
+        const Share& share = shares[i];
         rate += fabric.classes[i].count / (share.blocks * share.steps);
         longest = std::max(longest, share.steps);
         fill = std::max(fill, share.fill);
@@ -84,8 +86,11 @@ Schedule deal(const Fabric& fabric, unsigned mask, bool whole_blocks, ShareOf sh
 template <class ShareOf>
 Schedule best_mix(const Fabric& fabric, bool whole_blocks, ShareOf share_of, unsigned& best_mask) {
     Schedule best;
+    Shares shares;
+    for (std::size_t i = 0; i < fabric.class_count; ++i)
+        shares[i] = share_of(fabric.classes[i]);
     for (unsigned mask = 1; mask < 1u << fabric.class_count; ++mask) {
-        const Schedule s = deal(fabric, mask, whole_blocks, share_of);
+        const Schedule s = deal(fabric, mask, whole_blocks, shares);
         if (best.cycles == 0 || s.cycles < best.cycles) {
             best = s;
             best_mask = mask;

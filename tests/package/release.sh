@@ -32,6 +32,7 @@ wheel=$(only '*.whl')
 python3 "$here/check_sbom.py" "$folder" || fail "see above"
 
 "$here/bare_root.sh" "$package" "$cache"
+"$here/workflow.sh" "$package" "$cache"
 
 # The tarball, where there is nothing but the C library, not even a shell, and an empty environment.
 in_empty() { env --ignore-environment "$(command -v chroot)" "$scratch/empty" "$@"; }

@@ -6,6 +6,7 @@
 #include "cli/workplace.hpp"
 #include "import/model_maker.hpp"
 #include "laws/laws.hpp"
+#include "support/trace_check.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -13,35 +14,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 using namespace archsim;
 
 namespace {
 
-/// Checks the form of trace events and returns where the schedule of the first chip ends, in seconds.
+/// Where the schedule of the first chip ends, in seconds.
 double end_of_trace(const nlohmann::json& trace) {
+    CHECK(test::trace_faults(trace) == std::vector<std::string>{});
     double end = 0;
-    std::map<std::pair<int, int>, double> last; // within a thread slices follow or nest
-    for (const auto& event : trace.at("traceEvents")) {
-        const std::string phase = event.at("ph");
-        REQUIRE((phase == "X" || phase == "M"));
-        REQUIRE(event.at("pid").is_number_integer());
-        REQUIRE(event.at("tid").is_number_integer());
-        REQUIRE(event.at("name").is_string());
-        if (phase == "M")
-            continue;
-        const double start = event.at("ts"), duration = event.at("dur");
-        REQUIRE(start >= 0);
-        REQUIRE(duration > 0);
-        double& before = last[{event.at("pid"), event.at("tid")}];
-        CHECK(start >= before * (1 - 1e-9) - 1e-6);
-        before = start;
-        if (event.at("pid") == 1 && event.at("tid") == 1)
-            end = std::max(end, (start + duration) / 1e6);
-    }
+    for (const auto& event : trace.at("traceEvents"))
+        if (event.at("ph") == "X" && event.at("pid") == 1 && event.at("tid") == 1)
+            end = std::max(end, (event.at("ts").get<double>() + event.at("dur").get<double>()) / 1e6);
     return end;
 }
+
+constexpr double kNanosecond = 1e-9; ///< what a trace resolves
 
 } // namespace
 
@@ -54,7 +42,7 @@ TEST_CASE("a trace is as long as the latency, on every kind of device", "[trace]
             if (!r.ok())
                 continue;
             const auto trace = nlohmann::json::parse(to_trace(r));
-            CHECK(end_of_trace(trace) == Approx(r.estimate.latency_s).epsilon(1e-6));
+            CHECK(end_of_trace(trace) == Approx(r.estimate.latency_s).margin(kNanosecond));
             ++traced;
         }
     CHECK(traced >= 8);
@@ -66,9 +54,38 @@ TEST_CASE("a trace is as long as the latency, on every kind of device", "[trace]
         laws::session().estimate({.model = laws::session().load("t5-small")}, "H100", conditions);
     REQUIRE(parts.ok());
     const auto trace = nlohmann::json::parse(to_trace(parts));
-    CHECK(end_of_trace(trace) == Approx(parts.estimate.latency_s).epsilon(1e-6));
+    CHECK(end_of_trace(trace) == Approx(parts.estimate.latency_s).margin(kNanosecond));
     CHECK(std::any_of(trace["traceEvents"].begin(), trace["traceEvents"].end(),
                       [](const auto& event) { return event["pid"] == 2; }));
+}
+
+TEST_CASE("the checker of traces finds what viewers stumble over", "[trace]") {
+    const auto faults_of = [](const char* events) {
+        return test::trace_faults(
+                   nlohmann::json::parse(std::string(R"({"displayTimeUnit":"ns","traceEvents":)") + events +
+                                         "}"))
+            .size();
+    };
+    const std::string slice = R"({"name":"a","ph":"X","pid":1,"tid":1,"ts":1,"dur":2})";
+    CHECK(faults_of(("[" + slice + "]").c_str()) == 0);
+    // Behind it, inside it, on another thread; half inside, by a nanosecond too.
+    for (const auto& [other, faults] :
+         {std::pair(R"({"name":"b","ph":"X","pid":1,"tid":1,"ts":3,"dur":2})", 0),
+          {R"({"name":"b","ph":"X","pid":1,"tid":1,"ts":1,"dur":1})", 0},
+          {R"({"name":"b","ph":"X","pid":1,"tid":2,"ts":2,"dur":2})", 0},
+          {R"({"name":"b","ph":"X","pid":1,"tid":1,"ts":2,"dur":2})", 1},
+          {R"({"name":"b","ph":"X","pid":1,"tid":1,"ts":2.999,"dur":2})", 1},
+          {R"({"name":"b","ph":"X","pid":1,"tid":1,"ts":0.5,"dur":1})", 1},
+          {R"({"name":"b","ph":"X","pid":1,"tid":1,"dur":1})", 1},
+          {R"({"name":"b","ph":"X","pid":1,"tid":1,"ts":4,"dur":-1})", 1},
+          {R"({"name":"b","ph":"Y","pid":1,"tid":1,"ts":4})", 1},
+          {R"({"name":"b","ph":"X","pid":"one","tid":1,"ts":4,"dur":1})", 1},
+          {R"({"name":"thread_name","ph":"M","pid":1,"tid":1,"args":{"name":"x"}})", 0},
+          {R"({"name":"thread_name","ph":"M","pid":1,"tid":1,"args":{}})", 1},
+          {R"({"name":"nothing_known","ph":"M","pid":1,"tid":1,"args":{}})", 1}}) {
+        CAPTURE(other);
+        CHECK(faults_of(("[" + slice + "," + other + "]").c_str()) == static_cast<std::size_t>(faults));
+    }
 }
 
 TEST_CASE("a copy with notes is a valid model without weights", "[annotate]") {

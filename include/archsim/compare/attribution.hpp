@@ -34,6 +34,7 @@ enum class Factor : std::uint8_t {
     concurrency,     ///< time between finished items over latency: streams, cores, pipelining
     work,            ///< useful operations of the network: differ between models, batches and sizes
     kernels,         ///< kernels and layers started: fusion, added and removed blocks
+    placement, ///< room on the chip that other, changed blocks leave: what these same kernels cost there
     // energy
     operations,       ///< arithmetic operations executed
     operation_energy, ///< joules per operation

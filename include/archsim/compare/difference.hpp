@@ -24,8 +24,10 @@ namespace archsim {
 ARCHSIM_API std::vector<std::pair<std::uint32_t, std::uint32_t>>
 align_operators(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b);
 
-/// What became of a piece of the network.
-enum class Change : std::uint8_t { kept, added, removed };
+/// What became of a piece of the network. A displaced one computes what it did, and costs another time or
+/// energy only because added, removed or changed blocks leave it more or less room on the chip.
+enum class Change : std::uint8_t { kept, added, removed, displaced };
+inline constexpr std::size_t kChangeCount = 4;
 ARCHSIM_API std::string_view name_of(Change change);
 
 /// A sum of parts of the difference, with both sides of what it is about. Whole batch, all repeats.
@@ -56,14 +58,14 @@ struct BlockDifference {
 
 /// A difference taken apart.
 struct Difference {
-    std::array<EstimateRecord, 2> sides;    ///< before, after
-    Attribution attribution;                ///< of after (a) against before (b)
-    bool overlapping = false;               ///< the 90 % intervals of the two values
-    std::array<std::size_t, 2> operators{}; ///< with work
-    std::size_t aligned = 0;                ///< operators that both have
-    std::array<double, 3> by_change{};      ///< by Change: part of kernels that both have, added, removed
-    std::vector<ClassDifference> classes;   ///< largest part first; empty for memory, power and cost
-    std::vector<BlockDifference> blocks;    ///< likewise
+    std::array<EstimateRecord, 2> sides;          ///< before, after
+    Attribution attribution;                      ///< of after (a) against before (b)
+    bool overlapping = false;                     ///< the 90 % intervals of the two values
+    std::array<std::size_t, 2> operators{};       ///< with work
+    std::size_t aligned = 0;                      ///< operators that both have
+    std::array<double, kChangeCount> by_change{}; ///< by Change: part of these kernels
+    std::vector<ClassDifference> classes;         ///< largest part first; empty for memory, power and cost
+    std::vector<BlockDifference> blocks;          ///< likewise
 };
 
 /// The block that an operator lies in, by its name: "/layer1/layer1.0/conv1/Conv" is in "layer1.0"; empty

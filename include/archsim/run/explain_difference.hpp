@@ -12,7 +12,7 @@
 
 namespace archsim {
 
-/// What one side is estimated for.
+/// What one side is estimated for. With a prompt the whole answer: the pass over the prompt and the steps.
 struct DifferenceSide {
     std::string model; ///< catalogue name or path
     std::string hardware;

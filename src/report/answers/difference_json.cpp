@@ -63,7 +63,7 @@ nlohmann::ordered_json difference_json(const Difference& d) {
                                  {"before_input", finite(c.b.value)},
                                  {"after_input", finite(c.a.value)},
                                  {"input_unit", info_of(c.factor).unit}});
-    for (const Change change : {Change::kept, Change::added, Change::removed})
+    for (const Change change : {Change::kept, Change::added, Change::removed, Change::displaced})
         out["by_change"][std::string(name_of(change))] = d.by_change[static_cast<std::size_t>(change)];
     for (const ClassDifference& c : d.classes) {
         Json row = {{"class", c.kind}};

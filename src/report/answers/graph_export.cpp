@@ -20,7 +20,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMicro = 1e6; ///< trace events count in microseconds
+constexpr double kMicro = 1e6; ///< node data count in microseconds
+constexpr double kNano = 1e9, kNanoPerMicro = 1e3;
 
 bool has_work(const Operator& op) {
     return !op.folded && op.work.kind != OpKind::free;
@@ -38,14 +39,17 @@ class Trace {
         for (std::size_t t = 0; t < kTracks.size(); ++t)
             add_name("thread_name", chip, static_cast<int>(t) + 1, std::string(kTracks[t]));
     }
-    void add(int chip, Track track, const std::string& name, double start, double seconds,
+    /// Viewers count in nanoseconds and drop slices of a thread that neither follow each other nor nest: both
+    /// ends are rounded, so that what touches before does so after. Events state microseconds.
+    void add(int chip, Track track, const std::string& name, double start, double end,
              Json args = Json::object()) {
-        if (!(seconds > 0))
+        const double from = std::round(start * kNano), to = std::round(end * kNano);
+        if (!(to > from))
             return;
         events_.push_back({{"name", name},
                            {"ph", "X"},
-                           {"ts", start * kMicro},
-                           {"dur", seconds * kMicro},
+                           {"ts", from / kNanoPerMicro},
+                           {"dur", (to - from) / kNanoPerMicro},
                            {"pid", chip},
                            {"tid", static_cast<int>(track)},
                            {"args", std::move(args)}});
@@ -72,33 +76,32 @@ Json kernel_arguments(const SubgraphEstimate& s, const Result& leaf) {
             {"scheme", s.mapping.allocation.scheme}};
 }
 
-/// One execution of a graph from `start` on; where it ends.
-double add_graph(const Result& leaf, int chip, double start, Trace& trace) {
+/// One execution of a graph from `start` on.
+void add_graph(const Result& leaf, int chip, double start, Trace& trace) {
     const Estimate& e = leaf.estimate;
     double at = start;
     const double network = std::max(0.0, e.network_s);
-    trace.add(chip, Track::schedule, "fixed cost of the inference", at, network);
-    trace.add(chip, Track::fixed_cost, "fixed cost of the inference", at, network);
+    trace.add(chip, Track::schedule, "fixed cost of the inference", at, at + network);
+    trace.add(chip, Track::fixed_cost, "fixed cost of the inference", at, at + network);
     at += network;
     for (const SubgraphEstimate& s : e.subgraphs) {
         const std::string& name = leaf.partition->subgraphs[s.index].name;
-        trace.add(chip, Track::schedule, name, at, s.latency_s, kernel_arguments(s, leaf));
+        const double end = at + s.latency_s;
+        trace.add(chip, Track::schedule, name, at, end, kernel_arguments(s, leaf));
         const auto lane = [&](Lane l) { return s.lane_s[static_cast<std::size_t>(l)]; };
-        const double fixed = std::min(lane(Lane::overhead), s.latency_s);
-        trace.add(chip, Track::fixed_cost, name, at, fixed);
+        const double started = std::min(at + lane(Lane::overhead), end);
+        trace.add(chip, Track::fixed_cost, name, at, started);
         // Lanes overlap imperfectly: each is as long as alone, and none outlasts its kernel.
         for (const auto& [track, l] : {std::pair(Track::compute, Lane::compute),
                                        {Track::on_chip, Lane::on_chip},
                                        {Track::memory, Lane::memory}})
-            trace.add(chip, track, name, at + fixed, std::min(lane(l), s.latency_s - fixed));
-        at += s.latency_s;
+            trace.add(chip, track, name, started, std::min(started + lane(l), end));
+        at = end;
     }
     const double rest = start + e.latency_s - at;
     if (rest > 1e-9 * e.latency_s) {
-        trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, rest);
-        at += rest;
+        trace.add(chip, Track::schedule, "weights that stream longer than kernels run", at, at + rest);
     }
-    return at;
 }
 
 } // namespace
@@ -164,7 +167,7 @@ std::string to_trace(const Result& result) {
             if (leaf.repeat != 1) // all of them as one slice, the first in detail
                 trace.add(chip, Track::schedule,
                           fmt::format("{:g} x {}", leaf.repeat, leaf.result->model->name), at,
-                          leaf.repeat * leaf.result->estimate.latency_s);
+                          at + leaf.repeat * leaf.result->estimate.latency_s);
             add_graph(*leaf.result, chip, at, trace);
             at += leaf.repeat * leaf.result->estimate.latency_s;
         }

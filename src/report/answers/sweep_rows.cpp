@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <charconv>
 #include <iterator>
 
 namespace archsim {
@@ -48,26 +50,50 @@ const Measure* measure_at(const SweepRow& row, const RowNumber& number) {
     return there ? &*row.measures[number.metric] : nullptr;
 }
 
-void append_csv(const SweepRow& r, const std::vector<RowNumber>& numbers, std::string& text) {
-    fmt::format_to(std::back_inserter(text), "{},{},{},{},{},{},{}", r.point, csv_field(r.model),
-                   csv_field(r.hardware), csv_field(r.runtime), r.precision, r.executed, r.batch);
-    for (const double factor : r.factors) {
+/// Rows as lines of CSV. Neighbours are of one model, device and format: these columns are made once for
+/// them.
+class CsvWriter {
+  public:
+    explicit CsvWriter(const std::vector<RowNumber>& numbers) : numbers_(numbers) {}
+
+    void append(const SweepRow& r, std::string& text) {
+        std::array<char, 24> digits; // 20 of 64 bits fit
+        text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), r.point).ptr);
+        text += case_of(r);
+        for (const double factor : r.factors) {
+            text += ',';
+            append_short_number(factor, text);
+        }
         text += ',';
-        append_short_number(factor, text);
-    }
-    text += ',';
-    text += name_of(r.status);
-    for (const RowNumber& number : numbers) {
+        text += name_of(r.status);
+        for (const RowNumber& number : numbers_) {
+            text += ',';
+            if (const Measure* measure = measure_at(r, number))
+                append_short_number(number.field.of(*measure), text);
+        }
+        const bool ok = r.status == Status::ok;
+        text += !ok ? "," : r.power_limited ? ",1" : ",0";
         text += ',';
-        if (const Measure* measure = measure_at(r, number))
-            append_short_number(number.field.of(*measure), text);
+        if (!ok)
+            text += csv_field(r.reason);
+        text += '\n';
     }
-    const bool ok = r.status == Status::ok;
-    text += !ok ? "," : r.power_limited ? ",1" : ",0";
-    text += ',';
-    text += ok ? std::string() : csv_field(r.reason);
-    text += '\n';
-}
+
+  private:
+    const std::string& case_of(const SweepRow& r) {
+        if (last_ == nullptr || r.batch != last_->batch || r.precision != last_->precision ||
+            r.hardware != last_->hardware || r.model != last_->model || r.runtime != last_->runtime ||
+            r.executed != last_->executed)
+            case_ = fmt::format(",{},{},{},{},{},{}", csv_field(r.model), csv_field(r.hardware),
+                                csv_field(r.runtime), r.precision, r.executed, r.batch);
+        last_ = &r;
+        return case_;
+    }
+
+    const std::vector<RowNumber>& numbers_;
+    const SweepRow* last_ = nullptr;
+    std::string case_; ///< columns of the last row
+};
 
 void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const std::vector<RowNumber>& numbers,
                  std::string& text) {
@@ -127,9 +153,10 @@ std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format, c
 void append_rows(std::span<const SweepRow> rows, const std::vector<SweepAxis>& axes, RowFormat format,
                  std::string& text, const MetricTable& metrics) {
     const std::vector<RowNumber> numbers = numbers_of(metrics);
+    CsvWriter csv(numbers);
     for (const SweepRow& row : rows)
         if (format == RowFormat::csv)
-            append_csv(row, numbers, text);
+            csv.append(row, text);
         else
             append_json(row, axes, numbers, text);
 }

@@ -1,5 +1,7 @@
 #include "archsim/run/explain_difference.hpp"
 
+#include "run/generation/passes.hpp"
+
 #include <fmt/format.h>
 
 #include <utility>
@@ -11,7 +13,9 @@ namespace {
 Result estimate_side(const Session& session, DifferenceSide& side) {
     side.workload.model = session.load(side.model);
     side.conditions.keep_subgraphs = true;
-    Result result = session.estimate(side.workload, side.hardware, side.conditions);
+    Result result = side.workload.prompt
+                        ? answer_in_passes(session, side.workload, side.hardware, side.conditions)
+                        : session.estimate(side.workload, side.hardware, side.conditions);
     if (!result.ok())
         throw InputError(fmt::format("{} on {}: {}: {}", side.model, side.hardware,
                                      name_of(result.estimate.status), result.estimate.reason));

@@ -2,6 +2,7 @@
 
 #include "archsim/estimate/algebra.hpp"
 #include "map/sharding.hpp"
+#include "run/generation/context_points.hpp"
 #include "run/generation/offload.hpp"
 #include "run/generation/prepared_prompt.hpp"
 #include "run/generation/stages.hpp"
@@ -20,16 +21,6 @@ constexpr double kLargestGroup = 64;
 
 std::string gigabytes(double bytes) {
     return fmt::format("{:.1f} GB", bytes / 1e9);
-}
-
-/// Contexts at which decode steps are priced, with weights that add up to one: Simpson's rule over [first,
-/// last], exact where time is a cubic of the context.
-std::vector<std::pair<std::int64_t, double>> context_points(std::int64_t first, std::int64_t last) {
-    if (last <= first)
-        return {{first, 1.0}};
-    if (last - first == 1)
-        return {{first, 0.5}, {last, 0.5}};
-    return {{first, 1.0 / 6}, {(first + last) / 2, 4.0 / 6}, {last, 1.0 / 6}};
 }
 
 /// Passes that add up to a phase.

@@ -205,8 +205,7 @@ PortabilityAnswer check_model(const Session& session, PortabilityRequest request
         if (request.rewrites && p.result.runtime)
             try_rewrites(trial, graph, p);
         if (request.advice > 0 && p.result.ok())
-            p.advice = advise(trial, graph, request, p.result.estimate.latency_s / p.result.estimate.batch,
-                              request.advice);
+            p.advice = advise(trial, graph, request, p.result, request.advice);
         answer.devices.push_back(std::move(p));
     }
     answer.request = std::move(request);

@@ -9,7 +9,8 @@ bool leaves_accelerator(const OperatorUse& use, const Runtime& stack) {
 }
 
 RewriteOutcome Trial::operator()(const std::shared_ptr<const Graph>& graph, std::optional<std::int64_t> batch,
-                                 const Bindings* sizes) const {
+                                 const Bindings* sizes,
+                                 const std::function<bool(const ShapedGraph&)>& accept) const {
     const Workload& workload = request_.workload;
     ImportedGraph model = workload.model;
     model.graph = graph;
@@ -17,7 +18,7 @@ RewriteOutcome Trial::operator()(const std::shared_ptr<const Graph>& graph, std:
     try {
         const auto bound =
             session_.bind(model, batch.value_or(workload.batch), sizes != nullptr ? *sizes : workload.sizes);
-        if (!bound->graph().complete())
+        if (!bound->graph().complete() || (accept && !accept(bound->graph())))
             return outcome;
         const Result r = run_graph(session_, bound, hardware_, request_.conditions);
         if (!r.ok())

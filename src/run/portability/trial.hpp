@@ -4,6 +4,7 @@
 #include "archsim/run/check_model.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace archsim {
@@ -18,9 +19,10 @@ class Trial {
         : session_(session), request_(request), hardware_(hardware) {}
 
     /// The graph at the sizes of the request; `batch` and `sizes` instead of its own where given. Outcomes
-    /// whose graph does not fit together or run say so.
+    /// whose graph does not fit together, run, or `accept` where that is given, say so.
     RewriteOutcome operator()(const std::shared_ptr<const Graph>& graph,
-                              std::optional<std::int64_t> batch = {}, const Bindings* sizes = nullptr) const;
+                              std::optional<std::int64_t> batch = {}, const Bindings* sizes = nullptr,
+                              const std::function<bool(const ShapedGraph&)>& accept = {}) const;
 
   private:
     const Session& session_;

@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
+                         "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)");
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option(
             "--architectures", request.architectures,
@@ -49,7 +49,9 @@ int main(int argc, char** argv) {
             .expects(2);
         flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys())
             .show_default();
-        flags.add_option("--baseline", request.baseline, "architecture that others are compared with");
+        flags.add_option(
+            "--baseline", request.baseline,
+            "architecture that others are compared with (default: the fastest; in detail the first GPU)");
         flags
             .add_option(
                 "--what-if", request.what_if,

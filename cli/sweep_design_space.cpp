@@ -3,6 +3,7 @@
 
 #include "archsim/report/sweep_file.hpp"
 #include "common/progress.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -60,11 +61,12 @@ struct Options {
     unsigned threads = 0;
     bool resume = false, allow_unknown = false;
     cli::OutputOptions output;
+    cli::SaveOptions save;
 
-    void add_to(cli::Flags& flags) {
+    void add_to(cli::Flags& flags, int argc, char** argv) {
         output.own_formats = {"ndjson", "jsonl"};
         flags.add_option("model", models,
-                         "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
+                         "catalogue name(s), .onnx, .tflite or .gguf files, or checkpoints (config.json)");
         flags.add_option("--model", more_models, "the same as a flag");
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
             .separated_by(',');
@@ -90,6 +92,9 @@ struct Options {
         flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points").in_group("Output");
         flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
         flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
+        save.add_to(flags, argc, argv);
+        flags.exclude("--save", "--merge");
+        flags.exclude("--save", "--resume"); // the rows written before are not estimated again
     }
 
     /// Every point is wanted, as a line each; nothing: the summary is.
@@ -178,7 +183,12 @@ int sweep(const Options& options) {
     const Session session(session_options);
     const Sweep sweep(session, std::move(request));
     SweepSummary summary = summary_of(options, sweep);
-    const auto see = [&summary](const SweepRow& row) { summary.add(row); };
+    std::vector<SavedResult> saved;
+    const auto see = [&](const SweepRow& row) {
+        summary.add(row);
+        if (!options.save.file.empty())
+            saved.push_back(saved_row(row, sweep.request()));
+    };
     const unsigned threads =
         options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     if (format) {
@@ -192,6 +202,7 @@ int sweep(const Options& options) {
             return true;
         });
     }
+    options.save.save_rows(saved);
     if (!format) {
         options.output.emit_answer(summary);
     } else if (options.summarises() && !options.output.file.empty()) {
@@ -220,5 +231,5 @@ int main(int argc, char** argv) {
     return cli::run_tool(
         argc, argv, "sweep_design_space",
         "Estimates every point of a design space: devices with parts changed.", kExamples,
-        [&](cli::Flags& flags) { options.add_to(flags); }, body);
+        [&](cli::Flags& flags) { options.add_to(flags, argc, argv); }, body);
 }

@@ -297,6 +297,8 @@ FactorInput input_of(const Result& r, Factor factor, const CostOptions& options)
             add_source("cloud price", &r.device->cloud_price->amount, out);
         if (r.device->list_price && owned)
             add_source("list price", &r.device->list_price->amount, out);
+        if (r.device->server_price && owned)
+            add_source("server price", &r.device->server_price->amount, out);
         break;
     }
     default:

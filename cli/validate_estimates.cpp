@@ -57,6 +57,9 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
                     refit.parameters, refit.rows, fmt::join(names, ", "));
     for (const archsim::CalibratedFile& file : refit.files)
         archsim::write_file(file.file, archsim::calibrated_text(file, cite, archsim::cli::today()));
+    if (!refit.multiples.empty())
+        archsim::write_file(session.energy().file().string(),
+                            archsim::multiples_text(session, refit.multiples, archsim::cli::today()));
 }
 
 } // namespace

@@ -276,6 +276,13 @@ void GenerationOptions::add_to(Flags& flags) {
     flags.add_option("--generate-tokens", generate_tokens, "with M tokens, one step each")
         .within(1, 1 << 22)
         .in_group(group);
+    flags
+        .add_option(
+            "--sampling", sampling,
+            "with a prompt: how tokens are chosen, the likeliest or one of the likeliest (stacks that "
+            "order the vocabulary for it take longer)")
+        .one_of({"greedy", "top-p"})
+        .in_group(group);
     flags.add_option("--weights", weights, "storage of weights where it differs, e.g. int4").in_group(group);
     flags.add_option("--activations", activations, "format of activations and arithmetic where it differs")
         .in_group(group);
@@ -327,9 +334,12 @@ std::optional<Prompt> GenerationOptions::prompt() const {
     if (!asked()) {
         if (!parallel.empty())
             throw UsageError("--parallel: only with --prompt-tokens or --generate-tokens");
+        if (sampling != "greedy")
+            throw UsageError("--sampling: only with --prompt-tokens or --generate-tokens");
         return std::nullopt;
     }
     Prompt prompt;
+    prompt.sampled = sampling == "top-p";
     if (!parallel.empty()) {
         if (devices != "1")
             throw UsageError("--parallel says how many devices there are: no --devices beside it");

@@ -95,7 +95,7 @@ struct WorkloadOptions {
 /// Storage formats apart from the arithmetic, several devices, and prompts of language models.
 struct GenerationOptions {
     std::int64_t prompt_tokens = 0, generate_tokens = 0;
-    std::string weights, activations, kv_cache, devices = "1", parallel;
+    std::string weights, activations, kv_cache, devices = "1", parallel, sampling = "greedy";
 
     void add_to(Flags& flags);
     /// Overrides what the flags name; throws UsageError for unknown formats and counts.

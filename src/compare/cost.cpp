@@ -39,8 +39,11 @@ std::optional<double> price_of(const Device& device, bool hourly, const CostOpti
     return stated ? std::optional(stated->amount.value) : std::nullopt;
 }
 
+/// A card works in a server, and each of its cards carries a part of that.
 double purchase_price(const Result& result, const CostOptions& o) {
-    return *price_of(*result.device, false, o) * result.machine->chips;
+    const Device& device = *result.device;
+    const double server = device.server_price ? device.server_price->amount.value : 0;
+    return (*price_of(device, false, o) + server) * result.machine->chips;
 }
 
 double running_cost(const Cost& cost, bool rented) {

@@ -305,6 +305,8 @@ FactorInput FactorInputs::of(Factor factor) {
             add_source("cloud price", &r.device->cloud_price->amount, out);
         if (r.device->list_price && owned)
             add_source("list price", &r.device->list_price->amount, out);
+        if (r.device->server_price && owned)
+            add_source("server price", &r.device->server_price->amount, out);
         break;
     }
     default:

@@ -3,6 +3,7 @@
 #include "archsim/hardware/database.hpp"
 
 #include "archsim/core/data_dir.hpp"
+#include "archsim/hardware/energy_table.hpp"
 
 #include "core/embedded_files.hpp"
 #include "hardware/claims.hpp"
@@ -41,7 +42,8 @@ void append_schema_findings(std::vector<Finding> violations, std::vector<Finding
 class Checker {
   public:
     Checker(const fs::path& root, std::vector<fs::path> overlays)
-        : files_(list_database(root, overlays)), schema_((root / "schema.json").string(), findings_),
+        : root_(root), files_(list_database(root, overlays)),
+          schema_((root / "schema.json").string(), findings_),
           runtime_schema_((root / "runtime_schema.json").string(), findings_) {}
 
     void device(const DatabaseEntry& entry) {
@@ -89,6 +91,7 @@ class Checker {
                 runtime(entries.back());
         for (const auto& device : devices_)
             names(*device);
+        energies();
         // Generations are known only where every device was read.
         if (first_layer == 0) {
             generations();
@@ -199,6 +202,19 @@ class Checker {
         return nullptr;
     }
 
+    /// All-in energies against bare arithmetic, where the database has an energy table that can be read.
+    void energies() {
+        if (!is_text_file(root_ / "energy.json"))
+            return;
+        try {
+            const EnergyDatabase energy(root_ / "energy.json");
+            for (const auto& device : devices_)
+                append(energy.below_arithmetic(*device));
+        } catch (const InputError& problem) {
+            append(problem.findings());
+        }
+    }
+
     /// A misspelt generation in a stack would silently fall back to the default.
     void generations() {
         for (const auto& runtime : runtimes_) {
@@ -264,6 +280,7 @@ class Checker {
     }
 
     std::vector<Finding> findings_, unreported_;
+    fs::path root_;
     DeviceFiles files_;
     SchemaCheck schema_, runtime_schema_;
     std::vector<std::shared_ptr<const Device>> devices_; ///< as far as they could be read

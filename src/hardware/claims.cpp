@@ -1,19 +1,34 @@
 #include "hardware/claims.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace archsim {
 
 namespace {
 
-/// A stack's share of the matrix peak, for all its devices or for a generation.
+/// Parameters of which the best measured value bounds what may be assumed.
+struct Bounded {
+    Parameter parameter;
+    bool more_is_better;
+    std::string_view says; ///< of an assumed value
+};
+constexpr std::array kBounded = {
+    Bounded{Parameter::matrix_efficiency, true,
+            "of the peak is assumed, more than any measured accelerator reaches"},
+    Bounded{Parameter::inference_overhead, false,
+            "s per inference are assumed, less than any measured accelerator pays"}};
+
+/// What a stack states for all its devices or for a generation.
 struct Claim {
     const Runtime* runtime;
     std::string where;
-    const Fact* share;
+    const Fact* value;
 };
 
 bool for_accelerators(const Runtime& runtime) {
@@ -22,13 +37,13 @@ bool for_accelerators(const Runtime& runtime) {
                         [](const Family& family) { return family.row().caches; });
 }
 
-std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes) {
+std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> runtimes, Parameter parameter) {
     std::vector<Claim> claims;
     for (const auto& runtime : runtimes) {
         if (!for_accelerators(*runtime))
             continue;
         for (const ParameterEntry& entry : runtime->parameters) {
-            if (entry.parameter != Parameter::matrix_efficiency)
+            if (entry.parameter != parameter)
                 continue;
             const std::string at = fmt::format("/parameters/{}", info_of(entry.parameter).name);
             claims.push_back({runtime.get(), at, &entry.value});
@@ -36,7 +51,7 @@ std::vector<Claim> claims_of(std::span<const std::shared_ptr<const Runtime>> run
                 claims.push_back({runtime.get(), fmt::format("{}/by_generation/{}", at, generation), &fact});
         }
     }
-    std::erase_if(claims, [](const Claim& c) { return !c.share->known() || c.share->source == nullptr; });
+    std::erase_if(claims, [](const Claim& c) { return !c.value->known() || c.value->source == nullptr; });
     return claims;
 }
 
@@ -44,28 +59,34 @@ bool from_measurements(SourceKind kind) {
     return kind == SourceKind::fitted || kind == SourceKind::measured;
 }
 
-} // namespace
-
-std::vector<Finding> claims_beyond_measured(std::span<const std::shared_ptr<const Runtime>> runtimes) {
-    const std::vector<Claim> claims = claims_of(runtimes);
-    double best = 0;
+void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const Runtime>> runtimes,
+                   std::vector<Finding>& findings) {
+    const std::vector<Claim> claims = claims_of(runtimes, bounded.parameter);
+    const auto better = [&](double a, double b) { return bounded.more_is_better ? a > b : a < b; };
+    std::optional<double> best;
     for (const Claim& claim : claims)
-        if (from_measurements(claim.share->source->kind))
-            best = std::max(best, claim.share->value);
-    std::vector<Finding> findings;
+        if (from_measurements(claim.value->source->kind) && claim.value->value > 0 &&
+            (!best || better(claim.value->value, *best)))
+            best = claim.value->value;
     for (const Claim& claim : claims) {
-        if (best <= 0 || claim.share->source->kind != SourceKind::assumed || claim.share->value <= best)
+        if (!best || claim.value->source->kind != SourceKind::assumed || !better(claim.value->value, *best))
             continue;
         Finding finding;
         finding.kind = FindingKind::inconsistent;
         finding.file = claim.runtime->file;
         finding.where = claim.where;
-        finding.message =
-            fmt::format("{:g} of the peak is assumed, more than any measured accelerator reaches ({:g})",
-                        claim.share->value, best);
-        finding.hint = "assume no more than that, or cite a measurement";
+        finding.message = fmt::format("{:g} {} ({:g})", claim.value->value, bounded.says, *best);
+        finding.hint = "assume nothing better than that, or cite a measurement";
         findings.push_back(std::move(finding));
     }
+}
+
+} // namespace
+
+std::vector<Finding> claims_beyond_measured(std::span<const std::shared_ptr<const Runtime>> runtimes) {
+    std::vector<Finding> findings;
+    for (const Bounded& bounded : kBounded)
+        check_bounded(bounded, runtimes, findings);
     return findings;
 }
 

@@ -221,6 +221,7 @@ void read_rest(ObjectReader& document, Device& device) {
     document.object("price", [&](ObjectReader& prices) {
         device.list_price = read_price(prices, "list", D::money);
         device.cloud_price = read_price(prices, "cloud", D::money_rate);
+        device.server_price = read_price(prices, "server", D::money);
     });
     document.object("energy", [&](ObjectReader& block) { read_energy(block, device); });
     document.object("fitted", [&](ObjectReader& block) { read_fitted(block, {}, device); });

@@ -232,6 +232,17 @@ void read_document(ObjectReader& document, EnergySpec& spec) {
     });
 }
 
+void read_multiples(ObjectReader& document, EnergySpec& spec) {
+    document.object("fitted", [&](ObjectReader& families) {
+        for (const Family family : archsim::families())
+            families.object(name_of(family), [&](ObjectReader& entry) {
+                for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+                    spec.families[family].multiple[g] =
+                        entry.quantity(name_of(static_cast<PriceGroup>(g)), D::one, {0.05, 20});
+            });
+    });
+}
+
 } // namespace
 
 const FamilyEnergy& EnergySpec::of(Family family) const {
@@ -248,6 +259,7 @@ EnergySpec read_energy_spec(const std::filesystem::path& file) {
         ObjectReader reader(context, *document, JsonPlace{});
         read_sources(reader);
         read_document(reader, spec);
+        read_multiples(reader, spec);
         reader.finish();
     }
     const auto first = std::find_if(context.findings.begin(), context.findings.end(),

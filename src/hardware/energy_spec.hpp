@@ -3,6 +3,7 @@
 // links.
 
 #include "archsim/hardware/device.hpp"
+#include "archsim/hardware/energy_table.hpp"
 #include "archsim/hardware/events.hpp"
 
 #include <array>
@@ -58,7 +59,8 @@ struct FamilyEnergy {
     std::vector<std::pair<double, Fact>> awake; ///< by node (nm), ascending
     Fact awake_clock;
     Fact clock_exponent, nominal_clock;
-    Fact lowest_voltage;          ///< lowest V^2 relative to nominal
+    Fact lowest_voltage;                           ///< lowest V^2 relative to nominal
+    std::array<Fact, kPriceGroupCount> multiple{}; ///< of its prices, by what measured power says
     bool bounded_by_limit = true; ///< prices never exceed what the power limit leaves at the sustained rate
 };
 

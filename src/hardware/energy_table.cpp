@@ -17,6 +17,23 @@ double EnergyTable::voltage_factor(double clock) const {
                     std::pow(clock / nominal_clock.value, clock_exponent.value - 1));
 }
 
+std::string_view name_of(PriceGroup group) {
+    constexpr std::array<std::string_view, kPriceGroupCount> kNames = {"awake", "dram", "chip"};
+    return kNames[static_cast<std::size_t>(group)];
+}
+
+std::optional<PriceGroup> price_group(Event event) {
+    switch (event) {
+    case Event::dram_byte:
+        return PriceGroup::dram;
+    case Event::host_link_byte:
+    case Event::host_busy_second:
+        return std::nullopt;
+    default:
+        return PriceGroup::chip;
+    }
+}
+
 namespace {
 
 /// Part of an all-in figure that stays with the datapath when the events of its kernel, priced on their own,
@@ -93,12 +110,58 @@ class Resolver {
         resolve_wall();
         for (Precision p : kPrecisions)
             resolve_mac(p);
+        apply_multiples();
         for (Precision p : kPrecisions)
             table_.operation[at(p)] = operation_energy(p);
         return std::move(table_);
     }
 
+    std::vector<Finding> below_arithmetic() const {
+        std::vector<Finding> findings;
+        for (Precision p : kPrecisions) {
+            const Fact* stated = own_mac(p);
+            const Fact of_family = price_at(family_.matrix[at(p)]);
+            const double all_in = stated != nullptr ? 2 * stated->value : of_family.value_or(INFINITY);
+            const double alone = price_at(spec_.arithmetic[at(p)]).value;
+            if (on_vector_engine(p) || !device_.supports(EngineClass::matrix, p) || !(all_in < alone))
+                continue;
+            Finding finding;
+            finding.kind = FindingKind::inconsistent;
+            finding.file = device_.file;
+            finding.where =
+                stated != nullptr ? fmt::format("/energy/mac_{}", archsim::name_of(p)) : "/process";
+            finding.message = fmt::format("{:.3g} pJ for a multiply-accumulate in {} with all around it{}, "
+                                          "but its bare arithmetic takes {:.3g} pJ",
+                                          all_in * 1e12, archsim::name_of(p),
+                                          stated != nullptr ? "" : " is what the family states for this node",
+                                          alone * 1e12);
+            finding.hint = "state no less than the arithmetic, or cite a measurement of both";
+            findings.push_back(std::move(finding));
+        }
+        return findings;
+    }
+
   private:
+    double multiple(PriceGroup group) const {
+        return family_.multiple[static_cast<std::size_t>(group)].value_or(1);
+    }
+
+    /// What measured power says of the family's prices together. A multiply-accumulate never takes less than
+    /// its bare arithmetic.
+    void apply_multiples() {
+        table_.multiple = family_.multiple;
+        for (std::size_t e = 0; e < kEventCount; ++e)
+            if (const auto group = price_group(static_cast<Event>(e)))
+                table_.event[e].value *= multiple(*group);
+        table_.dram_device.value *= multiple(PriceGroup::dram);
+        for (Precision p : kPrecisions) {
+            Fact& mac = table_.mac[at(p)];
+            const double around = on_vector_engine(p) ? 0 : priced(family_.matrix_kernel, p);
+            const double alone = price_at(spec_.arithmetic[at(p)]).value;
+            mac.value = std::max(mac.value * multiple(PriceGroup::chip), std::min(mac.value, alone - around));
+        }
+    }
+
     void resolve_voltage() {
         const Fact* exponent = own_fact("clock_exponent");
         table_.clock_exponent = exponent != nullptr ? *exponent : family_.clock_exponent;
@@ -159,8 +222,8 @@ class Resolver {
     }
 
     /// A die that is awake draws in proportion to its area and, with the clock and the voltage that follows
-    /// it, to clock^a; its DRAM stands by. Worked: 814 mm2 at 0.24 W/mm2 and 1.98 GHz with 80 GB at 0.06
-    /// W/GB: 195 + 5 = 200 W.
+    /// it, to clock^a; its DRAM stands by. Worked: 814 mm2 at 1.8 x 0.13 W/mm2 and 1.98 GHz with 80 GB at
+    /// 0.06 W/GB: 190 + 5 = 195 W.
     bool add_awake_die() {
         const auto node = std::find_if(family_.awake.begin(), family_.awake.end(), [&](const auto& entry) {
             return entry.first == device_.process_nm.value_or(0);
@@ -168,6 +231,11 @@ class Resolver {
         if (node == family_.awake.end() || !device_.die_area.known() || !table_.nominal_clock.known())
             return false;
         table_.awake_power = node->second;
+        if (const Fact& measured = family_.multiple[static_cast<std::size_t>(PriceGroup::awake)];
+            measured.known()) {
+            table_.awake_power.value *= measured.value;
+            table_.awake_power.source = measured.source;
+        }
         table_.awake_power.value *=
             device_.die_area.value * std::pow(table_.nominal_clock.value / family_.awake_clock.value,
                                               table_.clock_exponent.value_or(1));
@@ -414,13 +482,22 @@ class Resolver {
 
 struct EnergyDatabase::State {
     EnergySpec spec;
+    std::filesystem::path file;
 };
 
 EnergyDatabase::EnergyDatabase(const std::filesystem::path& file)
-    : state_(std::make_unique<State>(State{read_energy_spec(file)})) {}
+    : state_(std::make_unique<State>(State{read_energy_spec(file), file})) {}
 EnergyDatabase::~EnergyDatabase() = default;
 EnergyDatabase::EnergyDatabase(EnergyDatabase&&) noexcept = default;
 EnergyDatabase& EnergyDatabase::operator=(EnergyDatabase&&) noexcept = default;
+
+std::vector<Finding> EnergyDatabase::below_arithmetic(const Device& device) const {
+    return Resolver(state_->spec, device).below_arithmetic();
+}
+
+const std::filesystem::path& EnergyDatabase::file() const {
+    return state_->file;
+}
 
 EnergyTable EnergyDatabase::resolve(const Device& device) const {
     return Resolver(state_->spec, device).resolve();

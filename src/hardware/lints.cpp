@@ -26,6 +26,7 @@ class Lints {
         clocks();
         power();
         memory();
+        on_chip_bandwidth();
         family();
         return std::move(findings_);
     }
@@ -138,6 +139,22 @@ class Lints {
     void required(std::string where) {
         add(FindingKind::missing_field, std::move(where),
             fmt::format("a {} needs this field", title_of(device_.family)), "add it with its source");
+    }
+
+    /// Accelerators state how fast what is on the chip feeds them, and that is no less than what comes in.
+    void on_chip_bandwidth() {
+        if (anonymous() || doubtful("/family") || device_.family.row().caches)
+            return;
+        if (device_.memory.empty())
+            required("/memory/0/bandwidth");
+        for (std::size_t i = 0; i < device_.memory.size(); ++i) {
+            const MemoryLevel& level = device_.memory[i];
+            const std::string at = fmt::format("/memory/{}/bandwidth", i);
+            if (!level.bandwidth.known() && !level.bytes_per_clock.known())
+                required(at);
+            if (device_.dram)
+                ordered(device_.dram->bandwidth, level.bandwidth, at, "DRAM", level.name, 1e9, "GB/s");
+        }
     }
 
     /// Identity is missing, perhaps the family too.

@@ -69,6 +69,17 @@ class Writer {
         entry = std::move(written);
     }
 
+    void set(const std::vector<FittedMultiple>& multiples) {
+        ordered_json& families = document_["fitted"] = ordered_json::object();
+        for (const FittedMultiple& multiple : multiples)
+            families[multiple.family][multiple.group] = {
+                {"value", rounded(multiple.value)},
+                {"unit", "1"},
+                {"source", source_},
+                {"n", multiple.n},
+                {"error", rounded(std::round(multiple.error * 1e3) / 1e3)}};
+    }
+
     std::string text() {
         drop_unused_sources();
         std::string result = text_;
@@ -137,6 +148,15 @@ std::string with_fitted(const std::string& text, const std::string& file,
     writer.name_source(cite, date);
     for (const FittedValue& value : values)
         writer.set(value);
+    return writer.text();
+}
+
+std::string with_multiples(const std::string& text, const std::string& file,
+                           const std::vector<FittedMultiple>& multiples, const std::string& cite,
+                           const std::string& date) {
+    Writer writer(text, file);
+    writer.name_source(cite, date);
+    writer.set(multiples);
     return writer.text();
 }
 

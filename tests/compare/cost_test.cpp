@@ -117,3 +117,16 @@ TEST_CASE("what making a device emitted is spread over its years of use", "[comp
     half.utilization = 0.5;
     CHECK(*cost_of(published, half).embodied_g == Approx(2 * 1.2992e-5).epsilon(1e-3));
 }
+
+// 1,000 USD and 500 of its server over 4 years at 100/s: 1,500 / (4 x 8766 x 3600 x 100).
+TEST_CASE("a card that is bought pays its part of the server", "[compare][cost]") {
+    Result card = made("card", 1, 1000);
+    auto device = std::make_shared<Device>(*card.device);
+    device->server_price.emplace().amount.value = 500;
+    card.device = device;
+    CHECK(*cost_of(card, plain()).capital == Approx(1500 / (4 * 8766 * 3600.0 * 100)));
+    CHECK(*cost_of(card, plain()).cloud == *cost_of(made("card", 1, 1000), plain()).cloud);
+    CostOptions given = plain();
+    given.prices = {parse_price("card=2000")}; // the price of the card alone
+    CHECK(*cost_of(card, given).capital == Approx(2500 / (4 * 8766 * 3600.0 * 100)));
+}

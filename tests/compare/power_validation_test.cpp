@@ -49,3 +49,25 @@ TEST_CASE("power and energy are grouped by boundary, family and regime", "[valid
     CHECK(groups[5].metric == MeasuredMetric::energy_mj);
     CHECK(groups[7].errors.n == 1);
 }
+
+// 6 / 5 J at 110 / 100 W: the time is 1.2 / 1.1 of the measured one. The other run states no power.
+TEST_CASE("errors of energy are split into those of power and of time", "[validate][power]") {
+    std::vector<ValidatedRow> rows = {
+        power_row_of(MeasuredMetric::power_w, PowerBoundary::rail, 100, 110),
+        power_row_of(MeasuredMetric::energy_mj, PowerBoundary::rail, 5, 6),
+        power_row_of(MeasuredMetric::energy_mj, PowerBoundary::rail, 7, 70),
+    };
+    rows[2].measured.model = "another";
+    const auto groups = power_groups(summarize(rows));
+    REQUIRE(groups.size() == 6);
+    CHECK(groups[0].split == 0); // power is no product
+    const PowerGroup& energy = groups[3];
+    CHECK(energy.errors.n == 2);
+    CHECK(energy.split == 1);
+    CHECK(energy.power_error == Approx(0.1));
+    CHECK(energy.power_bias == Approx(0.1));
+    CHECK(energy.time_error == Approx(1.2 / 1.1 - 1));
+    CHECK(energy.time_bias == Approx(1.2 / 1.1 - 1));
+    CHECK(run_of(rows[0].measured) == run_of(rows[1].measured));
+    CHECK(run_of(rows[0].measured) != run_of(rows[2].measured));
+}

@@ -76,3 +76,16 @@ TEST_CASE("a file without a block gets one", "[hardware][write_fitted]") {
     CHECK_THROWS_AS(with_fitted("[1]", "chip.json", {}, "fit", "2026-11-21"), InputError);
     CHECK_THROWS_WITH(with_fitted("{", "chip.json", {}, "fit", "2026-11-21"), Catch::Contains("chip.json"));
 }
+
+TEST_CASE("fitted multiples replace those of the energy file", "[hardware][write_fitted]") {
+    const std::string before = R"({"fitted": {"gpu": {"dram": {"value": 2, "unit": "1", "source": "S1"}}},
+ "kept": 1, "sources": {"S1": {"kind": "fitted", "cite": "old"}}})";
+    const json after = json::parse(
+        with_multiples(before, "energy.json", {{"gpu", "chip", 0.81239, 40, 0.1017}}, "new", "2026-11-22"));
+    CHECK(after["fitted"]["gpu"].size() == 1);
+    CHECK(after["fitted"]["gpu"]["chip"]["value"] == 0.8124);
+    CHECK(after["fitted"]["gpu"]["chip"]["n"] == 40);
+    CHECK(after["kept"] == 1);
+    REQUIRE(after["sources"].size() == 1); // nothing stands on the old one
+    CHECK(after["sources"].begin().value()["cite"] == "new");
+}

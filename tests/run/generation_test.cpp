@@ -393,3 +393,23 @@ TEST_CASE("counts of a step outlive the list of sizes that the model keeps", "[g
     counts.reset();
     CHECK(bound.expired());
 }
+
+// vLLM orders 128,256 logits of each sequence; TensorRT-LLM states no such cost.
+TEST_CASE("drawing tokens from the likeliest costs what a stack takes to order them", "[generation]") {
+    const auto step = [](const char* stack, bool sampled) {
+        Conditions conditions = options_of(Precision::bf16);
+        conditions.stack = stack;
+        const Prompt prompt{.tokens = 128, .generate = 128, .sampled = sampled};
+        return estimate_phase(laws::session(), llama(), "H100", conditions, GenerationPhase::decode, 16,
+                              prompt);
+    };
+    const PhaseEstimate greedy = step("vllm", false), drawn = step("vllm", true);
+    REQUIRE(greedy.status == Status::ok);
+    const double per_logit = greedy.machine->param(Parameter::sampling_time, 0);
+    CHECK(per_logit > 0);
+    CHECK(drawn.latency_s - greedy.latency_s == Approx(16 * 128256 * per_logit));
+    CHECK(drawn.step.power_w == Approx(greedy.step.power_w));
+    CHECK(drawn.step.energy.total() / greedy.step.energy.total() ==
+          Approx(drawn.latency_s / greedy.latency_s));
+    CHECK(step("trt-llm", true).latency_s == step("trt-llm", false).latency_s);
+}

@@ -44,9 +44,9 @@ struct CostOptions {
 
 /// Money and carbon of one result. Absent: the device states no such price, or has no estimate.
 struct ARCHSIM_API Cost {
-    double inferences_per_s = 0;       ///< at work
-    std::optional<double> cloud;       ///< USD per inference, rented
-    std::optional<double> capital;     ///< USD per inference, purchase only
+    double inferences_per_s = 0;   ///< at work
+    std::optional<double> cloud;   ///< USD per inference, rented
+    std::optional<double> capital; ///< USD per inference, purchase only, a card with its part of the server
     std::optional<double> electricity; ///< USD per inference, busy and idle, with the facility's share
     std::optional<double> carbon_g;    ///< g CO2e per inference, of its electricity
     std::optional<double> embodied_g; ///< g CO2e per inference, of making the device, where that is published
@@ -64,11 +64,11 @@ struct ARCHSIM_API Cost {
 /// Throws UsageError for options outside of their range.
 ARCHSIM_API void check_cost_options(const CostOptions& options);
 
-/// cloud = price / (3600 r u); capital = price / (years 8766 h 3600 r u);
-/// electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6, E at the boundary asked for; carbon =
-/// the same joules x intensity; embodied = kg / (years 8766 h 3600 r u); with r inferences per second at work
-/// and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u = 0.6: 400 / (4 x 8766 x 3600 x 60) =
-/// 0.053 USD per million.
+/// cloud = price / (3600 r u); capital = (price + that of a card's part of its server) / (years 8766 h 3600 r
+/// u); electricity = [E + P_idle (1 - u) / (u r)] PUE price_kWh / 3.6e6, E at the boundary asked for; carbon
+/// = the same joules x intensity; embodied = kg / (years 8766 h 3600 r u); with r inferences per second at
+/// work and u the utilisation. Worked: 400 USD over 4 years at r = 100/s, u = 0.6: 400 / (4 x 8766 x 3600 x
+/// 60) = 0.053 USD per million.
 ARCHSIM_API Cost cost_of(const Result& result, const CostOptions& options);
 
 /// What the tokens of a language model cost, those read and those written apart.

@@ -132,6 +132,7 @@ struct ARCHSIM_API Device {
     Fact network_bandwidth;                   ///< bytes/s one way of one device to those of other nodes
     std::string host_link_type, interconnect_type;
     std::optional<Price> list_price, cloud_price;
+    std::optional<Price> server_price;   ///< of a card: its part of the server that holds it
     std::vector<FittedParameter> energy; ///< energy constants given for this device, by event name
     FamilyBlock facts;                   ///< what only its family states; see family_number()
     std::string host;                    ///< id of the processor that runs unsupported operators

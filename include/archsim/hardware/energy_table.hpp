@@ -3,14 +3,27 @@
 // overridden by what the device's own file states.
 
 #include "archsim/core/export.hpp"
+#include "archsim/core/finding.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/events.hpp"
 
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
 
 namespace archsim {
+
+/// Prices that measured power decides together, as multiples of what public facts say of each: a die that is
+/// awake, traffic with external memory, everything else that happens on a chip.
+enum class PriceGroup : std::uint8_t { awake, dram, chip };
+inline constexpr std::size_t kPriceGroupCount = 3;
+/// "awake", "dram", "chip".
+ARCHSIM_API std::string_view name_of(PriceGroup group);
+/// Group of an event; none for links and hosts, which have supplies of their own.
+ARCHSIM_API std::optional<PriceGroup> price_group(Event event);
 
 /// Prices hold at `nominal_clock`. A published all-in figure (joules per operation of a known kernel) is
 /// split over the events which that kernel causes, so that counting the kernel again returns the figure.
@@ -27,6 +40,8 @@ struct EnergyTable {
     Fact nominal_clock;     ///< Hz; unknown = whatever clock the device runs at
     Fact lowest_voltage;    ///< lowest V^2 relative to nominal
     Fact supply_efficiency; ///< of the power supply between device and wall
+    /// Multiples that these prices hold already; unknown = no measured power decided any.
+    std::array<Fact, kPriceGroupCount> multiple{};
     Fact host_share; ///< host power per accelerator relative to its thermal design power; unknown = no host
     /// Joules per operation of a large matrix product with its instructions, registers and nearest memory (1
     /// MAC = 2 operations); NaN for formats without a native engine.
@@ -50,9 +65,14 @@ class ARCHSIM_API EnergyDatabase {
     /// Databases move; they are not copied.
     EnergyDatabase& operator=(EnergyDatabase&&) noexcept;
 
+    /// The file that was read.
+    const std::filesystem::path& file() const;
     /// Scales every entry to the device's node by its class (logic, SRAM, wire, DRAM) and applies the
     /// device's own constants.
     EnergyTable resolve(const Device& device) const;
+    /// A finding for every all-in energy of a multiply-accumulate, of the device or of its family at the
+    /// device's node, that is below what its bare arithmetic takes there.
+    std::vector<Finding> below_arithmetic(const Device& device) const;
 
   private:
     struct State;

@@ -27,4 +27,18 @@ ARCHSIM_API std::string with_fitted(const std::string& text, const std::string& 
                                     const std::vector<FittedValue>& values, const std::string& cite,
                                     const std::string& date);
 
+/// A multiple of a family's energy prices (PriceGroup) that measured power decided.
+struct FittedMultiple {
+    std::string family, group;
+    double value = 1;
+    int n = 0;        ///< measured runs behind it
+    double error = 0; ///< their median error, each with its network left out
+};
+
+/// The text of hardware_db/energy.json with these multiples in the place of all that it had, each marked
+/// `fitted` by a new source. Throws likewise.
+ARCHSIM_API std::string with_multiples(const std::string& text, const std::string& file,
+                                       const std::vector<FittedMultiple>& multiples, const std::string& cite,
+                                       const std::string& date);
+
 } // namespace archsim

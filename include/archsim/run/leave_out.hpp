@@ -24,7 +24,9 @@ struct LeftOutPredictions {
 /// families.
 ///
 /// Statements of the database marked `fitted` or `tuned` that decide the rows are fitted jointly wherever
-/// rows share them; measured power and energy take no part. Tuned facts that no fit varies have the value
+/// rows share them; measured power and energy decide the multiples of their family's energy prices
+/// (hardware_db/energy.json, "fitted"), which are found again without the network or device and are 1 without
+/// the family. Tuned facts that no fit varies have the value
 /// they state as "before": those of devices always, those of stacks where one device carries the stack and is
 /// left out, or its family is. A device that is left out takes its own parameters from what the other devices
 /// of its family state, and so does a parameter that only left-out rows decide; a family takes them from the

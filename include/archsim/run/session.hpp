@@ -45,6 +45,8 @@ class ARCHSIM_API Session {
 
     /// The hardware database.
     const HardwareDatabase& hardware() const { return *hardware_; }
+    /// Energy per event.
+    const EnergyDatabase& energy() const { return *energy_; }
     /// The model catalogue.
     const Catalogue& catalogue() const { return *catalogue_; }
 

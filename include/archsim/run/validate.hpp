@@ -19,8 +19,10 @@ namespace archsim {
 struct PowerParts {
     std::array<double, kEventCount> event_w{};
     double static_w = 0, outside_w = 0;
-    double item_s = 0;  ///< seconds per item, as estimated
-    std::string family; ///< "gpu"
+    double awake_w = 0;                                     ///< part of static_w: PriceGroup::awake
+    std::array<double, kPriceGroupCount> multiple{1, 1, 1}; ///< that the watts hold (EnergyTable::multiple)
+    double item_s = 0;                                      ///< seconds per item, as estimated
+    std::string family;                                     ///< "gpu"
     /// What the row is estimated at.
     double total() const {
         double sum = static_w + outside_w;
@@ -49,9 +51,10 @@ class ARCHSIM_API RowEstimator {
     RowEstimator& operator=(const RowEstimator&) = delete;
 
     /// Never throws for a row: what cannot be estimated has its reason. `overrides` stand in for parameters
-    /// of the database.
+    /// of the database, `changes` are made to its devices.
     Prediction operator()(const MeasuredRow& row,
-                          std::shared_ptr<const ParameterOverrides> overrides = nullptr) const;
+                          std::shared_ptr<const ParameterOverrides> overrides = nullptr,
+                          const MachineChanges& changes = {}) const;
     /// The parts of a row of power; none where it cannot be estimated.
     std::optional<PowerParts> power_parts(const MeasuredRow& row) const;
     /// The session that estimates.

@@ -16,6 +16,9 @@ struct Prompt {
     std::int64_t generate = 128; ///< of the answer, one step each
     std::int64_t context = 0; ///< positions that a stack with static shapes compiles in; 0: tokens + generate
     double beams = 1;         ///< sequences that share a prompt (beam search); saturated serving only
+    /// Tokens are drawn from the likeliest (top-p, top-k), for which a stack may order the whole vocabulary
+    /// (Parameter::sampling_time); false: the likeliest token is taken.
+    bool sampled = false;
     /// How devices share the model, in place of Conditions::devices. A batch alone passes the stages of a
     /// pipeline one after another; groups and copies have their parts of the batch.
     std::optional<Parallelism> parallel = {};

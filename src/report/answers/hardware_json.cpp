@@ -79,6 +79,7 @@ Json device_json(const Device& device) {
             {"tdp_w", value_json(device.tdp)},
             {"idle_w", value_json(device.idle)},
             {"list_price", price_json(device.list_price, "usd")},
+            {"server_price", price_json(device.server_price, "usd")},
             {"cloud_price", price_json(device.cloud_price, "usd_per_hour")},
             {"host", text(device.host)},
             {"file", device.file}};

@@ -35,6 +35,18 @@ void add_left_out_cells(const std::vector<PowerGroup>& groups, const PowerGroup&
     cells.push_back(share(found->errors.coverage));
 }
 
+/// Which factor of an energy is wrong.
+void add_split_cells(const PowerGroup& group, std::vector<Cell>& cells) {
+    if (group.split == 0) {
+        cells.insert(cells.end(), 4, Cell{"-", std::nullopt, Tone::muted});
+        return;
+    }
+    cells.push_back(share(group.power_error));
+    cells.push_back(share(group.power_bias, true));
+    cells.push_back(share(group.time_error));
+    cells.push_back(share(group.time_bias, true));
+}
+
 } // namespace
 
 void add_power(const Validation& validation, const LeftOutValidation* left_out, Report& report) {
@@ -63,6 +75,10 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
                 {"In interval", name, fmt::format("{}_interval_coverage", key), Align::right});
         }
     }
+    for (const auto& [name, key] : {std::pair{"of power", "power"}, std::pair{"of time", "time"}}) {
+        table.columns.push_back({"Median", name, fmt::format("{}_median_ape", key), Align::right});
+        table.columns.push_back({"Bias", name, fmt::format("{}_bias", key), Align::right});
+    }
     table.columns.push_back({"Tau", "devices", "tau_of_devices", Align::right, 1});
     table.columns.push_back({"Worst row", "", "worst", Align::left, 3});
     table.columns.push_back({"Its error", "", "worst_error", Align::right, 3});
@@ -80,6 +96,7 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
             add_left_out_cells(without_model, group, cells);
             add_left_out_cells(without_device, group, cells);
         }
+        add_split_cells(group, cells);
         cells.push_back(group.devices.pairs == 0
                             ? Cell{"-", std::nullopt, Tone::muted}
                             : Cell{fmt::format("{:.2f}", group.devices.tau), group.devices.tau});
@@ -89,7 +106,9 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
     }
     table.notes.push_back(
         "Boundary: what lies inside of the measurement. Power at the wall is that of the whole "
-        "system, elsewhere that of one device; energy is per item or generated token.");
+        "system, elsewhere that of one device; energy is per item or generated token. Of power, of time: "
+        "energy is power x time per item; for the rows of energy whose run states its power too, the error "
+        "of each factor.");
     report.blocks.push_back(Heading{2, "Power and energy"});
     report.blocks.push_back(std::move(table));
 }

@@ -45,6 +45,9 @@ std::string price_text(const Result& result, const CostOptions& options) {
     else if (d.list_price)
         texts.push_back(
             fmt::format("{} USD ({})", format_number(d.list_price->amount.value), d.list_price->date));
+    if (d.server_price && (d.list_price || given(false) != options.prices.rend()))
+        texts.back() += fmt::format(" and {} USD of its server ({})",
+                                    format_number(d.server_price->amount.value), d.server_price->date);
     return texts.empty() ? std::string("no published price") : fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -259,7 +262,8 @@ nlohmann::ordered_json cost_json(std::span<const Result> results, const CostOpti
         if (result.generation)
             entry["tokens"] = tokens_json(result, options);
         for (const auto& [key, price] : {std::pair{"cloud_price", &result.device->cloud_price},
-                                         std::pair{"list_price", &result.device->list_price}})
+                                         std::pair{"list_price", &result.device->list_price},
+                                         std::pair{"server_price", &result.device->server_price}})
             entry[key] =
                 *price ? json{{"usd", (*price)->amount.value}, {"date", (*price)->date}} : json(nullptr);
         list.push_back(std::move(entry));

@@ -45,7 +45,8 @@ std::vector<std::vector<std::size_t>> connected(const ParameterFit& fit) {
 
 } // namespace
 
-std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full) {
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
+                                             const PriceFits* prices) {
     std::vector<Prediction> predictions(fit.rows().size());
     std::map<std::string, std::vector<std::size_t>> groups;
     for (std::size_t i = 0; i < fit.rows().size(); ++i)
@@ -58,7 +59,8 @@ std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut w
             weights[i] = 0;
         const FitResult refit = fit.refit(weights, full, options);
         for (const std::size_t i : members)
-            predictions[i] = fit.predict(i, refit.values);
+            predictions[i] = fit.predict(
+                i, refit.values, prices != nullptr ? prices->without(what, fit.rows()[i]) : MachineChanges{});
     }
     return predictions;
 }
@@ -96,7 +98,8 @@ std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std:
 
 /// Parameters as the other families state them, without any row of this one.
 std::vector<Prediction> from_other_families(const RowEstimator& estimator,
-                                            const std::vector<MeasuredRow>& rows, unsigned threads) {
+                                            const std::vector<MeasuredRow>& rows, const PriceFits& prices,
+                                            unsigned threads) {
     const HardwareDatabase& hardware = estimator.session().hardware();
     std::vector<Prediction> predictions(rows.size());
     std::map<Family, std::vector<std::size_t>> families;
@@ -118,7 +121,7 @@ std::vector<Prediction> from_other_families(const RowEstimator& estimator,
         }
         const ParameterFit fit(estimator, own, std::move(parameters), threads);
         for (std::size_t k = 0; k < members.size(); ++k)
-            predictions[members[k]] = fit.predict(k, values);
+            predictions[members[k]] = fit.predict(k, values, prices.without(LeaveOut::family, own[k]));
     }
     return predictions;
 }
@@ -134,7 +137,8 @@ bool one_device(const std::vector<MeasuredRow>& rows) {
 LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const std::vector<MeasuredRow>& rows,
                                     unsigned threads) {
     LeftOutPredictions predictions;
-    predictions.without_family = from_other_families(estimators.reverted, rows, threads);
+    const PriceFits prices(estimators.shipped, rows);
+    predictions.without_family = from_other_families(estimators.reverted, rows, prices, threads);
     predictions.without_model.resize(rows.size());
     predictions.without_device.resize(rows.size());
     for (const ConnectedRows& set : connected_rows(estimators.devices_reverted, rows, threads)) {
@@ -147,20 +151,22 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
         const RowEstimator& without_device = alone ? estimators.reverted : estimators.devices_reverted;
         if (set.parameters.empty()) {
             for (const std::size_t i : set.rows) {
-                predictions.without_model[i] = estimators.devices_reverted(rows[i]);
-                predictions.without_device[i] = without_device(rows[i]);
+                predictions.without_model[i] =
+                    estimators.devices_reverted(rows[i], nullptr, prices.without(LeaveOut::model, rows[i]));
+                predictions.without_device[i] =
+                    without_device(rows[i], nullptr, prices.without(LeaveOut::device, rows[i]));
             }
             continue;
         }
         ParameterFit fit(estimators.devices_reverted, part, set.parameters, threads);
         const FitResult full = fit_all(fit, kFullIterations);
-        put(left_out_predictions(fit, LeaveOut::model, full), predictions.without_model);
+        put(left_out_predictions(fit, LeaveOut::model, full, &prices), predictions.without_model);
         if (!alone) {
-            put(left_out_predictions(fit, LeaveOut::device, full), predictions.without_device);
+            put(left_out_predictions(fit, LeaveOut::device, full, &prices), predictions.without_device);
             continue;
         }
         ParameterFit reverted(without_device, part, set.parameters, threads);
-        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations)),
+        put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations), &prices),
             predictions.without_device);
     }
     return predictions;

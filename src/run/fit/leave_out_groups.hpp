@@ -3,13 +3,16 @@
 
 #include "archsim/run/leave_out.hpp"
 #include "run/fit/parameter_fit.hpp"
+#include "run/fit/price_fit.hpp"
 
 namespace archsim {
 
 /// The parameters that fit all rows best, from those that are stated, after so many steps at most.
 FitResult fit_all(ParameterFit& fit, int iterations);
-/// Every row predicted by the refit that has not seen its group; `full` is the result of fit_all.
-std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full);
+/// Every row predicted by the refit that has not seen its group; `full` is the result of fit_all. Rows of
+/// power and energy take prices that have not seen it either, where `prices` are given.
+std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut what, const FitResult& full,
+                                             const PriceFits* prices = nullptr);
 
 /// Rows that hang together by the parameters they share, and these parameters.
 struct ConnectedRows {

@@ -38,6 +38,11 @@ PowerParts parts_of_power(const PoweredRow& p, double item_s) {
     for (std::size_t e = 0; e < kEventCount; ++e)
         parts.event_w[e] = p.estimate.energy.joules[e] * scale;
     parts.static_w = p.estimate.energy.static_joules * scale;
+    if (const EnergyTable* table = p.machine.energy.get()) {
+        parts.awake_w = parts.static_w * table->clocked_power.value_or(0) / table->static_power.value_or(1);
+        for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+            parts.multiple[g] = table->multiple[g].value_or(1);
+    }
     parts.outside_w = nothing * stated_share(p);
     return parts;
 }

@@ -18,11 +18,18 @@ constexpr std::size_t kRemembered = 4; ///< base point, difference point, trial 
 /// Of a row's time, what remains at least when all that parameters price vanishes.
 constexpr double kLeastTime = 0.02;
 
+/// True where the note says that something else than the device and its kernels decided the time.
+bool is_disturbed(const MeasuredRow& row) {
+    return row.note.find("HOST-BOUND") != std::string::npos ||
+           row.note.find("SLOW KERNEL") != std::string::npos;
+}
+
 /// Times of runs. What clients of a loaded server wait for is simulated over such times and decides none of
-/// them.
+/// them. Runs that state power and energy state the time of a step as well as the throughput that follows.
 bool takes_part(const MeasuredRow& row) {
-    return (row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s) &&
-           !is_served(row);
+    const bool time =
+        row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+    return time && row.phase != "saturated" && !is_served(row) && !is_disturbed(row);
 }
 
 /// Whether a value at `site` decides runs of `runtime` on `device`.
@@ -92,8 +99,9 @@ bool ParameterFit::used(std::size_t parameter) const {
     return false;
 }
 
-Prediction ParameterFit::predict(std::size_t row, std::span<const double> values) const {
-    return estimator_(rows_[row], overrides_of(parameters_, used_[row], values));
+Prediction ParameterFit::predict(std::size_t row, std::span<const double> values,
+                                 const MachineChanges& changes) const {
+    return estimator_(rows_[row], overrides_of(parameters_, used_[row], values), changes);
 }
 
 double ParameterFit::residual(std::size_t row, std::span<const double> values) {

@@ -43,7 +43,9 @@ class ParameterFit {
     /// tenfold makes it 1.9 times as long, where the logarithm alone would say 10^0.1 = 1.26.
     FitResult refit(const std::vector<double>& weights, const FitResult& full,
                     const FitOptions& options = {}) const;
-    Prediction predict(std::size_t row, std::span<const double> values) const;
+    /// `changes` are made to the row's device besides.
+    Prediction predict(std::size_t row, std::span<const double> values,
+                       const MachineChanges& changes = {}) const;
     /// d log(prediction) / d log(parameter) at `values`, row by row; 0 for rows that take no part.
     std::vector<double> sensitivity(std::span<const double> values);
 

@@ -1,6 +1,7 @@
 #include "archsim/run/price_check.hpp"
 
 #include "compare/quantile.hpp"
+#include "run/fit/priced_runs.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -20,49 +21,22 @@ constexpr std::size_t kColumns = kEventCount + 1; ///< events, and static power 
 constexpr double kMostError = 0.3;                ///< standard error of a factor that tells a price apart
 constexpr std::size_t kRunsPerColumn = 3;
 
-/// One measured run.
-struct PricedRun {
+/// A run as a row of the least squares.
+struct RunColumns {
     double measured_w = 0, outside_w = 0;
     std::array<double, kColumns> watts{};
     const MeasuredRow* row = nullptr;
 };
 
-/// Rows of the same run differ in their metric alone.
-std::string run_key(const MeasuredRow& row) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", row.model, row.image_size.value_or(0),
-                       row.sequence, row.batch.value_or(0), row.precision, row.hardware, row.power_mode,
-                       row.devices, row.runtime, row.scope, row.source);
-}
-
-std::map<std::string, std::vector<PricedRun>> measured_runs(const RowEstimator& estimator,
-                                                            const std::vector<MeasuredRow>& rows) {
-    std::map<std::string, const MeasuredRow*> energies;
-    for (const MeasuredRow& row : rows)
-        if (row.metric == MeasuredMetric::energy_mj)
-            energies.emplace(run_key(row), &row);
-    std::map<std::string, std::vector<PricedRun>> families;
-    for (const MeasuredRow& row : rows) {
-        if (row.metric != MeasuredMetric::power_w || row.weight < kTrustedWeight)
-            continue;
-        const std::optional<PowerParts> parts = estimator.power_parts(row);
-        if (!parts)
-            continue;
-        double faster = 1; // than measured
-        if (const auto energy = energies.find(run_key(row)); energy != energies.end()) {
-            const double all_w = row.value * (row.boundary == PowerBoundary::wall ? 1 : row.devices);
-            const double measured_s = energy->second->value * 1e-3 / all_w;
-            faster = measured_s / parts->item_s;
-        }
-        PricedRun run;
-        run.row = &row;
-        run.measured_w = row.value;
-        run.outside_w = parts->outside_w;
-        for (std::size_t e = 0; e < kEventCount; ++e)
-            run.watts[e] = parts->event_w[e] / faster;
-        run.watts.back() = parts->static_w;
-        families[parts->family].push_back(run);
+std::vector<RunColumns> columns_of(const std::vector<PricedRun>& runs) {
+    std::vector<RunColumns> columns;
+    for (const PricedRun& run : runs) {
+        RunColumns c{run.measured_w, run.parts.outside_w, {}, run.row};
+        std::copy(run.parts.event_w.begin(), run.parts.event_w.end(), c.watts.begin());
+        c.watts.back() = run.parts.static_w;
+        columns.push_back(c);
     }
-    return families;
+    return columns;
 }
 
 /// max(0, x) that minimises |A x - b| (Lawson and Hanson, Solving Least Squares Problems, 1974, chapter 23).
@@ -120,9 +94,10 @@ std::string_view price_name(std::size_t column) {
 /// The columns of one family, tied until they are told apart.
 class Untangler {
   public:
-    explicit Untangler(const std::vector<PricedRun>& runs) : runs_(runs) {
+    explicit Untangler(const std::vector<RunColumns>& runs) : runs_(runs) {
         for (std::size_t c = 0; c < kColumns; ++c)
-            if (std::any_of(runs.begin(), runs.end(), [&](const PricedRun& run) { return run.watts[c] > 0; }))
+            if (std::any_of(runs.begin(), runs.end(),
+                            [&](const RunColumns& run) { return run.watts[c] > 0; }))
                 groups_.push_back({c});
     }
 
@@ -202,7 +177,7 @@ class Untangler {
         a_ = Eigen::MatrixXd::Zero(rows, columns);
         b_ = Eigen::VectorXd::Zero(rows);
         for (Eigen::Index r = 0; r < rows; ++r) {
-            const PricedRun& run = runs_[static_cast<std::size_t>(r)];
+            const RunColumns& run = runs_[static_cast<std::size_t>(r)];
             b_[r] = (run.measured_w - run.outside_w) / run.measured_w;
             for (Eigen::Index c = 0; c < columns; ++c)
                 for (const std::size_t column : groups_[static_cast<std::size_t>(c)])
@@ -244,7 +219,7 @@ class Untangler {
         groups_.erase(groups_.begin() + static_cast<std::ptrdiff_t>(a));
     }
 
-    const std::vector<PricedRun>& runs_;
+    const std::vector<RunColumns>& runs_;
     std::vector<std::vector<std::size_t>> groups_;
     std::vector<double> errors_;
     Eigen::MatrixXd a_, covariance_;
@@ -255,8 +230,9 @@ class Untangler {
 
 std::vector<PriceCheck> check_prices(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows) {
     std::vector<PriceCheck> checks;
-    for (const auto& [family, runs] : measured_runs(estimator, rows)) {
-        Untangler untangler(runs);
+    for (const auto& [family, runs] : priced_runs(estimator, rows)) {
+        const std::vector<RunColumns> columns = columns_of(runs);
+        Untangler untangler(columns);
         untangler.untangle();
         checks.push_back(untangler.result());
         checks.back().family = family;

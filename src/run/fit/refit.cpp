@@ -1,6 +1,7 @@
 #include "archsim/run/refit.hpp"
 
 #include "compare/quantile.hpp"
+#include "core/text_file.hpp"
 #include "run/fit/leave_out_groups.hpp"
 
 #include <algorithm>
@@ -60,7 +61,21 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
     }
     for (auto& [file, values] : files)
         result.files.push_back({file, std::move(values)});
+    for (const auto& [family, fitted] : PriceFits(estimator, rows).families())
+        for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+            if (fitted.used[g])
+                result.multiples.push_back({family, std::string(name_of(static_cast<PriceGroup>(g))),
+                                            fitted.values[g], static_cast<int>(fitted.runs), fitted.error});
     return result;
+}
+
+std::string multiples_text(const Session& session, const std::vector<FittedMultiple>& multiples,
+                           const std::string& date) {
+    const std::filesystem::path& file = session.energy().file();
+    return with_multiples(read_text_file(file), file.string(), multiples,
+                          "power of tests/measured and tests/measured/energy at measured times, "
+                          "validate_estimates --refit",
+                          date);
 }
 
 } // namespace archsim

@@ -24,6 +24,12 @@ namespace {
 
 using Overrides = std::shared_ptr<const ParameterOverrides>;
 
+/// What stands in for the database.
+struct Changed {
+    Overrides overrides;
+    MachineChanges machine;
+};
+
 /// Batches among which saturated throughput looks for the best where a row states none.
 constexpr std::array<std::int64_t, 5> kBatches = {1, 4, 16, 64, 256};
 constexpr double kMilli = 1e3;
@@ -65,6 +71,11 @@ std::int64_t compiled_context(const std::string& note) {
 /// Offline rows that time every batch with its copies in and out say so; the copies of the others overlap.
 bool with_transfers(const MeasuredRow& row) {
     return row.scope == "offline" && row.note.find("data transfer included") != std::string::npos;
+}
+
+/// Rows whose tokens were drawn from the likeliest say so.
+bool is_sampled(const MeasuredRow& row) {
+    return row.note.find("top_p") != std::string::npos;
 }
 
 /// Side of the image that a bound graph takes, where its first input is one.
@@ -120,9 +131,10 @@ struct RowEstimator::State {
         return entry;
     }
 
-    std::optional<Conditions> conditions(const MeasuredRow& row, const Overrides& overrides) const {
+    std::optional<Conditions> conditions(const MeasuredRow& row, const Changed& changed) const {
         Conditions run;
-        run.overrides = overrides;
+        run.overrides = changed.overrides;
+        run.changes = changed.machine;
         run.stack = stacks.of(row);
         const auto precision = PrecisionConfig::parse(row.precision);
         if (!precision)
@@ -151,16 +163,15 @@ struct RowEstimator::State {
     }
 
     /// `parts`, where given, are filled for rows of power.
-    Prediction network(const MeasuredRow& row, const Overrides& overrides, PowerParts* parts);
-    Prediction language(const MeasuredRow& row, const Overrides& overrides, PowerParts* parts);
+    Prediction network(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
+    Prediction language(const MeasuredRow& row, const Changed& changed, PowerParts* parts);
 };
 
-Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides& overrides,
-                                        PowerParts* parts) {
+Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     const MeasuredWorkload workload = find_workload(session.catalogue(), row);
     if (workload.entry == nullptr)
         return without_estimate("unsupported", workload.problem);
-    const auto asked = conditions(row, overrides);
+    const auto asked = conditions(row, changed);
     if (!asked)
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
@@ -210,12 +221,11 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Overrides&
     return prediction;
 }
 
-Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides& overrides,
-                                         PowerParts* parts) {
+Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& changed, PowerParts* parts) {
     if (row.prompt_tokens == "variable" || row.generated_tokens == "variable")
         return without_estimate("unsupported",
                                 "prompts of variable length, whose distribution is not published");
-    auto asked = conditions(row, overrides);
+    auto asked = conditions(row, changed);
     if (!asked)
         return without_estimate("unsupported",
                                 fmt::format("the precision \"{}\" is not known", row.precision));
@@ -235,7 +245,8 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Overrides
     }
     const Prompt prompt{.tokens = tokens_of(row.prompt_tokens),
                         .generate = tokens_of(row.generated_tokens),
-                        .context = compiled_context(row.note)};
+                        .context = compiled_context(row.note),
+                        .sampled = is_sampled(row)};
     const GenerationPhase phase =
         row.phase == "prefill"                 ? GenerationPhase::prefill
         : row.phase == "decode"                ? GenerationPhase::decode
@@ -300,10 +311,12 @@ const Session& RowEstimator::session() const {
     return state_->session;
 }
 
-Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides) const {
+Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides,
+                                    const MachineChanges& changes) const {
     try {
-        return row.phase.empty() ? state_->network(row, overrides, nullptr)
-                                 : state_->language(row, overrides, nullptr);
+        const Changed changed{std::move(overrides), changes};
+        return row.phase.empty() ? state_->network(row, changed, nullptr)
+                                 : state_->language(row, changed, nullptr);
     } catch (const Error& problem) {
         return without_estimate("unsupported", problem.what());
     }
@@ -314,8 +327,8 @@ std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row) cons
         return std::nullopt;
     PowerParts parts;
     try {
-        const Prediction prediction = row.phase.empty() ? state_->network(row, nullptr, &parts)
-                                                        : state_->language(row, nullptr, &parts);
+        const Prediction prediction =
+            row.phase.empty() ? state_->network(row, {}, &parts) : state_->language(row, {}, &parts);
         return prediction.ok() ? std::optional(parts) : std::nullopt;
     } catch (const Error&) {
         return std::nullopt;

@@ -224,7 +224,10 @@ class AnswerBuilder {
         for (std::size_t i = 0; i < points.size(); ++i) {
             const auto [context, weight] = points[i];
             const bool central = i == points.size() / 2;
-            Estimate e = on_all(runner_.decode(batch_, context, compiled, central && keep), sequences);
+            Estimate e =
+                on_all(runner_.with_sampling(runner_.decode(batch_, context, compiled, central && keep),
+                                             sequences, q_.sampled),
+                       sequences);
             if (failed(e))
                 return false;
             g_.steps.push_back({static_cast<double>(context), e.latency_s, e.energy.total()});

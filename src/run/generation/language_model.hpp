@@ -23,6 +23,10 @@ class GenerationModel {
 
     /// Name of the model.
     const std::string& name() const { return language_.info.name; }
+    /// Tokens that it tells apart; 0 where the model does not say.
+    double vocabulary() const {
+        return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
+    }
     /// The language model at these sizes; kept for later calls.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;

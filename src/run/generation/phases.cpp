@@ -27,13 +27,15 @@ void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t b
         out.tokens_per_s = sequences * prompt / out.latency_s;
         return;
     case GenerationPhase::decode:
-        out.step = runner.decode(batch, mean_context(q), compiled, true);
+        out.step =
+            runner.with_sampling(runner.decode(batch, mean_context(q), compiled, true), sequences, q.sampled);
         out.latency_s = out.step.latency_s;
         out.tokens_per_s = sequences / out.latency_s;
         return;
     case GenerationPhase::generate: {
         const Estimate first = runner.prefill(batch, q.tokens, compiled);
-        out.step = runner.decode(batch, mean_context(q), compiled, true);
+        out.step =
+            runner.with_sampling(runner.decode(batch, mean_context(q), compiled, true), sequences, q.sampled);
         const Stage passes[] = {{&first, 1, 0}, {&out.step, generated - 1, out.step.memory.weight_bytes}};
         out.latency_s = in_sequence(passes).latency_s;
         out.tokens_per_s = sequences * generated / out.latency_s;

@@ -176,7 +176,7 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
     mixed.batch = requests;
     // In memory the beams of a request share the prompt, and all sequences grow to their end.
     mixed.memory.kv_cache_bytes = requests * per_position * (prompt + q.beams * generated);
-    step = runner.price(mixed, true);
+    step = runner.with_sampling(runner.price(mixed, true), requests, q.sampled);
     if (step.status != Status::ok)
         return serving;
     serving.sequences = requests;

@@ -94,6 +94,14 @@ Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t 
     return e;
 }
 
+Estimate StepRunner::with_sampling(Estimate step, double sequences, bool sampled) const {
+    if (!sampled || step.status != Status::ok)
+        return step;
+    const double power_w = step.power_w;
+    const double logits = sequences * model_.vocabulary();
+    return lengthened(std::move(step), logits * machine_->param(Parameter::sampling_time, 0), power_w);
+}
+
 std::optional<StepRunner> make_runner(const Session& session, const GenerationModel& model, Result& result) {
     Conditions own = result.conditions;
     // Steps of one batch follow each other; serving many requests is priced as larger batches.

@@ -44,6 +44,9 @@ class StepRunner {
     /// One token of each sequence. A stack with static shapes reads the `compiled` context whatever is in it.
     Estimate decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,
                     bool keep_subgraphs = false) const;
+    /// The step with the drawing of a token for each sequence (Prompt::sampled): kernels that order the
+    /// logits, bound by memory like the step, draw what it draws.
+    Estimate with_sampling(Estimate step, double sequences, bool sampled) const;
     /// Context that a decode step reads.
     std::int64_t context_read(std::int64_t past, std::int64_t compiled) const;
 

@@ -36,6 +36,7 @@ std::vector<Score> scores_of(const Validation& validation) {
         const double ratio = std::log(row.measured.value / p.predicted);
         Score score;
         score.family = p.family;
+        score.runtime = p.runtime;
         score.regime = p.regime;
         score.model = row.measured.model;
         score.device = row.measured.hardware;
@@ -101,26 +102,25 @@ GroupedScores IntervalMaker::grouped(Evidence evidence, Pick pick, bool by_famil
     return groups;
 }
 
-GroupedScores IntervalMaker::members(const std::string& family, Evidence evidence, const SpreadOf* metric,
-                                     const std::string& regime) const {
+GroupedScores IntervalMaker::members(const IntervalClass& c, bool any_metric) const {
     return grouped(
-        evidence,
+        c.evidence,
         [&](const Score& s) {
-            return (family.empty() || s.family == family) &&
-                   (metric != nullptr ? s.metric == *metric : is_time(s.metric)) &&
-                   (regime.empty() || s.regime == regime);
+            return (c.family.empty() || s.family == c.family) &&
+                   (any_metric ? is_time(s.metric) : s.metric == c.metric) &&
+                   (c.runtime.empty() || s.runtime == c.runtime) &&
+                   (c.regime.empty() || s.regime == c.regime);
         },
-        evidence == Evidence::none && family.empty());
+        c.evidence == Evidence::none && c.family.empty());
 }
 
-std::size_t IntervalMaker::groups(const std::string& family, Evidence evidence, SpreadOf metric,
-                                  const std::string& regime) const {
-    return members(family, evidence, &metric, regime).size();
+std::size_t IntervalMaker::groups(const IntervalClass& c) const {
+    return members(c).size();
 }
 
 ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence) const {
-    const ScoreDistribution all(members({}, evidence, nullptr, {}), nullptr);
-    return family.empty() ? all : ScoreDistribution(members(family, evidence, nullptr, {}), &all);
+    const ScoreDistribution all(members({{}, evidence, {}, {}, {}}, true), nullptr);
+    return family.empty() ? all : ScoreDistribution(members({family, evidence, {}, {}, {}}, true), &all);
 }
 
 /// Energy and power: few rows, so the devices of all families first, around time blurred by what is not known
@@ -142,21 +142,22 @@ ScoreDistribution IntervalMaker::draw(const std::string& family, Evidence eviden
         &all);
 }
 
-const Band& IntervalMaker::band(const std::string& family, Evidence evidence, SpreadOf metric,
-                                const std::string& regime) {
-    const auto [place, fresh] = bands_.try_emplace(std::tuple{family, evidence, metric, regime});
+const Band& IntervalMaker::band(const IntervalClass& c) {
+    const auto [place, fresh] = bands_.try_emplace(c);
     if (!fresh)
         return place->second;
     ScoreDistribution scores;
-    if (is_time(metric)) {
-        const ScoreDistribution whole = time(family, evidence);
-        scores = ScoreDistribution(members(family, evidence, &metric, {}), &whole);
-        if (!regime.empty())
-            scores = ScoreDistribution(members(family, evidence, &metric, regime), &scores);
+    if (is_time(c.metric)) {
+        const ScoreDistribution whole = time(c.family, c.evidence);
+        scores = ScoreDistribution(members({c.family, c.evidence, c.metric, {}, {}}), &whole);
+        if (!c.runtime.empty())
+            scores = ScoreDistribution(members({c.family, c.evidence, c.metric, c.runtime, {}}), &scores);
+        if (!c.regime.empty())
+            scores = ScoreDistribution(members(c), &scores);
     } else {
-        scores = draw(family, evidence, metric);
+        scores = draw(c.family, c.evidence, c.metric);
     }
-    const double wider = few_groups(members(family, evidence, nullptr, {}).size());
+    const double wider = few_groups(members({c.family, c.evidence, {}, c.runtime, {}}, true).size());
     // An estimate is part of its own interval.
     place->second = {wider * std::min(0.0, scores.quantile(kTail)),
                      wider * std::max(0.0, scores.quantile(1 - kTail)), scores.rows(), scores.groups()};
@@ -168,6 +169,15 @@ std::vector<std::string> IntervalMaker::families() const {
     for (const auto* scores : {&network_, &device_, &family_})
         for (const Score& score : *scores)
             names.insert(score.family);
+    return {names.begin(), names.end()};
+}
+
+std::vector<std::string> IntervalMaker::stacks(const std::string& family) const {
+    std::set<std::string> names;
+    for (const auto* scores : {&network_, &device_, &family_})
+        for (const Score& score : *scores)
+            if (score.family == family)
+                names.insert(score.runtime);
     return {names.begin(), names.end()};
 }
 

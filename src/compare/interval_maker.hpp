@@ -5,16 +5,16 @@
 #include "archsim/hardware/uncertainty.hpp"
 #include "compare/conformal.hpp"
 
+#include <compare>
 #include <map>
 #include <string>
-#include <tuple>
 #include <vector>
 
 namespace archsim {
 
 /// log(measured / predicted) of a left-out row; rates are turned so that it is about time.
 struct Score {
-    std::string family, regime, model, device;
+    std::string family, runtime, regime, model, device;
     SpreadOf metric = SpreadOf::latency;
     Evidence evidence = Evidence::none; ///< what was left after leaving out
     double value = 0;
@@ -24,6 +24,16 @@ struct Score {
 struct Band {
     double low = 0, high = 0;
     std::size_t rows = 0, groups = 0;
+};
+
+/// A class of estimates that share a width. An empty family is one without rows; an empty stack or regime
+/// covers all.
+struct IntervalClass {
+    std::string family;
+    Evidence evidence = Evidence::none;
+    SpreadOf metric = SpreadOf::latency;
+    std::string runtime, regime;
+    auto operator<=>(const IntervalClass&) const = default;
 };
 
 /// What a row's width is for.
@@ -38,26 +48,26 @@ class IntervalMaker {
                           const std::string& family) const;
 
     /// 5th and 95th percentiles for a row of a new network (evidence `device`), a new device (`stack`) or a
-    /// new stack or family (`none`). An empty family is one without rows; an empty regime covers all.
-    const Band& band(const std::string& family, Evidence evidence, SpreadOf metric,
-                     const std::string& regime);
+    /// new stack or family (`none`).
+    const Band& band(const IntervalClass& c);
     /// Exchangeable groups of the class itself, without those around it.
-    std::size_t groups(const std::string& family, Evidence evidence, SpreadOf metric,
-                       const std::string& regime) const;
+    std::size_t groups(const IntervalClass& c) const;
     /// Families with scores.
     std::vector<std::string> families() const;
+    /// Stacks with scores on devices of a family.
+    std::vector<std::string> stacks(const std::string& family) const;
 
   private:
     IntervalMaker() = default;
     template <class Pick>
     GroupedScores grouped(Evidence evidence, Pick pick, bool by_family) const;
-    GroupedScores members(const std::string& family, Evidence evidence, const SpreadOf* metric,
-                          const std::string& regime) const;
+    /// Scores of a class; with `any_metric` those of all times.
+    GroupedScores members(const IntervalClass& c, bool any_metric = false) const;
     ScoreDistribution time(const std::string& family, Evidence evidence) const;
     ScoreDistribution draw(const std::string& family, Evidence evidence, SpreadOf metric) const;
 
     std::vector<Score> network_, device_, family_;
-    std::map<std::tuple<std::string, Evidence, SpreadOf, std::string>, Band> bands_;
+    std::map<IntervalClass, Band> bands_;
 };
 
 } // namespace archsim

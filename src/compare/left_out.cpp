@@ -14,33 +14,49 @@ namespace archsim {
 namespace {
 
 constexpr double kOutdated = 0.01;
-/// Exchangeable groups from which a regime has a class of its own.
-constexpr std::size_t kGroupsOfRegime = 5;
+/// Exchangeable groups from which a stack or a regime has a class of its own.
+constexpr std::size_t kGroupsOfOwn = 5;
 
 constexpr std::array kMetrics = {SpreadOf::latency, SpreadOf::throughput, SpreadOf::prefill,
                                  SpreadOf::decode,  SpreadOf::energy,     SpreadOf::power};
 constexpr std::array kEvidence = {Evidence::device, Evidence::stack, Evidence::none};
 
-using Devices = std::map<std::string, std::set<std::string>>;
+using Members = std::map<std::string, std::set<std::string>>;
 
-/// What is left to go by: after a network everything else, after a device the stack where other devices carry
-/// it, after a family nothing.
-std::string evidence_after(LeaveOut what, const Prediction& shipped, const Devices& of_stack) {
-    if (what == LeaveOut::model)
-        return shipped.evidence;
-    const auto devices = of_stack.find(shipped.runtime);
-    const bool others = devices != of_stack.end() && devices->second.size() > 1;
-    const bool known = what == LeaveOut::device && others && shipped.evidence != name_of(Evidence::none);
+/// What was measured: devices of each stack, and networks of each device under its stack.
+struct Measured {
+    explicit Measured(const Validation& shipped) {
+        for (const ValidatedRow& row : shipped.rows)
+            if (row.prediction.ok()) {
+                devices[row.prediction.runtime].insert(row.measured.hardware);
+                networks[pair_of(row)].insert(row.measured.model);
+            }
+    }
+    static std::string pair_of(const ValidatedRow& row) {
+        return row.measured.hardware + " " + row.prediction.runtime;
+    }
+    Members devices, networks;
+};
+
+/// What is left to go by: after a network the other networks of its device where there are any, after a
+/// device the stack where other devices carry it, after a family nothing.
+std::string evidence_after(LeaveOut what, const ValidatedRow& row, const Measured& measured) {
+    const auto others = [](const Members& members, const std::string& of) {
+        const auto found = members.find(of);
+        return found != members.end() && found->second.size() > 1;
+    };
+    const bool fitted = row.prediction.evidence != name_of(Evidence::none);
+    if (what == LeaveOut::model && fitted)
+        return std::string(
+            name_of(others(measured.networks, Measured::pair_of(row)) ? Evidence::device : Evidence::stack));
+    const bool known = what == LeaveOut::device && fitted && others(measured.devices, row.prediction.runtime);
     return std::string(name_of(known ? Evidence::stack : Evidence::none));
 }
 
 /// The shipped rows with left-out predictions, without intervals.
 std::vector<ValidatedRow> replaced(const Validation& shipped,
                                    const std::map<std::string, double>& predictions, LeaveOut what) {
-    Devices of_stack;
-    for (const ValidatedRow& row : shipped.rows)
-        if (row.prediction.ok())
-            of_stack[row.prediction.runtime].insert(row.measured.hardware);
+    const Measured measured(shipped);
     std::vector<ValidatedRow> rows = shipped.rows;
     for (ValidatedRow& row : rows) {
         if (!row.prediction.ok())
@@ -51,7 +67,7 @@ std::vector<ValidatedRow> replaced(const Validation& shipped,
             row.prediction.reason = "no left-out prediction; write them again with scripts/validate";
             continue;
         }
-        row.prediction.evidence = evidence_after(what, row.prediction, of_stack);
+        row.prediction.evidence = evidence_after(what, row, measured);
         row.prediction.predicted = row.prediction.low = row.prediction.high = found->second;
     }
     return rows;
@@ -72,11 +88,17 @@ Evidence evidence_named(const std::string& name) {
     return Evidence::none;
 }
 
-std::string regime_for(const IntervalMaker& maker, const std::string& family, Evidence evidence,
-                       SpreadOf metric, const std::string& regime) {
-    const bool own = metric != SpreadOf::energy && metric != SpreadOf::power &&
-                     maker.groups(family, evidence, metric, regime) >= kGroupsOfRegime;
-    return own ? regime : std::string();
+/// The narrowest class that enough groups have rows of: those of the stack and the regime, of the stack, of
+/// the regime, of the family. The table that is written answers in the same order.
+IntervalClass class_for(const IntervalMaker& maker, IntervalClass wanted) {
+    const bool time = wanted.metric != SpreadOf::energy && wanted.metric != SpreadOf::power;
+    IntervalClass of_family = wanted, of_stack = wanted, of_regime = wanted;
+    of_family.runtime = of_stack.regime = of_regime.runtime = {};
+    of_family.regime = {};
+    for (const IntervalClass& narrow : {wanted, of_stack, of_regime})
+        if (time && maker.groups(narrow) >= kGroupsOfOwn)
+            return narrow;
+    return of_family;
 }
 
 /// Intervals from a table that has not seen the row's network, device or family.
@@ -96,17 +118,15 @@ void nest(const IntervalMaker& all, LeaveOut what, std::vector<ValidatedRow>& ro
         const Evidence evidence = evidence_named(row.prediction.evidence);
         // A family that is left out is one without rows.
         const std::string own = what == LeaveOut::family ? std::string() : row.prediction.family;
-        set_interval(
-            maker->second.band(own, evidence, metric,
-                               regime_for(maker->second, own, evidence, metric, row.prediction.regime)),
-            row);
+        const IntervalClass wanted{own, evidence, metric, row.prediction.runtime, row.prediction.regime};
+        set_interval(maker->second.band(class_for(maker->second, wanted)), row);
     }
 }
 
 std::string_view basis_of(Evidence evidence) {
     switch (evidence) {
     case Evidence::device:
-        return "left-out networks on devices with their own fit";
+        return "left-out networks on measured devices";
     case Evidence::stack:
         return "left-out devices of fitted stacks";
     case Evidence::none:
@@ -115,25 +135,25 @@ std::string_view basis_of(Evidence evidence) {
     return "whole families left out";
 }
 
-ResidualClassFacts class_of(IntervalMaker& maker, const std::string& family, Evidence evidence,
-                            SpreadOf metric, const std::string& regime) {
-    const Band& band = maker.band(family, evidence, metric, regime);
+ResidualClassFacts facts_of(IntervalMaker& maker, const IntervalClass& c) {
+    const Band& band = maker.band(c);
     ResidualClassFacts facts;
-    facts.metric = name_of(metric);
-    facts.family = family;
-    facts.evidence = name_of(evidence);
-    facts.regime = regime;
+    facts.metric = name_of(c.metric);
+    facts.family = c.family;
+    facts.evidence = name_of(c.evidence);
+    facts.runtime = c.runtime;
+    facts.regime = c.regime;
     facts.low = std::exp(band.low);
     facts.high = std::exp(band.high);
     facts.rows = band.rows;
     std::string subject;
-    for (const std::string& part : {family, regime})
+    for (const std::string& part : {c.family, c.runtime, c.regime})
         if (!part.empty())
             subject += part + ", ";
-    facts.basis = fmt::format("{}{}, {} rows of {} {}", subject, basis_of(evidence), band.rows, band.groups,
-                              evidence == Evidence::device ? "networks"
-                              : family.empty()             ? "families"
-                                                           : "devices");
+    facts.basis = fmt::format("{}{}, {} rows of {} {}", subject, basis_of(c.evidence), band.rows, band.groups,
+                              c.evidence == Evidence::device ? "networks"
+                              : c.family.empty()             ? "families"
+                                                             : "devices");
     return facts;
 }
 
@@ -172,19 +192,21 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
 }
 
 MeasuredOn measured_on(const Validation& validation) {
-    std::set<std::string> devices, stacks;
+    std::set<std::string> devices, stacks, pairs;
     for (const ValidatedRow& row : validation.rows)
         if (row.prediction.ok() && row.measured.weight >= kTrustedWeight) {
             devices.insert(row.measured.hardware);
             stacks.insert(row.prediction.family + " " + row.prediction.runtime);
+            pairs.insert(Measured::pair_of(row));
         }
-    return {{devices.begin(), devices.end()}, {stacks.begin(), stacks.end()}};
+    return {{devices.begin(), devices.end()}, {stacks.begin(), stacks.end()}, {pairs.begin(), pairs.end()}};
 }
 
 std::vector<ResidualClassFacts> projection_classes(const std::vector<ResidualClassFacts>& classes) {
     const auto find = [&](std::string_view metric, std::string_view family, std::string_view evidence) {
         return std::find_if(classes.begin(), classes.end(), [&](const ResidualClassFacts& c) {
-            return c.metric == metric && c.family == family && c.evidence == evidence && c.regime.empty();
+            return c.metric == metric && c.family == family && c.evidence == evidence && c.runtime.empty() &&
+                   c.regime.empty();
         });
     };
     std::vector<ResidualClassFacts> result;
@@ -215,12 +237,16 @@ std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_o
     for (const SpreadOf metric : kMetrics) {
         for (const std::string& family : maker.families())
             for (const Evidence evidence : kEvidence) {
-                classes.push_back(class_of(maker, family, evidence, metric, {}));
-                for (const std::string regime : {"compute", "memory", "overhead"})
-                    if (!regime_for(maker, family, evidence, metric, regime).empty())
-                        classes.push_back(class_of(maker, family, evidence, metric, regime));
+                std::vector<std::string> stacks = maker.stacks(family);
+                stacks.insert(stacks.begin(), std::string());
+                for (const std::string& stack : stacks)
+                    for (const std::string regime : {"", "compute", "memory", "overhead"}) {
+                        const IntervalClass wanted{family, evidence, metric, stack, regime};
+                        if (class_for(maker, wanted) == wanted)
+                            classes.push_back(facts_of(maker, wanted));
+                    }
             }
-        ResidualClassFacts rest = class_of(maker, {}, Evidence::none, metric, {});
+        ResidualClassFacts rest = facts_of(maker, {{}, Evidence::none, metric, {}, {}});
         rest.evidence.clear(); // a family without rows has no evidence that was tried
         classes.push_back(std::move(rest));
     }

@@ -30,9 +30,13 @@ constexpr double kFewChannels = 4;
 constexpr double kWinogradOutputs = 2, kWinogradProducts = 16, kWinogradInputOps = 32,
                  kWinogradOutputOps = 24;
 
+// Range of a row, scale and rounding: an operation each per element.
+constexpr double kQuantiseOps = 3;
+
 /// Counts of one product, summed over the contractions of a subgraph.
 struct Product {
     MultiplyEngine engine;
+    Precision multiplied = Precision::fp32;
     TileChoice tile;
     double cycles = 0; ///< padded, with waves; efficiency not applied
     double efficiency = 1;
@@ -83,12 +87,29 @@ void merge_groups(const View& view, const Window& w, GemmShape& shape, GemmEngin
     shape.k *= merged;
 }
 
+/// Weights alone are stored as integers, narrower than what is multiplied with them.
+bool has_packed_weights(const View& view, const SubgraphWork& work, const Contraction& c) {
+    return c.weights_constant && bits_of(view.network.precision.weights) < bits_of(work.precision);
+}
+
+/// Stacks that quantise activations on the way multiply them with integer weights in 8 bits, where enough
+/// rows share the cost (OpenVINO blog, Dynamic quantization support from GPU with XMX, 2025).
+Precision multiplied_in(const View& view, const SubgraphWork& work, const Contraction& c) {
+    const double from = view.param(Parameter::dynamic_quantization_rows, 0);
+    const bool quantises = from > 0 && c.m >= from && has_packed_weights(view, work, c) &&
+                           is_integer(view.network.precision.weights) &&
+                           view.machine.matrix_ops(Precision::int8) > 0;
+    return quantises ? Precision::int8 : work.precision;
+}
+
 Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) {
     const Window* window =
         work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
     Product p;
-    p.engine = view.engine(work.precision, window != nullptr);
-    GemmEngine g = view.gemm_engine(p.engine, work.precision);
+    p.multiplied = multiplied_in(view, work, c);
+    p.engine = view.engine(p.multiplied, window != nullptr);
+    GemmEngine g = view.gemm_engine(p.engine, p.multiplied);
+    g.output_bytes = bytes_of(work.precision);
     GemmShape shape{c.groups, c.m, c.n, c.k};
     if (window) {
         shape.k =
@@ -98,7 +119,7 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
         if (window->groups > 1)
             merge_groups(view, *window, shape, g);
     }
-    if (c.weights_constant && bits_of(view.network.precision.weights) < bits_of(work.precision))
+    if (p.multiplied == work.precision && has_packed_weights(view, work, c))
         g.efficiency *= view.param(Parameter::weight_only_efficiency, 1);
     p.tile = choose_tile(shape, g);
     p.efficiency = g.efficiency;
@@ -119,6 +140,7 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
 /// multiprocessors.
 Product row_kernel(const View& view, const SubgraphWork& work, const Contraction& c) {
     Product p;
+    p.multiplied = work.precision;
     const double native = is_integer(work.precision) ? view.machine.vector_ops(work.precision) : 0;
     p.engine.ops_per_cycle = std::max(native, view.vector_fp32);
     p.efficiency = view.param(Parameter::vector_efficiency, 1);
@@ -145,6 +167,7 @@ bool winograd_applies(const View& view, const SubgraphWork& work) {
 Product winograd(const View& view, const SubgraphWork& work) {
     const Window& w = *work.anchor->window;
     Product p;
+    p.multiplied = work.precision;
     p.engine = view.engine(work.precision, true);
     GemmEngine g = view.gemm_engine(p.engine, work.precision);
     g.efficiency = view.param(Parameter::winograd_efficiency, 1);
@@ -266,6 +289,16 @@ struct Total {
     }
 };
 
+/// A kernel of its own before the product reads the activations, finds their range and writes 8 bits each.
+void quantise(const View& view, const SubgraphWork& work, const Contraction& c, double share,
+              View::Traffic& traffic, Mapping& out) {
+    const double elements = share * c.groups * c.m * c.k;
+    traffic.activations += elements * (bytes_of(work.precision) + bytes_of(Precision::int8));
+    view.add_vector_work(out, kQuantiseOps * elements, 0);
+    count_vector(kQuantiseOps * elements, 0, 0, out.events);
+    view.add_floor(out, true, share);
+}
+
 } // namespace
 
 void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
@@ -281,7 +314,9 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             kernels = c.n / columns;
             p.take_share(kernels);
             total.add(p, out);
-            count_product(p.macs, work.precision, p.engine, p.tile, bytes_of(work.precision), out.events);
+            count_product(p.macs, p.multiplied, p.engine, p.tile, bytes_of(p.multiplied), out.events);
+            if (p.multiplied != work.precision)
+                quantise(view, work, c, kernels, traffic, out);
             count_vector(p.vector_ops, 0, 0, out.events);
             out.ideal_cycles += 2 * p.macs / p.engine.ops_per_cycle;
             traffic.on_chip += p.l2_bytes;
@@ -291,7 +326,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
         }
     total.emit(view, out);
     out.allocation.units_total = view.units;
-    traffic.activations = work.activation_bytes();
+    traffic.activations += work.activation_bytes();
     traffic.kv_cache = work.kv_bytes;
     const double expanded = expanded_weights(view, work, total.rows);
     traffic.weights = weight_traffic(view, work, total.rows, expanded);

@@ -178,6 +178,7 @@ struct UncertaintyTable::State {
     std::vector<ResidualClass> projection; ///< least widths where nothing was measured
     std::set<std::string> devices;         ///< that were measured
     std::set<std::string> stacks;          ///< "npu hailort": measured on some chip of the family
+    std::set<std::string> pairs;           ///< "Hailo-8 hailort": measured on this very device
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -198,6 +199,8 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
                 state_->devices.insert(std::move(name));
             for (std::string& name : block.texts("stacks"))
                 state_->stacks.insert(std::move(name));
+            for (std::string& name : block.texts("pairs"))
+                state_->pairs.insert(std::move(name));
         });
         reader.finish();
     }
@@ -224,9 +227,17 @@ bool UncertaintyTable::measured(const Device& device, const Runtime& runtime) co
            (!runtime.base.empty() && state_->stacks.contains(family + " " + runtime.base));
 }
 
+Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime,
+                                    std::string_view regime) const {
+    const Evidence fitted = evidence_for(device, runtime, regime);
+    return fitted == Evidence::stack && state_->pairs.contains(device.id + " " + runtime.id)
+               ? Evidence::device
+               : fitted;
+}
+
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime,
                                 std::string_view regime) const {
-    const Evidence evidence = evidence_for(device, runtime, regime);
+    const Evidence evidence = this->evidence(device, runtime, regime);
     const auto find = [&](const std::vector<ResidualClass>& classes, Spread otherwise) -> Spread {
         for (const ResidualClass& c : classes)
             if (c.covers(metric, device, runtime, regime, evidence))

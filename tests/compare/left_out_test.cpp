@@ -52,9 +52,10 @@ LeftOutValidation left_out(double scatter) {
 
 const ResidualClassFacts& find(const std::vector<ResidualClassFacts>& classes, const std::string& metric,
                                const std::string& family, const std::string& evidence,
-                               const std::string& regime = {}) {
+                               const std::string& regime = {}, const std::string& runtime = {}) {
     const auto found = std::find_if(classes.begin(), classes.end(), [&](const ResidualClassFacts& c) {
-        return c.metric == metric && c.family == family && c.evidence == evidence && c.regime == regime;
+        return c.metric == metric && c.family == family && c.evidence == evidence && c.regime == regime &&
+               c.runtime == runtime;
     });
     REQUIRE(found != classes.end());
     return *found;
@@ -85,6 +86,48 @@ TEST_CASE("an interval class covers nine rows of ten", "[compare][left_out]") {
         CHECK(c.high >= 1);
         CHECK_FALSE(c.basis.empty());
     }
+}
+
+TEST_CASE("a stack with devices of its own has its own width", "[compare][left_out]") {
+    // Two stacks of fifteen devices each; the second is three times as precise.
+    LeftOutValidation validation = left_out(0.1);
+    for (ValidatedRow& r : validation.without_device.rows)
+        if (r.prediction.runtime == "two")
+            r.prediction.predicted = std::cbrt(r.prediction.predicted);
+    const auto classes = residual_classes(validation);
+    const auto width = [&](const std::string& stack) {
+        const ResidualClassFacts& c = find(classes, "latency", "gpu", "stack", {}, stack);
+        return std::log(c.high / c.low);
+    };
+    CHECK(width("two") < 0.7 * width("one"));
+    CHECK(width("two") < width(""));
+    // One device is no class of its own.
+    CHECK(std::none_of(classes.begin(), classes.end(),
+                       [](const ResidualClassFacts& c) { return c.runtime == "xla"; }));
+}
+
+TEST_CASE("a new network of a measured device is judged by left-out networks", "[compare][left_out]") {
+    std::vector<ValidatedRow> shipped;
+    std::vector<LeftOutRow> predictions;
+    for (int device = 0; device < 6; ++device)
+        for (int i = 0; i < (device == 5 ? 1 : 8); ++i) {
+            ValidatedRow r = row("cpu", "one", "compute", "stack", 0);
+            r.measured.id = std::to_string(device) + "-" + std::to_string(i);
+            r.measured.hardware = "device" + std::to_string(device);
+            r.measured.model = "network" + std::to_string(i);
+            predictions.push_back({r.measured.id, 1, 1, 1, 1});
+            shipped.push_back(std::move(r));
+        }
+    const LeftOutValidation validation = left_out_validation(summarize(shipped), predictions);
+    for (const ValidatedRow& r : validation.without_model.rows) // the sixth has no other network
+        CHECK(r.prediction.evidence == (r.measured.hardware == "device5" ? "stack" : "device"));
+    for (const ValidatedRow& r : validation.without_device.rows)
+        CHECK(r.prediction.evidence == "stack");
+    for (const ValidatedRow& r : validation.without_family.rows)
+        CHECK(r.prediction.evidence == "none");
+    const MeasuredOn on = measured_on(summarize(shipped));
+    CHECK(on.pairs.size() == 6);
+    CHECK(on.pairs.front() == "device0 one");
 }
 
 TEST_CASE("a family of few rows borrows its width, and power widens it", "[compare][left_out]") {
@@ -118,7 +161,8 @@ TEST_CASE("a rate that is predicted too low is a time that is predicted too long
 TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     const auto classes = residual_classes(left_out(0.1));
     test::TemporaryDatabase folder;
-    const std::string file = folder.write("uncertainty.json", uncertainty_json(classes, {{}, {"gpu two"}}));
+    const std::string file =
+        folder.write("uncertainty.json", uncertainty_json(classes, {{}, {"gpu two"}, {"known two"}}));
     const UncertaintyTable table{std::filesystem::path(file)};
     Device device;
     device.family = Family("gpu");
@@ -129,11 +173,17 @@ TEST_CASE("the written interval table is read back", "[compare][left_out]") {
     fitted.source = std::make_shared<const Source>(Source{SourceKind::fitted, "a fit"});
     runtime.parameters.push_back({Parameter::matrix_efficiency, fitted, {}});
     const Spread spread = table.spread(SpreadOf::latency, device, runtime, "compute");
-    CHECK(spread.high == Approx(find(classes, "latency", "gpu", "stack", "compute").high).margin(0.011));
+    CHECK(spread.high ==
+          Approx(find(classes, "latency", "gpu", "stack", "compute", "two").high).margin(0.011));
     // Nothing fitted prices memory: that part of the time rests on nothing that was measured.
     CHECK(table.spread(SpreadOf::latency, device, runtime, "memory").high ==
-          Approx(find(classes, "latency", "gpu", "none", "memory").high).margin(0.011));
+          Approx(find(classes, "latency", "gpu", "none", "memory", "two").high).margin(0.011));
     CHECK(table.measured(device, runtime));
+    // The stack was fitted with rows of this very device: what is new is the network.
+    CHECK(table.evidence(device, runtime, "compute") == Evidence::stack);
+    device.id = "known";
+    CHECK(table.evidence(device, runtime, "compute") == Evidence::device);
+    CHECK(table.evidence(device, runtime, "memory") == Evidence::none);
     device.family = Family("cgra"); // of which no chip was measured: whole families left out
     CHECK_FALSE(table.measured(device, runtime));
     CHECK(table.spread(SpreadOf::latency, device, runtime, "compute").high ==

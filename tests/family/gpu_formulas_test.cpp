@@ -196,6 +196,34 @@ TEST_CASE("GPU: packed weights are expanded for many rows, read by every micro-b
     CHECK(run(50).workspace_bytes == 5600);
 }
 
+TEST_CASE("GPU: activations of many rows are quantised to meet integer weights", "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::weight_only_efficiency, 0.5);
+    set(m, Parameter::dynamic_quantization_rows, 50);
+    const auto run = [&](double rows, Precision weights) {
+        auto one = matmul(rows, 40, 70, Precision::fp16);
+        one->network.precision.weights = weights;
+        return counted(*one, m);
+    };
+    const auto macs = [](const Mapping& out, Precision p) {
+        return out.events.macs[static_cast<std::size_t>(p)];
+    };
+    const Mapping many = run(100, Precision::int4), few = run(40, Precision::int4);
+    CHECK(macs(many, Precision::int8) == 280000);
+    CHECK(macs(many, Precision::fp16) == 0);
+    CHECK(demand_on(many, Resource::matrix_cycles)->efficiency == Approx(0.8));
+    CHECK(many.ideal_cycles == Approx(2 * 280000 / 20480.0));
+    CHECK(macs(few, Precision::fp16) == 40 * 40 * 70);
+    CHECK(demand_on(few, Resource::matrix_cycles)->efficiency == Approx(0.4));
+    // A kernel of its own reads 100 x 70 activations of two bytes and writes one each, with three operations.
+    CHECK(many.events[Event::vector_op] - run(100, Precision::fp16).events[Event::vector_op] ==
+          Approx(3 * 7000));
+    CHECK(many.events[Event::dram_byte] - run(100, Precision::fp16).events[Event::dram_byte] ==
+          Approx(3 * 7000));
+    // Floating-point weights stay as they are.
+    CHECK(macs(run(100, Precision::fp8), Precision::fp16) == 280000);
+}
+
 TEST_CASE("GPU: parts of a split product are a workspace", "[formulas][gpu]") {
     Machine m = gpu_machine();
     set(m, Parameter::split_cycles, 1000);

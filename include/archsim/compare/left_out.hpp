@@ -47,7 +47,7 @@ struct FitSupport {
 /// selectors cover everything.
 struct ResidualClassFacts {
     std::string metric; ///< "latency", "throughput", "prefill", "decode", "energy" or "power"
-    std::string family, evidence, regime;
+    std::string family, evidence, runtime, regime;
     double low = 1, high = 1;
     std::size_t rows = 0;
     std::string basis;
@@ -57,6 +57,7 @@ struct ResidualClassFacts {
 struct MeasuredOn {
     std::vector<std::string> devices; ///< ids, sorted
     std::vector<std::string> stacks;  ///< family and stack, "npu hailort", sorted
+    std::vector<std::string> pairs;   ///< device and stack, "Hailo-8 hailort", sorted
 };
 ARCHSIM_API MeasuredOn measured_on(const Validation& validation);
 
@@ -69,13 +70,14 @@ projection_classes(const std::vector<ResidualClassFacts>& classes);
 /// The interval table that left-out rows of weight >= kTrustedWeight support: conformal over what is
 /// exchangeable.
 ///
-/// Evidence `device` takes the errors of left-out networks on devices with a fit of their own, every network
-/// counting alike; `stack` those of left-out devices under stacks that other devices carry, every device
-/// counting alike; `none` those of left-out families. The 5th and 95th percentiles of a class come from its
-/// groups and, with the weight of five groups more, from the class around it: all families, the family, the
-/// metric, and where five groups have rows of it the regime. A family without rows takes the width of leaving
-/// whole families out. With k groups in the family the percentiles lie 1 + 2 / (k + 5) times as far out.
-/// Energy starts from time blurred by 25 % of power.
+/// Evidence `device` takes the errors of left-out networks on devices that were measured with other networks
+/// under the same stack, every network counting alike; `stack` those of left-out devices under stacks that
+/// other devices carry, every device counting alike; `none` those of left-out families. The 5th and 95th
+/// percentiles of a class come from its groups and, with the weight of five groups more, from the class
+/// around it: all families, the family, the metric, and where five groups have rows of it the stack and the
+/// regime. A family without rows takes the width of leaving whole families out. With k groups in the family
+/// (or of the stack) the percentiles lie 1 + 2 / (k + 5) times as far out. Energy starts from time blurred by
+/// 25 % of power.
 ARCHSIM_API std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_out);
 
 } // namespace archsim

@@ -51,6 +51,10 @@ class ARCHSIM_API UncertaintyTable {
     /// is neither is a projection: an estimate that nothing measured stands behind.
     bool measured(const Device& device, const Runtime& runtime) const;
 
+    /// evidence_for, and `device` instead of `stack` where this very device was measured under this stack:
+    /// its rows took part in the fit, so that what is new of an estimate is its network.
+    Evidence evidence(const Device& device, const Runtime& runtime, std::string_view regime) const;
+
     /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,
     /// then generation, runtime, family, evidence, regime. `regime` is "compute", "memory" or "overhead".
     /// A projection takes at least the width of "projection" in the file.

@@ -21,7 +21,7 @@ std::string_view words_of(const BeliefRow& row) {
         return "projected";
     switch (row.evidence) {
     case Evidence::device:
-        return "fitted on this device";
+        return "measured on this device";
     case Evidence::stack:
         return "stack fitted on its kin";
     case Evidence::none:
@@ -83,7 +83,7 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
         BeliefRow row;
         row.device = device;
         row.runtime = database.runtime(device->default_runtime);
-        row.evidence = evidence_for(*device, *row.runtime, kRegime);
+        row.evidence = table.evidence(*device, *row.runtime, kRegime);
         row.projected = !table.measured(*device, *row.runtime);
         row.latency = table.spread(SpreadOf::latency, *device, *row.runtime, kRegime);
         row.energy = table.spread(SpreadOf::energy, *device, *row.runtime, kRegime);

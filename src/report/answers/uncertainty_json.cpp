@@ -25,7 +25,7 @@ std::string lines_of(const std::vector<ResidualClassFacts>& classes) {
         Json line = {{"metric", facts.metric}};
         for (const auto& [key, value] :
              {std::pair{"family", facts.family}, std::pair{"evidence", facts.evidence},
-              std::pair{"regime", facts.regime}})
+              std::pair{"runtime", facts.runtime}, std::pair{"regime", facts.regime}})
             if (!value.empty())
                 line[key] = value;
         // The table's lower bound is at least 1e-3, and factors straddle 1.
@@ -59,6 +59,9 @@ std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes, con
            ",\n"
            "    \"stacks\": " +
            Json(measured.stacks).dump() +
+           ",\n"
+           "    \"pairs\": " +
+           Json(measured.pairs).dump() +
            "\n  },\n"
            "  \"sources\": {\n"
            "    \"left-out\": {\"kind\": \"fitted\", \"cite\": \"errors of left-out networks and devices of "

@@ -61,11 +61,12 @@ std::int64_t tokens_of(std::string_view text) {
     return value;
 }
 
-/// Stacks that compile a fixed context publish it beside the row: "context length 1024".
+/// Stacks that compile a fixed context publish it beside the row: "context length 1024", "cache length 2048".
 std::int64_t compiled_context(const std::string& note) {
-    constexpr std::string_view kPhrase = "context length ";
-    const auto at = note.find(kPhrase);
-    return at == std::string::npos ? 0 : tokens_of(note.substr(at + kPhrase.size()));
+    for (const std::string_view phrase : {"context length ", "cache length "})
+        if (const auto at = note.find(phrase); at != std::string::npos)
+            return tokens_of(note.substr(at + phrase.size()));
+    return 0;
 }
 
 /// Offline rows that time every batch with its copies in and out say so; the copies of the others overlap.

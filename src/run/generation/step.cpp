@@ -66,8 +66,10 @@ std::int64_t StepRunner::prompt_chunk(std::int64_t tokens, std::int64_t compiled
 std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, std::int64_t tokens,
                                                           std::int64_t compiled) const {
     const std::int64_t chunk = prompt_chunk(tokens, compiled);
-    const bool fixed_shapes = machine_->param(Parameter::static_context, 0) > 0;
-    return model_.bound(batch, chunk, fixed_shapes ? std::max<std::int64_t>(0, compiled - chunk) : 0);
+    // Chunks of a prompt attend to the cache that was compiled for all of it; a prompt in one pass to itself.
+    const bool chunks = machine_->param(Parameter::static_context, 0) > 0 &&
+                        machine_->parameters.fact(Parameter::microbatch_rows).known();
+    return model_.bound(batch, chunk, chunks ? std::max<std::int64_t>(0, compiled - chunk) : 0);
 }
 
 Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,

@@ -1,7 +1,7 @@
 #include "archsim/run/leave_out.hpp"
 #include "run/fit/price_fit.hpp"
 
-#include "shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 

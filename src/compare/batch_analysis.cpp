@@ -40,8 +40,7 @@ BestBatches best_batches(const BatchSeries& series) {
             improve(best.energy, *by.energy, i);
         }
     for (std::size_t i = 0; best.throughput && i < points.size() && !best.knee; ++i)
-        if (qualifies(i) &&
-            value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
+        if (qualifies(i) && value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
             best.knee = i;
     return best;
 }

@@ -69,8 +69,9 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
                                     value_or_nan(series.points[*best.throughput].result, *by.rate),
                                 point(*best.knee));
         if (*best.latency != *best.throughput)
-            line += fmt::format("; batch {} answers first, {} {}{}", batch(*best.latency),
-                                tokens ? "at" : "in", text(*best.latency, *by.time), tokens ? " per token" : "");
+            line +=
+                fmt::format("; batch {} answers first, {} {}{}", batch(*best.latency), tokens ? "at" : "in",
+                            text(*best.latency, *by.time), tokens ? " per token" : "");
         lines.push_back(line + ".");
     }
     return lines;

@@ -22,7 +22,6 @@ int main(int argc, char** argv) {
     std::string positional, hardware, batches;
     int top = -1; ///< not given
     cli::WorkloadOptions workload;
-    cli::GenerationOptions text;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -35,7 +34,6 @@ int main(int argc, char** argv) {
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
-        text.add_to(flags);
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
         flags
             .add_option("--top", top,
@@ -58,7 +56,6 @@ int main(int argc, char** argv) {
         request.workload = workload.workload();
         workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
-        text.give(request.workload, request.conditions);
         request.limits = decisions.request(metric::latency);
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {

@@ -1,5 +1,7 @@
 #include "archsim/compare/batch_analysis.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
+
 #include <cmath>
 
 namespace archsim {
@@ -11,8 +13,15 @@ std::vector<Result> results_of(const BatchSeries& series) {
     return results;
 }
 
+BatchMetrics batch_metrics(const BatchSeries& series) {
+    return compares_generation(results_of(series))
+               ? BatchMetrics{&metric::total_token_rate, &metric::token_time, &metric::token_energy}
+               : BatchMetrics{&metric::throughput, &metric::latency, &metric::energy};
+}
+
 BestBatches best_batches(const BatchSeries& series) {
     BestBatches best;
+    const BatchMetrics by = batch_metrics(series);
     const auto& points = series.points;
     const auto qualifies = [&](std::size_t i) { return series.decision.qualifies[i]; };
     const auto value = [&](std::size_t i, const Metric& metric) {
@@ -26,13 +35,12 @@ BestBatches best_batches(const BatchSeries& series) {
     };
     for (std::size_t i = 0; i < points.size(); ++i)
         if (qualifies(i)) {
-            improve(best.throughput, metric::throughput, i);
-            improve(best.latency, metric::latency, i);
-            improve(best.energy, metric::energy, i);
+            improve(best.throughput, *by.rate, i);
+            improve(best.latency, *by.time, i);
+            improve(best.energy, *by.energy, i);
         }
     for (std::size_t i = 0; best.throughput && i < points.size() && !best.knee; ++i)
-        if (qualifies(i) &&
-            value(i, metric::throughput) >= kNearlyBest * value(*best.throughput, metric::throughput))
+        if (qualifies(i) && value(i, *by.rate) >= kNearlyBest * value(*best.throughput, *by.rate))
             best.knee = i;
     return best;
 }

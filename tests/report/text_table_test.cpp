@@ -66,6 +66,8 @@ TEST_CASE("a note stands where its column is shown", "[report][text]") {
 TEST_CASE("cells break at spaces, then at joints of names, then anywhere", "[report][text]") {
     CHECK(break_cell("one two three", 7) == std::vector<std::string>{"one two", "three"});
     CHECK(break_cell("resnet50-224-b1", 10) == std::vector<std::string>{"resnet50-", "224-b1"});
+    CHECK(break_cell("layers.*/self_attn/q_proj", 21) ==
+          std::vector<std::string>{"layers.*/self_attn/", "q_proj"});
     CHECK(break_cell("abcdefghij", 4) == std::vector<std::string>{"abcd", "efgh", "ij"});
     CHECK(break_cell("µµµµµ", 4) == std::vector<std::string>{"µµµµ", "µ"}); // characters stay whole
     CHECK(break_cell("  indented", 20) == std::vector<std::string>{"  indented"});

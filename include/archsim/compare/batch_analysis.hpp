@@ -40,6 +40,13 @@ inline constexpr double kNearlyBest = 0.9;
 /// Results of the points, in order.
 ARCHSIM_API std::vector<Result> results_of(const BatchSeries& series);
 
+/// What batches are judged by: items per second, time of a batch, energy of an item; of language models with
+/// a prompt tokens per second of all sequences, time and energy of a token.
+struct BatchMetrics {
+    const Metric *rate, *time, *energy;
+};
+ARCHSIM_API BatchMetrics batch_metrics(const BatchSeries& series);
+
 /// Indices into BatchSeries::points; absent when no point has an estimate that keeps every limit.
 struct BestBatches {
     std::optional<std::size_t> throughput; ///< most items per second; the smaller batch among equals

@@ -1,5 +1,6 @@
 #include "archsim/report/batch_report.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "report/blocks/batch_blocks.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <span>
 
 namespace archsim {
 
@@ -74,6 +76,12 @@ void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const M
                   });
 }
 
+/// Those asked for, or those of language models where every point answers a prompt.
+const MetricTable& shown_table(const BatchAnalysis& sweep, std::span<const Result> results) {
+    return sweep.metrics == &MetricTable::standard() && compares_generation(results) ? generation_metrics()
+                                                                                     : *sweep.metrics;
+}
+
 BatchColumns batch_columns(const BatchAnalysis& sweep) {
     BatchColumns columns = {
         {{"Hardware", "", "hardware"},
@@ -89,7 +97,7 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
                 list.push_back(point.result);
         return list;
     }();
-    for (const Metric* m : sweep.metrics->rows())
+    for (const Metric* m : shown_table(sweep, all).rows())
         if (any_value(all, *m, sweep.limits.cost))
             add_batch_metric(sweep, columns, *m);
     columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
@@ -194,8 +202,9 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
             for (Block& block : decision_blocks(series.decision, results_of(series), labels_of(series)))
                 report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{2, "Charts"});
-    for (const Metric* m : sweep.metrics->rows())
-        if (format == Format::html ? m->recommend : *m == metric::throughput)
+    const BatchSeries& shown = sweep.series.front();
+    for (const Metric* m : shown_table(sweep, results_of(shown)).rows())
+        if (format == Format::html ? m->recommend : *m == *batch_metrics(shown).rate)
             report.blocks.push_back(batch_chart(sweep, *m));
     return report;
 }

@@ -21,7 +21,9 @@
 
 #include <iterator>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace archsim {
 
@@ -168,9 +170,12 @@ void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Re
         if (view.described)
             add_slowest_subgraphs(r, view.top, report);
     }
-    report.blocks.push_back(Heading{3, "Energy, money and carbon"});
-    for (std::string& line : rollup_lines(r))
-        report.blocks.push_back(Paragraph{std::move(line)});
+    std::vector<std::string> energy;
+    if (r.machine && r.machine->energy && value_of(r, metric::energy))
+        energy = rollup_lines(r);
+    for (std::size_t i = 0; i < energy.size(); ++i)
+        report.blocks.push_back(i == 0 ? Block(Heading{3, "Energy: " + energy[i]})
+                                       : Block(Paragraph{std::move(energy[i])}));
     report.blocks.push_back(power_and_cost(r, a.decision.request.cost));
     if (!a.batches.series.empty())
         add_section("Batch", describe(a.batches), report);

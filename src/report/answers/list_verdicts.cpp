@@ -145,7 +145,7 @@ std::string folder_line(const ModelList& list) {
         return std::count_if(list.models.begin(), list.models.end(),
                              [&](const ListedModel& m) { return m.status == status; });
     };
-    return fmt::format("{}: {} can be estimated, {} in part (--allow-unknown), {} cannot be read.",
+    return fmt::format("{}: {} can be estimated, {} lack sizes or operators, {} cannot be read.",
                        plural(list.models.size(), "file"), count(ImportStatus::ok),
                        count(ImportStatus::incomplete), count(ImportStatus::unreadable));
 }

@@ -13,9 +13,12 @@ using Json = nlohmann::ordered_json;
 
 std::string point_text(const BatchSeries& series, std::size_t index) {
     const BatchPoint& point = series.points[index];
+    const BatchMetrics by = batch_metrics(series);
     const auto text = [&](const Metric& m) { return format_value(m, value_or_nan(point.result, m)); };
-    return fmt::format("batch {}: {}, {} per batch, {} per item, {}", point.batch, text(metric::throughput),
-                       text(metric::latency), text(metric::energy), text(metric::memory));
+    const bool tokens = *by.rate != metric::throughput;
+    return fmt::format("batch {}: {}, {} per {}, {} per {}, {}", point.batch, text(*by.rate), text(*by.time),
+                       tokens ? "token" : "batch", text(*by.energy), tokens ? "token" : "item",
+                       text(metric::memory));
 }
 
 } // namespace
@@ -52,15 +55,24 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
             return format_value(m, value_or_nan(series.points[at].result, m));
         };
         const auto batch = [&](std::size_t at) { return series.points[at].batch; };
-        lines.push_back(fmt::format(
-            "{}: batch {} reaches {:.0f} % of the most throughput, {} in {}; batch {} the most, {}; batch {} "
-            "answers first, in {}.",
-            labels[i], batch(*best.knee),
-            100 * value_or_nan(series.points[*best.knee].result, metric::throughput) /
-                value_or_nan(series.points[*best.throughput].result, metric::throughput),
-            text(*best.knee, metric::throughput), text(*best.knee, metric::latency), batch(*best.throughput),
-            text(*best.throughput, metric::throughput), batch(*best.latency),
-            text(*best.latency, metric::latency)));
+        const BatchMetrics by = batch_metrics(series);
+        const bool tokens = *by.rate != metric::throughput;
+        const auto point = [&](std::size_t at) {
+            return fmt::format("{} {} {}", text(at, *by.rate), tokens ? "at" : "in", text(at, *by.time)) +
+                   (tokens ? " per token" : "");
+        };
+        std::string line = fmt::format("{}: batch {} has the most throughput, {}", labels[i],
+                                       batch(*best.throughput), point(*best.throughput));
+        if (*best.knee != *best.throughput)
+            line += fmt::format("; batch {} reaches {:.0f} % of it, {}", batch(*best.knee),
+                                100 * value_or_nan(series.points[*best.knee].result, *by.rate) /
+                                    value_or_nan(series.points[*best.throughput].result, *by.rate),
+                                point(*best.knee));
+        if (*best.latency != *best.throughput)
+            line +=
+                fmt::format("; batch {} answers first, {} {}{}", batch(*best.latency), tokens ? "at" : "in",
+                            text(*best.latency, *by.time), tokens ? " per token" : "");
+        lines.push_back(line + ".");
     }
     return lines;
 }

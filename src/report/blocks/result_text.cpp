@@ -184,13 +184,17 @@ std::string limited_text(const Metric& m, const Estimate& e) {
                : std::string();
 }
 
-/// "529 µs, 1891 FPS, 137 W, 13.8 FPS/W, 72.6 mJ".
+std::string performance_title(const Metric& m) {
+    return m == metric::energy ? "Energy/inf" : m.title;
+}
+
+/// "Latency 0.529 ms; Throughput 1891 FPS; Power 137 W; ...".
 std::string performance_line(const Result& result, const MetricView& view) {
     std::string text;
     for (const Metric* given : performance_metrics(result, view, Detail::brief)) {
         const Metric& m = readable(*given, std::span(&result, 1), view.conditions);
         const std::string& unit = axis_unit_of(m);
-        text += fmt::format("{}{}{}{}{}", text.empty() ? "" : ", ",
+        text += fmt::format("{}{} {}{}{}{}", text.empty() ? "" : "; ", performance_title(*given),
                             column_number(m, value_of(result, m, view.conditions).value_or(0)),
                             unit.empty() ? "" : " ", unit, limited_text(*given, result.estimate));
     }
@@ -204,7 +208,7 @@ void add_performance(const Result& result, const MetricView& view, Detail detail
     }
     facts.items.push_back({"Performance", ""});
     for (const Metric* m : performance_metrics(result, view, detail))
-        facts.items.push_back({*m == metric::energy ? "Energy/inf" : m->title,
+        facts.items.push_back({performance_title(*m),
                                with_interval(*m, result, view.conditions) + limited_text(*m, result.estimate),
                                1});
     facts.items.push_back(

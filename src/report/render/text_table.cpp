@@ -94,6 +94,16 @@ std::size_t bytes_within(std::string_view text, std::size_t width) {
     return at;
 }
 
+/// Where a name breaks among its first `most` bytes: behind a slash, else a dash, else another joint, none of
+/// them in the first half; else at the end.
+std::size_t joint_in(std::string_view name, std::size_t most) {
+    for (const std::string_view joints : {"/", "-,", "_.:@"})
+        if (const std::size_t at = name.substr(0, most).find_last_of(joints);
+            at != std::string_view::npos && at >= most / 2)
+            return at + 1;
+    return most;
+}
+
 } // namespace
 
 std::vector<PlacedColumn> place_columns(const Table& table, std::size_t width) {
@@ -126,10 +136,7 @@ std::vector<std::string> break_cell(const std::string& text, std::size_t width) 
     for (const std::string& line : wrap(text, width)) {
         std::string_view rest = line;
         while (display_width(rest) > width) {
-            std::size_t end = bytes_within(rest, width);
-            if (const std::size_t joint = rest.substr(0, end).find_last_of("-/,_.:@");
-                joint != std::string_view::npos && joint >= end / 2)
-                end = joint + 1;
+            const std::size_t end = joint_in(rest, bytes_within(rest, width));
             lines.emplace_back(rest.substr(0, end));
             rest.remove_prefix(end);
         }

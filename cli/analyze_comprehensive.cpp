@@ -54,7 +54,6 @@ int main(int argc, char** argv) {
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
         request.workload = workload.workload();
-        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
         request.limits = decisions.request(metric::latency);
         const Session session = workload.open();

@@ -111,9 +111,8 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
     parser_->footer = footer;
     parser_->app.set_help_flag("-h,--help", "the options of the question on one screen, and exit");
     parser_->app.set_help_all_flag("--help-all", "every option, and exit");
-    parser_->app.add_option(
-        "--config", parser_->config,
-        "options from a JSON file, {\"hardware\": [\"H100\"]}, or a .toml file, hardware = [\"H100\"]");
+    parser_->app.add_option("--config", parser_->config,
+                            "options from a file, JSON or TOML: {\"hardware\": [\"H100\"]}");
     parser_->app.set_version_flag("--version", version);
 }
 

@@ -107,8 +107,7 @@ void OutputOptions::add_to(Flags& flags, const std::string& formats) {
 }
 
 void OutputOptions::add_order_to(Flags& flags) {
-    flags.add_option("--sort", sort,
-                     "column that orders the table: metrics best first, other numbers largest first");
+    flags.add_option("--sort", sort, "column that orders the table, metrics best first");
     flags.add_option("--top", top, "rows of the table; 0: all").within(0, 1 << 20).show_default();
     flags.add_rule([this] {
         if ((!sort.empty() || top > 0) && own_format().empty() && chosen() == Format::json)
@@ -199,10 +198,11 @@ void OutputOptions::emit_part(const std::string& content) {
 void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
     flags.add_option(
         "--precision", precision,
-        "fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case; default: fp32, and bf16 "
-        "where a language model answers a prompt)");
-    flags.add_flag("--strict-fp32", strict_fp32,
-                   "fp32 products where the stack would round them to tf32 or bf16 unasked");
+        "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: fp32; of answers to prompts bf16)");
+    flags
+        .add_flag("--strict-fp32", strict_fp32,
+                  "fp32 products where the stack would round them to tf32 or bf16 unasked")
+        .in_group("Further conditions");
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
     flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
@@ -212,17 +212,22 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
 
 void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
                    std::vector<std::string>& overlays, bool& allow_unknown) {
-    flags.add_option("--input", inputs,
-                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+    const char* further = "Further conditions";
+    flags
+        .add_option("--input", inputs,
+                    "values of a small input that decides shapes, NAME=1,3,224 (repeatable)")
+        .in_group(further);
     flags.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
         .one_of({"latency", "throughput"})
         .show_default();
     flags.add_option("--scope", scope, "kernel: device time; end_to_end: with transfers and host work")
         .one_of({"kernel", "end_to_end"})
         .show_default();
-    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence");
-    flags.add_flag("--allow-unknown", allow_unknown,
-                   "estimate although a part of the model is not understood");
+    flags.add_option("--hardware-db", overlays, "folder(s) of device files that take precedence")
+        .in_group(further);
+    flags
+        .add_flag("--allow-unknown", allow_unknown, "estimate although a part of the model is not understood")
+        .in_group(further);
 }
 
 Bindings WorkloadOptions::bindings() const {

@@ -126,13 +126,13 @@ void nest(const IntervalMaker& all, LeaveOut what, std::vector<ValidatedRow>& ro
 std::string_view basis_of(Evidence evidence) {
     switch (evidence) {
     case Evidence::device:
-        return "left-out networks on measured devices";
+        return "left-out networks";
     case Evidence::stack:
-        return "left-out devices of fitted stacks";
+        return "left-out devices";
     case Evidence::none:
         break;
     }
-    return "whole families left out";
+    return "left-out families";
 }
 
 ResidualClassFacts facts_of(IntervalMaker& maker, const IntervalClass& c) {

@@ -48,7 +48,9 @@ int main(int argc, char** argv) {
             .expects(2);
         flags.add_option("--metric", metric, "what decides: " + MetricTable::standard().keys())
             .show_default();
-        flags.add_option("--baseline", request.baseline, "architecture that others are compared with");
+        flags.add_option(
+            "--baseline", request.baseline,
+            "architecture that others are compared with (default: the fastest; in detail the first GPU)");
         flags
             .add_option(
                 "--what-if", request.what_if,

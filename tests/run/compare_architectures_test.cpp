@@ -311,3 +311,23 @@ TEST_CASE("every level and scenario renders in every format", "[architectures]")
         request.batch_sweep.clear();
     }
 }
+
+TEST_CASE("details are set against the GPU unless another baseline is named",
+          "[run][compare_architectures]") {
+    CompareArchitecturesRequest request;
+    request.model = "resnet18";
+    request.architectures = {"CPU", "GPU", "TPU"};
+    request.level = ComparisonLevel::detailed;
+    const ArchitectureComparison detailed = compare_architectures(laws::session(), request);
+    REQUIRE(detailed.baseline);
+    CHECK(detailed.labels[*detailed.baseline] == "GPU");
+    const std::string text = render(detailed, Format::text, Explanations{}, {.width = 200});
+    CHECK_THAT(text, Catch::Contains("vs GPU"));
+    CHECK_THAT(text, !Catch::Contains("vs CPU"));
+    request.baseline = "CPU";
+    CHECK(compare_architectures(laws::session(), request).baseline == 0u);
+    request.baseline.clear();
+    request.architectures = {"CPU", "TPU"};
+    const ArchitectureComparison without = compare_architectures(laws::session(), request);
+    CHECK(without.baseline == find_winner(without.results, metric::latency)->best);
+}

@@ -33,7 +33,7 @@ struct CompareArchitecturesRequest {
     std::string architecture;         ///< of the detailed level; empty: all
     std::vector<std::string> explain; ///< two architectures, or none
     const Metric* metric = &metric::energy;
-    std::string baseline;             ///< of the "vs" column; empty: the fastest
+    std::string baseline;             ///< of the "vs" column; empty: the fastest, the first GPU in detail
     DecisionRequest decision;         ///< with the prices of every cost
     std::vector<std::string> what_if; ///< "bandwidth=2x", "tdp=15W", "batch=8", "GPU:peak=50%"
     bool sensitivity = false;

@@ -13,6 +13,7 @@
 #include "archsim/report/energy_report.hpp"
 #include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
+#include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/result_text.hpp"
@@ -66,9 +67,25 @@ Facts bottlenecks(const Estimate& e) {
     return facts;
 }
 
-Facts performance(const Result& r) {
+/// "vs GPU:  is 1.98x slower than it, has 2.26x the energy per inference of it".
+void add_ratios(const ArchitectureComparison& c, std::size_t i, Facts& facts) {
+    if (!c.baseline || *c.baseline == i)
+        return;
+    std::string text;
+    for (const Metric* metric : {&metric::latency, &metric::energy}) {
+        const auto own = value_of(c.results[i], *metric), base = value_of(c.results[*c.baseline], *metric);
+        if (own && base && *base > 0)
+            text += fmt::format("{}{} it", text.empty() ? "" : ", ", ratio_text(*metric, *own / *base));
+    }
+    if (!text.empty())
+        facts.items.push_back({fmt::format("vs {}", c.labels[*c.baseline]), std::move(text)});
+}
+
+Facts performance(const ArchitectureComparison& c, std::size_t i) {
+    const Result& r = c.results[i];
     const Estimate& e = r.estimate;
     Facts facts;
+    add_ratios(c, i, facts);
     facts.items.push_back({"Latency", with_interval(metric::latency, r)});
     facts.items.push_back({"Throughput", format_number(e.throughput_per_s) + " inferences/s"});
     facts.items.push_back({"Power", format_power(e.power_w)});
@@ -108,7 +125,7 @@ void add_detailed(const ArchitectureComparison& c, Format format, Report& report
         report.blocks.push_back(Heading{3, "Energy Breakdown:"});
         report.blocks.push_back(energy_breakdown(r));
         report.blocks.push_back(Heading{3, "Performance:"});
-        report.blocks.push_back(performance(r));
+        report.blocks.push_back(performance(c, i));
         report.blocks.push_back(Heading{3, "Memory:"});
         report.blocks.push_back(memory(r.estimate));
         report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});

@@ -20,6 +20,10 @@ std::optional<std::size_t> choose_baseline(const ArchitectureComparison& c,
                                            const std::vector<ArchitectureChoice>& choices) {
     if (!c.request.baseline.empty())
         return find_architecture(choices, c.request.baseline, "--baseline");
+    if (c.request.level == ComparisonLevel::detailed) // what most of its readers have
+        for (std::size_t i = 0; i < c.results.size(); ++i)
+            if (c.results[i].ok() && c.results[i].device->family == Family("gpu"))
+                return i;
     const auto fastest = find_winner(c.results, metric::latency);
     return fastest ? std::optional(fastest->best) : std::nullopt;
 }

@@ -15,10 +15,11 @@ Percentiles percentiles_of(std::vector<double> values) {
         const auto rank = static_cast<std::size_t>(std::ceil(part * static_cast<double>(values.size())));
         return values[std::clamp<std::size_t>(rank, 1, values.size()) - 1];
     };
-    constexpr double kMedian = 0.5, kNinth = 0.9, kNinetyNine = 0.99;
+    constexpr double kMedian = 0.5, kNinth = 0.9, kNinetyNine = 0.99, kFarTail = 0.999;
     p.p50 = at(kMedian);
     p.p90 = at(kNinth);
     p.p99 = at(kNinetyNine);
+    p.p999 = at(kFarTail);
     p.mean = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
     return p;
 }

@@ -123,6 +123,7 @@ TEST_CASE("JSON documents keep to their published schemas", "[cli][schemas]") {
         "compare_models llama-3-70b --hardware T4 H100 Coral-Edge-TPU --precision fp16",
         "compare_models tinyllama-1.1b --hardware H100 --precision fp16 --prompt-tokens 64 --generate-tokens "
         "16",
+        "compare_models resnet18 --hardware A100 Coral-Edge-TPU --percentiles --rate 1000",
         "compare_models whisper-tiny --hardware A100 --precision fp16",
         "profile_graph mobilenet_v2",
         "list_hardware_mappers --category kpu",

@@ -4,7 +4,9 @@
 #include "archsim/report/explanations.hpp"
 #include "archsim/report/report.hpp"
 #include "archsim/run/compare_models.hpp"
+#include "archsim/run/percentiles.hpp"
 
+#include <optional>
 #include <string>
 
 namespace archsim {
@@ -12,7 +14,8 @@ namespace archsim {
 /// What of it is shown.
 struct CompareModelsView {
     bool verbose = false;
-    bool cold_start = false; ///< the first inference too
+    bool cold_start = false;                      ///< the first inference too
+    std::optional<PercentileRequest> percentiles; ///< of every latency, under this load
     Explanations explanations;
     int top = 0; ///< rows of the ranking; 0: all
     const MetricTable* metrics = &MetricTable::standard();

@@ -131,9 +131,9 @@ struct RequestPlan {
 /// The i-th request has the same lengths at any rate, and arrivals keep their proportions.
 ARCHSIM_API std::vector<ServedRequest> make_requests(const RequestPlan& plan);
 
-/// P50, P90, P99 and mean.
+/// P50, P90, P99, P99.9 and mean.
 struct Percentiles {
-    double p50 = 0, p90 = 0, p99 = 0, mean = 0;
+    double p50 = 0, p90 = 0, p99 = 0, p999 = 0, mean = 0;
 };
 /// Of values in any order, by the nearest rank; zeros without values.
 ARCHSIM_API Percentiles percentiles_of(std::vector<double> values);

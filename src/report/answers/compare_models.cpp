@@ -11,6 +11,7 @@
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/percentile_table.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
@@ -79,6 +80,8 @@ Report flat_table(const ModelComparison& c, const CompareModelsView& view) {
     Report report;
     report.title = "Model comparison";
     report.blocks.push_back(table_of({}, result_columns(view.metric_view()), rows));
+    if (view.percentiles)
+        report.blocks.push_back(percentile_table(c.results, *view.percentiles));
     for (Block& block : explanation_blocks(c.results, view.explanations))
         report.blocks.push_back(std::move(block));
     return report;
@@ -162,6 +165,8 @@ class ModelSection {
             add_all(decision_blocks(decision_, results_, labels_));
         if (view_.cold_start)
             add(cold_start_table(results_));
+        if (view_.percentiles)
+            add(percentile_table(results_, *view_.percentiles));
         add_generation_and_parts();
     }
 

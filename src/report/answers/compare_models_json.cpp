@@ -4,6 +4,7 @@
 #include "report/answers/model_ranking.hpp"
 #include "report/blocks/decision_json.hpp"
 #include "report/blocks/explanations_json.hpp"
+#include "report/blocks/percentile_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/verdict.hpp"
@@ -60,6 +61,8 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
              ranked({results, static_cast<double>(q.workload.batch), &by}, view.metric_view()))
             document["results"].push_back(result_json(row, view.metric_view()));
     }
+    if (view.percentiles)
+        document["percentiles"] = percentile_json(c.results, *view.percentiles);
     add_explanations(document, c.results, view.explanations);
     return document_text(document);
 }

@@ -12,7 +12,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json serving_percentiles(const Percentiles& p) {
-    return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"mean", p.mean}};
+    return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"p999", p.p999}, {"mean", p.mean}};
 }
 
 Json positive_or_null(double value) {

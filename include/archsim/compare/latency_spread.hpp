@@ -1,0 +1,60 @@
+#pragma once
+// How much the same inference on the same machine varies from run to run: interrupts, clocks, other work of
+// the host. It has nothing to do with the 90 % interval, which is how wrong the estimate may be.
+
+#include "archsim/core/export.hpp"
+#include "archsim/hardware/device.hpp"
+#include "archsim/hardware/runtime.hpp"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace archsim {
+
+/// Percentiles of one network's time, one query after the other, as their source publishes them.
+struct SpreadRow {
+    std::string_view stack, family; ///< of the device
+    bool integrated = false;        ///< the device shares its host's memory, or is the host
+    std::string_view hardware, network;
+    /// Milliseconds at P50, P90, P99 and P99.9; 0: not published.
+    double p50_ms = 0, p90_ms = 0, p99_ms = 0, p999_ms = 0;
+    std::string_view source;
+};
+/// Every row that is known: logs of MLPerf Inference's single stream (mlcommons/inference_results_v*, closed
+/// division, results/.../SingleStream/performance/run_1/mlperf_log_summary.txt, networks of one input size)
+/// and the latency tables of AWS Neuron (aws-neuron/aws-neuron-sdk@81ce03ae261e, about-neuron/benchmarks).
+ARCHSIM_API std::span<const SpreadRow> latency_spread_rows();
+
+/// Percentiles of repeated inferences, in seconds.
+struct RunPercentiles {
+    double p50 = 0, p90 = 0, p99 = 0, p999 = 0;
+};
+
+/// What repeated inferences of one kind of device under one stack take beyond their median. P99 lies
+/// `fixed_s` (the host's hand-over) and `share` of the median (clocks, memory) above it, the least absolute
+/// relative error over the rows; outside of `shortest_s` to `longest_s` the ratio to the median stays as at
+/// that end.
+struct ARCHSIM_API LatencySpread {
+    double fixed_s = 0, share = 0;
+    double shortest_s = 0, longest_s = 0;       ///< medians of the rows behind it
+    double ninety = 0, nine_hundred_ninety = 0; ///< excess of P90 and P99.9 as parts of that of P99
+    double least = 0, most = 0;                 ///< P99 over P50, less one, of the rows
+    int rows = 0;
+    std::string basis; ///< "19 runs: tensorrt on GPUs with memory of their own"
+
+    /// Percentiles of an inference whose median is `p50_s`.
+    RunPercentiles at(double p50_s) const;
+    /// The time below which a part `u` of the inferences stays, u in [0, 1): straight lines between the
+    /// percentiles. What is quicker than the median counts as the median, and what is slower than P99.9 as
+    /// P99.9.
+    double quantile(double p50_s, double u) const;
+};
+
+/// Of the narrowest class with four rows at least: stack, family and whether the device shares its host's
+/// memory; then without the stack; then whether it shares memory alone; then all.
+ARCHSIM_API LatencySpread latency_spread(const Device& device, const Runtime& runtime);
+/// Of rows of one's own; zeros without rows.
+ARCHSIM_API LatencySpread fit_spread(std::span<const SpreadRow> rows);
+
+} // namespace archsim

@@ -1,0 +1,140 @@
+#include "report/blocks/percentile_table.hpp"
+
+#include "report/blocks/number_format.hpp"
+#include "report/blocks/result_text.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+using PercentileJson = nlohmann::ordered_json;
+
+Cell millisecond_cell(double seconds) {
+    constexpr double kMilli = 1e-3;
+    return {format_number(seconds / kMilli), seconds};
+}
+
+Cell ratio_cell(double share) {
+    constexpr double kPercent = 100;
+    return {format_number(kPercent * share), share};
+}
+
+void add_percentiles(const RunPercentiles& p, std::vector<Cell>& row) {
+    for (const double seconds : {p.p50, p.p90, p.p99, p.p999})
+        row.push_back(millisecond_cell(seconds));
+}
+
+std::vector<Column> percentile_columns(bool queued) {
+    std::vector<Column> columns = {
+        {"Hardware", "", "hardware"},         {"Stack", "", "runtime"},
+        {"P50", "ms", "p50_s", Align::right}, {"P90", "ms", "p90_s", Align::right},
+        {"P99", "ms", "p99_s", Align::right}, {"P99.9", "ms", "p999_s", Align::right}};
+    if (queued) {
+        columns.push_back({"Wait", "ms", "mean_wait_s", Align::right});
+        columns.push_back({"Busy", "%", "utilization", Align::right});
+        columns.push_back({"Capacity", "per s", "capacity_per_s", Align::right});
+    } else {
+        columns.push_back({"Model error", "90 %", "interval", Align::right});
+    }
+    columns.push_back({"Runs", "", "runs", Align::right, 1});
+    columns.push_back({"P99/P50", "", "p99_over_p50_range", Align::right, 2});
+    columns.push_back({"Spread from", "", "spread_basis", Align::left, 2});
+    return columns;
+}
+
+PercentileJson percentile_object(const RunPercentiles& p) {
+    return {{"p50_s", p.p50}, {"p90_s", p.p90}, {"p99_s", p.p99}, {"p999_s", p.p999}};
+}
+
+} // namespace
+
+Table percentile_table(std::span<const Result> results, const PercentileRequest& request) {
+    std::vector<std::pair<const Result*, ResultPercentiles>> rows;
+    for (const Result& r : results)
+        if (auto found = percentiles(r, request))
+            rows.emplace_back(&r, std::move(*found));
+    std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
+        return a.first->estimate.latency_s < b.first->estimate.latency_s;
+    });
+    const bool queued = request.rate_per_s > 0;
+    Table table;
+    table.title = queued ? fmt::format("Latency Percentiles at {} Arrivals per Second",
+                                       format_number(request.rate_per_s))
+                         : "Latency Percentiles (Run to Run)";
+    table.columns = percentile_columns(queued);
+    for (const auto& [result, found] : rows) {
+        const LatencySpread& spread = found.spread;
+        std::vector<Cell> row{{hardware_label(*result)}, {result->runtime->id}};
+        if (found.queued && found.queued->overloaded) {
+            row.insert(row.end(), 5, Cell{"-"});
+            row.push_back({"overloaded", {}, Tone::bad});
+            row.push_back({format_number(found.queued->capacity_per_s), found.queued->capacity_per_s});
+            table.notes.push_back(
+                fmt::format("{}: overloaded, the queue grows without bound above {} per second",
+                            hardware_label(*result), format_number(found.queued->capacity_per_s)));
+        } else if (found.queued) {
+            add_percentiles(found.queued->latency, row);
+            row.push_back(millisecond_cell(found.queued->mean_wait_s));
+            row.push_back(ratio_cell(found.queued->utilization));
+            row.push_back({format_number(found.queued->capacity_per_s), found.queued->capacity_per_s});
+        } else {
+            add_percentiles(found.run_to_run, row);
+            const auto& interval = result->estimate.latency_interval;
+            constexpr double kMilli = 1e-3;
+            row.push_back({fmt::format("{}-{}", format_number(interval.low / kMilli),
+                                       format_number(interval.high / kMilli))});
+        }
+        row.push_back({fmt::format("{}", spread.rows), static_cast<double>(spread.rows)});
+        row.push_back({fmt::format("{:.3f}-{:.3f}", 1 + spread.least, 1 + spread.most)});
+        row.push_back({spread.basis});
+        table.rows.push_back(std::move(row));
+    }
+    table.notes.emplace_back(
+        "the estimate is taken as the median; P99 as published runs of the same stack and "
+        "kind of device lie above theirs (MLPerf single-stream logs, AWS Neuron tables)");
+    if (queued)
+        table.notes.emplace_back(
+            "items arrive at random (Poisson) and wait until the device is free; up to a batch "
+            "of those that wait run together");
+    else
+        table.notes.emplace_back(
+            "the 90 % interval is how wrong the estimate may be, not how much runs differ");
+    return table;
+}
+
+nlohmann::ordered_json percentile_json(std::span<const Result> results, const PercentileRequest& request) {
+    auto list = PercentileJson::array();
+    for (const Result& r : results) {
+        const auto found = percentiles(r, request);
+        if (!found)
+            continue;
+        PercentileJson object = {{"model", r.model->name},
+                                 {"hardware", r.device->id},
+                                 {"power_mode", r.power_mode},
+                                 {"runtime", r.runtime->id},
+                                 {"run_to_run", percentile_object(found->run_to_run)},
+                                 {"runs", found->spread.rows},
+                                 {"p99_over_p50", {1 + found->spread.least, 1 + found->spread.most}},
+                                 {"basis", found->spread.basis},
+                                 {"queued", nullptr}};
+        if (const auto& queued = found->queued)
+            object["queued"] = {{"rate_per_s", request.rate_per_s},
+                                {"latency", queued->overloaded ? PercentileJson(nullptr)
+                                                               : percentile_object(queued->latency)},
+                                {"mean_wait_s", queued->overloaded ? PercentileJson(nullptr)
+                                                                   : PercentileJson(queued->mean_wait_s)},
+                                {"utilization", queued->overloaded ? PercentileJson(nullptr)
+                                                                   : PercentileJson(queued->utilization)},
+                                {"capacity_per_s", queued->capacity_per_s},
+                                {"overloaded", queued->overloaded}};
+        list.push_back(std::move(object));
+    }
+    return list;
+}
+
+} // namespace archsim

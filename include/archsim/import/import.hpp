@@ -21,4 +21,13 @@ ARCHSIM_API Graph import_onnx(const std::filesystem::path& file);
 /// @endcode
 ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name);
 
+/// Reads a TensorFlow Lite file (.tflite) as the graph of ONNX operators that does the same work. Images are
+/// declared with their channels first, as ONNX has them; no data moves for that. Quantised tensors stand
+/// behind DequantizeLinear and QuantizeLinear. The first subgraph is read; an operator without a counterpart
+/// keeps its name in the domain "tflite". Weights are not read. Throws InputError for a file that cannot be
+/// read, is none, or is damaged.
+ARCHSIM_API Graph import_tflite(const std::filesystem::path& file);
+/// The same from memory.
+ARCHSIM_API Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name);
+
 } // namespace archsim

@@ -81,7 +81,7 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info) {
     if (!is_checkpoint(path)) {
-        Graph graph = import_onnx(path);
+        Graph graph = path.extension() == ".tflite" ? import_tflite(path) : import_onnx(path);
         if (info.dims.empty())
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph))};

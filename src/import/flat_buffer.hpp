@@ -1,0 +1,97 @@
+#pragma once
+// The wire format of FlatBuffers (google.github.io/flatbuffers, "FlatBuffer internals"): tables find their
+// fields through a vtable, everything else by an offset from where it is written. Every read is checked
+// against the bytes that there are, and nothing is followed twice by itself, so that a damaged file ends in
+// a FlatError.
+
+#include "import/byte_source.hpp"
+
+#include <cstring>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace archsim::import {
+
+/// The bytes are no such buffer, or end too early.
+class FlatError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+class FlatTable;
+
+/// The bytes of a buffer, little-endian as the format has it.
+class FlatBuffer {
+  public:
+    explicit FlatBuffer(ByteSource& bytes) : bytes_(bytes) {}
+
+    std::uint64_t size() const { return bytes_.size(); }
+    /// The number that stands at `position`.
+    template <class T>
+    T number(std::uint64_t position) const {
+        std::uint8_t raw[sizeof(T)];
+        read(position, raw, sizeof(T));
+        T value{};
+        for (std::size_t i = 0; i < sizeof(T); ++i)
+            value = static_cast<T>(value | static_cast<T>(static_cast<T>(raw[i]) << (8 * i)));
+        return value;
+    }
+    void read(std::uint64_t position, std::uint8_t* into, std::size_t count) const;
+    /// Where the offset at `position` leads.
+    std::uint64_t follow(std::uint64_t position) const;
+    /// The table that the buffer begins with.
+    FlatTable root() const;
+
+  private:
+    ByteSource& bytes_;
+};
+
+/// A vector: where its first element stands, and how many there are.
+struct FlatVector {
+    std::uint64_t first = 0;
+    std::size_t count = 0;
+};
+
+class FlatTable {
+  public:
+    FlatTable(const FlatBuffer& buffer, std::uint64_t position);
+
+    /// Scalars take the default of their schema where the table leaves them out.
+    template <class T>
+    T number(unsigned field, T otherwise) const {
+        const std::uint64_t at = place(field);
+        return at == 0 ? otherwise : static_cast<T>(buffer_->number<std::make_unsigned_t<T>>(at));
+    }
+    std::optional<FlatTable> table(unsigned field) const;
+    /// Throws FlatError for one of more than `longest` bytes.
+    std::string text(unsigned field, std::size_t longest) const;
+    /// Of elements of `width` bytes; empty where there is none.
+    FlatVector vector(unsigned field, std::size_t width) const;
+    /// A vector of integers.
+    template <class T>
+    std::vector<std::int64_t> integers(unsigned field) const {
+        const FlatVector v = vector(field, sizeof(T));
+        std::vector<std::int64_t> values;
+        values.reserve(v.count);
+        for (std::size_t i = 0; i < v.count; ++i)
+            values.push_back(
+                static_cast<T>(buffer_->number<std::make_unsigned_t<T>>(v.first + i * sizeof(T))));
+        return values;
+    }
+    /// A vector of tables.
+    std::vector<FlatTable> tables(unsigned field) const;
+
+    const FlatBuffer& buffer() const { return *buffer_; }
+
+  private:
+    /// Where the field stands; 0: left out.
+    std::uint64_t place(unsigned field) const;
+
+    const FlatBuffer* buffer_;
+    std::uint64_t position_, vtable_ = 0;
+    std::uint16_t vtable_bytes_ = 0;
+};
+
+} // namespace archsim::import

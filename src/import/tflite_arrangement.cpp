@@ -1,0 +1,284 @@
+// Shapes, slices, gathers: what moves elements and computes nothing.
+
+#include "import/tflite_operator.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace archsim::import {
+
+namespace {
+
+using Ints = std::vector<std::int64_t>;
+constexpr std::int64_t kToTheEnd = std::numeric_limits<std::int64_t>::max();
+
+void moved(const TfliteCall& c, TensorId y, AxisOrder order = AxisOrder::file) {
+    c.graph().set(c.out(), y, order, false);
+}
+
+/// The shape that is given, or else that of the result.
+void add_reshape(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const std::int64_t given = c.optional_in(1);
+    TensorId shape = kNoTensor;
+    if (given >= 0 && !g.tensor(given).constant())
+        shape = g.get(given, AxisOrder::file);
+    else if (const auto values = given >= 0 ? g.integers(given) : std::nullopt; values && !values->empty())
+        shape = g.ints(*values);
+    else
+        shape = g.ints(g.tensor(c.out()).shape);
+    moved(c, g.emit("Reshape", {c.get(0), shape}));
+}
+
+void add_squeeze(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const Ints axes = c.op().options ? c.op().options->integers<std::int32_t>(0) : Ints{};
+    const TensorId x = c.get(0);
+    moved(c, axes.empty() ? g.emit("Squeeze", {x}) : g.emit("Squeeze", {x, g.ints(axes)}));
+}
+
+void add_expand_dims(const TfliteCall& c) {
+    moved(c, c.graph().emit("Unsqueeze", {c.get(0), c.graph().ints(c.known(1))}));
+}
+
+void add_concat(const TfliteCall& c) {
+    const AxisOrder order = c.order();
+    const std::int64_t axis =
+        c.axis(c.option<std::int32_t>(0, 0), c.graph().tensor(c.out()).shape.size(), order);
+    std::vector<TensorId> parts;
+    for (std::size_t i = 0; i < c.input_count(); ++i)
+        parts.push_back(c.get(i, order));
+    const TensorId y = c.graph().emit("Concat", std::move(parts), {{"axis", axis}});
+    moved(c, c.activated(y, 1), order);
+}
+
+void add_pack(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const std::int64_t axis = c.axis(c.option<std::int32_t>(1, 0), c.rank(0) + 1, AxisOrder::file);
+    std::vector<TensorId> parts;
+    for (std::size_t i = 0; i < c.input_count(); ++i)
+        parts.push_back(g.emit("Unsqueeze", {c.get(i), g.ints({axis})}));
+    moved(c, g.emit("Concat", std::move(parts), {{"axis", axis}}));
+}
+
+/// The results of a split along `axis`, of equal sizes or as `sizes` has them.
+std::vector<TensorId> split(const TfliteCall& c, TensorId x, std::int64_t axis, const Ints& sizes) {
+    const std::size_t parts = c.op().outputs.size();
+    TfliteAttributes attributes = {{"axis", axis}};
+    std::vector<TensorId> inputs = {x};
+    if (sizes.empty())
+        attributes.emplace_back("num_outputs", static_cast<std::int64_t>(parts));
+    else
+        inputs.push_back(c.graph().ints(sizes));
+    return c.graph().emit_several("Split", std::move(inputs), parts, std::move(attributes));
+}
+
+void add_split(const TfliteCall& c) {
+    const bool sized = c.code() == Tflite::split_v;
+    const std::size_t x = sized ? 0 : 1;
+    const AxisOrder order =
+        c.graph().is_channels_first(c.in(x)) ? AxisOrder::channels_first : AxisOrder::file;
+    const Ints axis = c.known(sized ? 2 : 0);
+    if (axis.empty())
+        throw FlatError("a split has no axis");
+    const auto parts =
+        split(c, c.get(x, order), c.axis(axis.front(), c.rank(x), order), sized ? c.known(1) : Ints{});
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        c.graph().set(c.out(i), parts[i], order, false);
+}
+
+void add_unpack(const TfliteCall& c) {
+    const std::int64_t axis = c.axis(c.option<std::int32_t>(1, 0), c.rank(0), AxisOrder::file);
+    const auto parts = split(c, c.get(0), axis, Ints(c.op().outputs.size(), 1));
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        c.graph().set(c.out(i), c.graph().emit("Squeeze", {parts[i], c.graph().ints({axis})}),
+                      AxisOrder::file, false);
+}
+
+/// Pairs of before and after, axis by axis.
+void add_pad(const TfliteCall& c) {
+    const AxisOrder order = c.order();
+    const std::size_t rank = c.rank(0);
+    const Ints pairs = c.known(1);
+    if (pairs.size() != 2 * rank)
+        throw FlatError("a padding does not fit its operand");
+    Ints pads(2 * rank);
+    for (std::size_t i = 0; i < rank; ++i) {
+        const auto to = static_cast<std::size_t>(c.axis(static_cast<std::int64_t>(i), rank, order));
+        pads[to] = pairs[2 * i];
+        pads[rank + to] = pairs[2 * i + 1];
+    }
+    const char* mode = c.code() == Tflite::mirror_pad ? "reflect" : "constant";
+    moved(c,
+          c.graph().emit("Pad", {c.get(0, order), c.graph().ints(std::move(pads))},
+                         {{"mode", std::string(mode)}}),
+          order);
+}
+
+struct SliceBounds {
+    Ints starts, ends, axes, steps, squeezed;
+};
+
+void emit_slice(const TfliteCall& c, SliceBounds b, AxisOrder order) {
+    TfliteGraph& g = c.graph();
+    for (std::int64_t& axis : b.axes)
+        axis = c.axis(axis, c.rank(0), order);
+    TensorId y = g.emit("Slice", {c.get(0, order), g.ints(std::move(b.starts)), g.ints(std::move(b.ends)),
+                                  g.ints(std::move(b.axes)), g.ints(std::move(b.steps))});
+    if (!b.squeezed.empty())
+        y = g.emit("Squeeze", {y, g.ints(std::move(b.squeezed))});
+    moved(c, y, order);
+}
+
+void add_slice(const TfliteCall& c) {
+    const Ints begin = c.known(1), size = c.known(2);
+    SliceBounds b;
+    for (std::size_t i = 0; i < begin.size() && i < size.size(); ++i) {
+        b.axes.push_back(static_cast<std::int64_t>(i));
+        b.starts.push_back(begin[i]);
+        b.ends.push_back(size[i] < 0 ? kToTheEnd : begin[i] + size[i]);
+        b.steps.push_back(1);
+    }
+    emit_slice(c, std::move(b), c.order());
+}
+
+bool add_strided_slice(const TfliteCall& c) {
+    const auto bit = [&](unsigned field, std::size_t axis) {
+        return ((c.option<std::int32_t>(field, 0) >> axis) & 1) != 0;
+    };
+    if (c.option<std::int32_t>(2, 0) != 0 || c.option<std::int32_t>(3, 0) != 0)
+        return false; // an ellipsis or new axes: rewritten by every converter since 2.0
+    const auto begin = c.graph().integers(c.in(1)), end = c.graph().integers(c.in(2)),
+               strides = c.graph().integers(c.in(3));
+    if (!begin || !end || !strides || begin->size() != end->size() || begin->size() != strides->size() ||
+        begin->size() > c.rank(0))
+        return false;
+    SliceBounds b;
+    for (std::size_t i = 0; i < begin->size(); ++i) {
+        const bool back = (*strides)[i] < 0, shrink = bit(4, i);
+        const std::int64_t first = (*begin)[i];
+        b.axes.push_back(static_cast<std::int64_t>(i));
+        b.starts.push_back(bit(0, i) ? (back ? kToTheEnd : 0) : first);
+        b.ends.push_back(shrink      ? (first == -1 ? kToTheEnd : first + 1)
+                         : bit(1, i) ? (back ? -kToTheEnd : kToTheEnd)
+                                     : (*end)[i]);
+        b.steps.push_back(shrink ? 1 : (*strides)[i]);
+        if (shrink)
+            b.squeezed.push_back(static_cast<std::int64_t>(i));
+    }
+    const bool axes_go = !b.squeezed.empty();
+    emit_slice(c, std::move(b), axes_go ? AxisOrder::file : c.order());
+    return true;
+}
+
+bool add_gather(const TfliteCall& c) {
+    const bool lookup = c.code() == Tflite::embedding_lookup; // indices first
+    if (!lookup && c.option<std::int32_t>(1, 0) != 0)
+        return false;
+    const TensorId table = c.get(lookup ? 1 : 0), indices = c.get(lookup ? 0 : 1);
+    moved(c, c.graph().emit("Gather", {table, indices},
+                            {{"axis", std::int64_t{lookup ? 0 : c.option<std::int32_t>(0, 0)}}}));
+    return true;
+}
+
+void add_transpose(const TfliteCall& c) {
+    moved(c, c.graph().emit("Transpose", {c.get(0)}, {{"perm", c.known(1)}}));
+}
+
+void add_arg(const TfliteCall& c, std::string_view op) {
+    const Ints axis = c.known(1);
+    if (axis.empty())
+        throw FlatError("an operator takes an axis that is not there");
+    const std::int64_t chosen = c.axis(axis.front(), c.rank(0), AxisOrder::file);
+    moved(c, c.graph().emit(op, {c.get(0)}, {{"axis", chosen}, {"keepdims", std::int64_t{0}}}));
+}
+
+void add_top(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const auto k = g.integers(c.in(1));
+    const auto both = g.emit_several("TopK", {c.get(0), k ? g.ints(*k) : c.get(1)}, 2);
+    for (std::size_t i = 0; i < 2 && i < c.op().outputs.size(); ++i)
+        g.set(c.out(i), both[i], AxisOrder::file, false);
+}
+
+void add_with_sizes(const TfliteCall& c, std::string_view op) {
+    TfliteGraph& g = c.graph();
+    const auto sizes = g.integers(c.in(1));
+    moved(c, g.emit(op, {c.get(0), sizes ? g.ints(*sizes) : c.get(1)}));
+}
+
+void add_cast(const TfliteCall& c) {
+    const AxisOrder order = c.order();
+    const auto to = static_cast<std::int64_t>(c.graph().tensor(c.out()).type);
+    c.graph().set(c.out(), c.graph().emit("Cast", {c.get(0, order)}, {{"to", to}}), order);
+}
+
+/// A tensor is dequantised where it is read: this only names the result. Halves stay what they are.
+void add_conversion(const TfliteCall& c) {
+    if (c.code() == Tflite::dequantize)
+        return c.graph().alias(c.out(), c.in(0));
+    const AxisOrder order = c.order();
+    c.graph().set(c.out(), c.get(0, order), order);
+}
+
+} // namespace
+
+bool add_tflite_arrangement(const TfliteCall& c) {
+    switch (c.code()) {
+    case Tflite::reshape:
+        return add_reshape(c), true;
+    case Tflite::squeeze:
+        return add_squeeze(c), true;
+    case Tflite::expand_dims:
+        return add_expand_dims(c), true;
+    case Tflite::concatenation:
+        return add_concat(c), true;
+    case Tflite::pack:
+        return add_pack(c), true;
+    case Tflite::split:
+    case Tflite::split_v:
+        return add_split(c), true;
+    case Tflite::unpack:
+        return add_unpack(c), true;
+    case Tflite::pad:
+    case Tflite::padv2:
+    case Tflite::mirror_pad:
+        return add_pad(c), true;
+    case Tflite::slice:
+        return add_slice(c), true;
+    case Tflite::strided_slice:
+        return add_strided_slice(c);
+    case Tflite::gather:
+    case Tflite::embedding_lookup:
+        return add_gather(c);
+    case Tflite::gather_nd:
+        return moved(c, c.graph().emit("GatherND", {c.get(0), c.get(1)})), true;
+    case Tflite::transpose:
+        return add_transpose(c), true;
+    case Tflite::arg_max:
+        return add_arg(c, "ArgMax"), true;
+    case Tflite::arg_min:
+        return add_arg(c, "ArgMin"), true;
+    case Tflite::topk_v2:
+        return add_top(c), true;
+    case Tflite::tile:
+        return add_with_sizes(c, "Tile"), true;
+    case Tflite::broadcast_to:
+        return add_with_sizes(c, "Expand"), true;
+    case Tflite::cumsum:
+        return moved(c, c.graph().emit("CumSum", {c.get(0), c.get(1)})), true;
+    case Tflite::shape:
+        return moved(c, c.graph().emit("Shape", {c.get(0)})), true;
+    case Tflite::cast:
+        return add_cast(c), true;
+    case Tflite::quantize:
+    case Tflite::dequantize:
+        return add_conversion(c), true;
+    case Tflite::call_once:
+        return true; // initialises variables, once and not per inference
+    default:
+        return false;
+    }
+}
+
+} // namespace archsim::import

@@ -1,0 +1,277 @@
+#include "import/tflite_graph.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <set>
+
+namespace archsim::import {
+
+namespace {
+
+// What the newest exporters write; Resize by axes needs 18.
+constexpr int kTfliteOpset = 21;
+constexpr std::string_view kTfliteDomain = "tflite";
+constexpr std::size_t kImageRank = 4;
+
+std::size_t index_of(AxisOrder order) {
+    return static_cast<std::size_t>(order);
+}
+
+/// N, H, W, C as N, C, H, W; shapes of lower rank stand at the end.
+Shape channels_first(Shape shape) {
+    shape.insert(shape.begin(), kImageRank - shape.size(), 1);
+    std::rotate(shape.begin() + 1, shape.end() - 1, shape.end());
+    return shape;
+}
+
+std::vector<Dimension> dimensions(const Shape& shape, const Shape& signature, const std::string& name) {
+    std::vector<Dimension> out(shape.size());
+    for (std::size_t i = 0; i < shape.size(); ++i)
+        if (i < signature.size() && signature[i] < 0)
+            out[i].symbol = i == 0 ? "batch" : fmt::format("{}_{}", name, i);
+        else
+            out[i].value = shape[i];
+    return out;
+}
+
+} // namespace
+
+TfliteGraph::TfliteGraph(const TfliteModel& model, const FlatBuffer& buffer)
+    : model_(model), buffer_(buffer), forms_(model.tensors.size()), is_input_(model.tensors.size(), false) {
+    graph_.name = model.name;
+    graph_.opset_imports = {{"", kTfliteOpset}, {std::string(kTfliteDomain), 1}};
+    for (const std::int64_t i : model.inputs)
+        is_input_[static_cast<std::size_t>(i)] = true;
+}
+
+TensorId TfliteGraph::make(std::string name, TensorRole role, DataType type) {
+    Tensor& t = graph_.tensors.emplace_back();
+    t.name = std::move(name);
+    t.role = role;
+    t.type = type;
+    return static_cast<TensorId>(graph_.tensors.size() - 1);
+}
+
+/// An input or a constant of the file.
+TensorId TfliteGraph::declared(std::int64_t index, AxisOrder order) {
+    const TfliteTensor& t = tensor(index);
+    const bool input = is_input_[static_cast<std::size_t>(index)];
+    if (!input && !t.constant() && !t.variable)
+        throw FlatError(fmt::format("\"{}\" is read before anything has written it", t.name));
+    const bool first = order == AxisOrder::channels_first;
+    std::string name = t.name.empty() ? fmt::format("tensor_{}", index) : t.name;
+    Shape shape = t.shape, signature = t.signature;
+    if (first) {
+        signature = signature.empty() ? Shape{} : channels_first(signature);
+        shape = channels_first(shape);
+    }
+    const TensorId id = make(first && !input ? name + "/channels_first" : name,
+                             input ? TensorRole::input : TensorRole::initializer, t.type);
+    graph_.tensors[id].shape = dimensions(shape, input ? signature : Shape{}, name);
+    if (input)
+        graph_.inputs.push_back(id);
+    else if (const auto values = integers(index); values && !first) {
+        Constant c;
+        c.type = t.type;
+        c.shape = t.shape;
+        c.ints = *values;
+        graph_.tensors[id].value = std::make_shared<const Constant>(std::move(c));
+    }
+    return id;
+}
+
+TensorId TfliteGraph::scales_of(const TfliteTensor& t) {
+    const TensorId id = make(fmt::format("{}/scale", t.name), TensorRole::initializer, DataType::float32);
+    graph_.tensors[id].shape.emplace();
+    graph_.tensors[id].buffer = true;
+    if (t.scales > 1)
+        graph_.tensors[id].shape->push_back({static_cast<std::int64_t>(t.scales), {}});
+    return id;
+}
+
+TensorId TfliteGraph::zeros_of(const TfliteTensor& t) {
+    const TensorId id = make(fmt::format("{}/zero_point", t.name), TensorRole::initializer, t.type);
+    graph_.tensors[id].shape.emplace();
+    graph_.tensors[id].buffer = true;
+    if (t.scales > 1)
+        graph_.tensors[id].shape->push_back({static_cast<std::int64_t>(t.scales), {}});
+    return id;
+}
+
+TensorId TfliteGraph::dequantized(std::int64_t index, TensorId stored) {
+    const TfliteTensor& t = tensor(index);
+    return t.quantized() ? emit("DequantizeLinear", {stored, scales_of(t), zeros_of(t)}) : stored;
+}
+
+/// The same bytes with their axes named in another order.
+TensorId TfliteGraph::reordered(std::int64_t index, TensorId from, AxisOrder to) {
+    const TfliteTensor& t = tensor(index);
+    const bool first = to == AxisOrder::channels_first;
+    const auto open = std::count_if(t.signature.begin(), t.signature.end(), [](auto n) { return n < 0; });
+    if (open > (!t.signature.empty() && t.signature.front() < 0 ? 1 : 0)) // sizes that only a run knows
+        return emit("Transpose", {from},
+                    {{"perm", first ? std::vector<std::int64_t>{0, 3, 1, 2}
+                                    : std::vector<std::int64_t>{0, 2, 3, 1}}});
+    Shape shape = first ? channels_first(t.shape) : t.shape;
+    shape.front() = 0; // as it is
+    return emit("Reshape", {from, ints(std::move(shape))});
+}
+
+TensorId TfliteGraph::get(std::int64_t index, AxisOrder order) {
+    const TfliteTensor& t = tensor(index);
+    Forms& forms = forms_[static_cast<std::size_t>(index)];
+    if (order == AxisOrder::channels_first && t.shape.size() > kImageRank)
+        throw FlatError(fmt::format("\"{}\" has too many axes for an image", t.name));
+    const std::size_t wanted = index_of(order), other = 1 - wanted;
+    if (forms.plain[wanted] != kNoTensor)
+        return forms.plain[wanted];
+    if (forms.stored[wanted] != kNoTensor) // written quantised
+        return forms.plain[wanted] = dequantized(index, forms.stored[wanted]);
+    if (forms.stored[other] != kNoTensor || forms.plain[other] != kNoTensor) {
+        if (t.constant()) {
+            const TensorId id = declared(index, order);
+            return forms_[static_cast<std::size_t>(index)].plain[wanted] = dequantized(index, id);
+        }
+        const TensorId from = get(index, static_cast<AxisOrder>(other));
+        return forms_[static_cast<std::size_t>(index)].plain[wanted] = reordered(index, from, order);
+    }
+    const TensorId id = declared(index, order);
+    return forms.plain[wanted] = dequantized(index, id);
+}
+
+bool TfliteGraph::is_channels_first(std::int64_t index) const {
+    if (index < 0)
+        return false;
+    const Forms& forms = forms_[static_cast<std::size_t>(index)];
+    const auto there = [&](AxisOrder order) {
+        return forms.plain[index_of(order)] != kNoTensor || forms.stored[index_of(order)] != kNoTensor;
+    };
+    return there(AxisOrder::channels_first) && !there(AxisOrder::file) && !tensor(index).constant();
+}
+
+void TfliteGraph::set(std::int64_t index, TensorId id, AxisOrder order, bool computed) {
+    const TfliteTensor& t = tensor(index);
+    Forms& forms = forms_[static_cast<std::size_t>(index)];
+    if (computed && t.quantized() && !t.constant())
+        forms.stored[index_of(order)] = emit("QuantizeLinear", {id, scales_of(t), zeros_of(t)});
+    else
+        forms.plain[index_of(order)] = id;
+}
+
+void TfliteGraph::alias(std::int64_t index, std::int64_t of) {
+    const AxisOrder order = is_channels_first(of) ? AxisOrder::channels_first : AxisOrder::file;
+    const TensorId id = get(of, order); // before the reference: it may add forms
+    forms_[static_cast<std::size_t>(index)].plain[index_of(order)] = id;
+}
+
+std::optional<std::vector<std::int64_t>> TfliteGraph::integers(std::int64_t index) const {
+    if (index < 0)
+        return std::nullopt;
+    const TfliteTensor& t = tensor(index);
+    const std::size_t width = t.type == DataType::int64 ? 8 : t.type == DataType::int32 ? 4 : 0;
+    if (!t.constant() || width == 0 || t.data_bytes > width * kMaxConstantElements ||
+        t.data_bytes % width != 0)
+        return std::nullopt;
+    std::uint64_t elements = 1;
+    for (const std::int64_t n : t.shape)
+        elements = n > static_cast<std::int64_t>(kMaxConstantElements)
+                       ? 0
+                       : elements * static_cast<std::uint64_t>(n);
+    if (elements != t.data_bytes / width)
+        return std::nullopt;
+    std::vector<std::int64_t> values;
+    for (std::uint64_t at = t.data; at < t.data + t.data_bytes; at += width)
+        values.push_back(width == 8 ? static_cast<std::int64_t>(buffer_.number<std::uint64_t>(at))
+                                    : static_cast<std::int32_t>(buffer_.number<std::uint32_t>(at)));
+    return values;
+}
+
+std::vector<TensorId> TfliteGraph::emit_several(std::string_view op, std::vector<TensorId> inputs,
+                                                std::size_t outputs, TfliteAttributes attributes,
+                                                std::string_view domain) {
+    Node n;
+    n.name = fmt::format("{}/{}_{}", prefix_, op, made_++);
+    n.op_type = op;
+    n.domain = domain;
+    n.opset = domain.empty() ? kTfliteOpset : 1;
+    while (!inputs.empty() && inputs.back() == kNoTensor)
+        inputs.pop_back();
+    n.inputs = std::move(inputs);
+    n.attributes = std::move(attributes);
+    for (std::size_t i = 0; i < outputs; ++i)
+        n.outputs.push_back(
+            make(fmt::format("{}_output_{}", n.name, i), TensorRole::intermediate, DataType::undefined));
+    std::vector<TensorId> ids = n.outputs;
+    graph_.nodes.push_back(std::move(n));
+    return ids;
+}
+
+TensorId TfliteGraph::emit(std::string_view op, std::vector<TensorId> inputs, TfliteAttributes attributes) {
+    return emit_several(op, std::move(inputs), 1, std::move(attributes)).front();
+}
+
+TensorId TfliteGraph::ints(std::vector<std::int64_t> values) {
+    Constant c;
+    c.type = DataType::int64;
+    c.shape = {static_cast<std::int64_t>(values.size())};
+    c.ints = std::move(values);
+    const TensorId id =
+        make(fmt::format("{}/constant_{}", prefix_, made_++), TensorRole::initializer, DataType::int64);
+    graph_.tensors[id].shape.emplace(1, Dimension{c.shape.front(), {}});
+    graph_.tensors[id].buffer = true;
+    graph_.tensors[id].value = std::make_shared<const Constant>(std::move(c));
+    return id;
+}
+
+TensorId TfliteGraph::scalar(double value) {
+    Constant c;
+    c.type = DataType::float32;
+    c.reals = {value};
+    const TensorId id =
+        make(fmt::format("{}/constant_{}", prefix_, made_++), TensorRole::initializer, DataType::float32);
+    graph_.tensors[id].shape.emplace();
+    graph_.tensors[id].buffer = true;
+    graph_.tensors[id].value = std::make_shared<const Constant>(std::move(c));
+    return id;
+}
+
+TensorId TfliteGraph::weights(std::int64_t index, Shape shape) {
+    const TfliteTensor& t = tensor(index);
+    if (!t.constant()) { // computed: the arrangement is only another name for the same bytes
+        return emit("Reshape", {get(index, AxisOrder::file), ints(std::move(shape))});
+    }
+    const TensorId id = make(t.name, TensorRole::initializer, t.type);
+    graph_.tensors[id].shape = dimensions(shape, {}, t.name);
+    return dequantized(index, id);
+}
+
+TensorId TfliteGraph::unknown_output(std::int64_t index) {
+    const TfliteTensor& t = tensor(index);
+    const TensorId id = make(t.name, TensorRole::intermediate, t.type);
+    graph_.tensors[id].shape = dimensions(t.shape, {}, t.name);
+    return id;
+}
+
+Graph TfliteGraph::take() {
+    std::set<std::int64_t> listed;
+    for (const std::int64_t index : model_.outputs) {
+        if (!listed.insert(index).second)
+            continue;
+        const Forms& forms = forms_[static_cast<std::size_t>(index)];
+        TensorId id = kNoTensor;
+        for (const auto& of : {forms.stored, forms.plain})
+            for (const AxisOrder order : {AxisOrder::channels_first, AxisOrder::file})
+                if (of[index_of(order)] != kNoTensor)
+                    id = of[index_of(order)];
+        graph_.outputs.push_back(id != kNoTensor ? id : get(index, AxisOrder::file));
+    }
+    // Inputs that nothing reads belong to the interface all the same.
+    for (const std::int64_t index : model_.inputs) {
+        const Forms& forms = forms_[static_cast<std::size_t>(index)];
+        if (forms.plain[0] == kNoTensor && forms.plain[1] == kNoTensor)
+            get(index, AxisOrder::file);
+    }
+    return std::move(graph_);
+}
+
+} // namespace archsim::import

@@ -1,0 +1,87 @@
+#pragma once
+// Builds the graph of a TensorFlow Lite file out of ONNX operators. TensorFlow Lite lays images out with the
+// channels last, ONNX with the channels first. Nothing is moved for that: a tensor that convolutions use is
+// declared with the channels first, and where an operator looks at its axes in the file's order, a Reshape,
+// which costs nothing, declares them so. Quantised tensors stand behind DequantizeLinear and QuantizeLinear,
+// as in ONNX files of quantised networks.
+
+#include "import/tflite_model.hpp"
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim::import {
+
+/// Order of a tensor's axes.
+enum class AxisOrder : std::uint8_t { file, channels_first };
+
+using TfliteAttributes = std::vector<std::pair<std::string, AttributeValue>>;
+
+class TfliteGraph {
+  public:
+    TfliteGraph(const TfliteModel& model, const FlatBuffer& buffer);
+
+    const TfliteModel& model() const { return model_; }
+    const FlatBuffer& buffer() const { return buffer_; }
+    const TfliteTensor& tensor(std::int64_t index) const {
+        return model_.tensors[static_cast<std::size_t>(index)];
+    }
+    /// A tensor of the file as an operator reads it: dequantised, in that order. Throws FlatError where
+    /// nothing has written it yet.
+    TensorId get(std::int64_t index, AxisOrder order);
+    /// The same, or kNoTensor where the operator leaves it out.
+    TensorId get_optional(std::int64_t index, AxisOrder order) {
+        return index < 0 ? kNoTensor : get(index, order);
+    }
+    /// Whether it is there with the channels first, and not in the file's order.
+    bool is_channels_first(std::int64_t index) const;
+    /// Says that `id` is tensor `index`. `computed`: its quantised form is written; else elements moved only.
+    void set(std::int64_t index, TensorId id, AxisOrder order, bool computed = true);
+    /// Says that a tensor is another one under a name of its own.
+    void alias(std::int64_t index, std::int64_t of);
+    /// Integers of a constant; nothing where they are not known.
+    std::optional<std::vector<std::int64_t>> integers(std::int64_t index) const;
+
+    /// A node with one output, named after the tensor that it helps to make.
+    TensorId emit(std::string_view op, std::vector<TensorId> inputs, TfliteAttributes attributes = {});
+    std::vector<TensorId> emit_several(std::string_view op, std::vector<TensorId> inputs, std::size_t outputs,
+                                       TfliteAttributes attributes = {}, std::string_view domain = "");
+    /// Constants that the translation needs.
+    TensorId ints(std::vector<std::int64_t> values);
+    TensorId scalar(double value);
+    /// Weights that the file holds in another arrangement, declared with `shape`.
+    TensorId weights(std::int64_t index, Shape shape);
+    /// What tensor `index` lies in, without a shape: for an operator that this library does not know.
+    TensorId unknown_output(std::int64_t index);
+
+    /// Names of nodes that follow begin with this.
+    void begin(std::string name) { prefix_ = std::move(name); }
+    Graph take();
+
+  private:
+    struct Forms {
+        std::array<TensorId, 2> plain{kNoTensor, kNoTensor};  ///< as operators read it, by order
+        std::array<TensorId, 2> stored{kNoTensor, kNoTensor}; ///< quantised, as it lies in memory
+    };
+    TensorId make(std::string name, TensorRole role, DataType type);
+    TensorId declared(std::int64_t index, AxisOrder order);
+    TensorId dequantized(std::int64_t index, TensorId stored);
+    TensorId reordered(std::int64_t index, TensorId from, AxisOrder to);
+    TensorId scales_of(const TfliteTensor& t);
+    TensorId zeros_of(const TfliteTensor& t);
+
+    const TfliteModel& model_;
+    const FlatBuffer& buffer_;
+    Graph graph_;
+    std::vector<Forms> forms_;
+    std::vector<bool> is_input_;
+    std::string prefix_;
+    std::size_t made_ = 0;
+};
+
+/// Adds every operator of the file.
+void translate_tflite(TfliteGraph& graph);
+
+} // namespace archsim::import

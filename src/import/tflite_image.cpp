@@ -1,0 +1,173 @@
+// Convolutions, pools and resampling: what works on images.
+
+#include "import/tflite_operator.hpp"
+
+#include <algorithm>
+
+namespace archsim::import {
+
+namespace {
+
+constexpr AxisOrder kImage = AxisOrder::channels_first;
+using Ints = std::vector<std::int64_t>;
+
+Ints sized(std::int64_t height, std::int64_t width) {
+    return {std::max<std::int64_t>(1, height), std::max<std::int64_t>(1, width)};
+}
+
+/// Padding: SAME, VALID.
+AttributeValue padding(std::int64_t code) {
+    return std::string(code == 0 ? "SAME_UPPER" : "VALID");
+}
+
+void need_image(const TfliteCall& c, std::size_t input) {
+    constexpr std::size_t kImageAxes = 4;
+    if (c.rank(input) != kImageAxes)
+        throw FlatError("an operator of images has an operand that is none");
+}
+
+/// Weights O, H, W, I as O, I, H, W.
+void add_conv(const TfliteCall& c) {
+    need_image(c, 0);
+    need_image(c, 1);
+    const Shape w = c.shape(1);
+    const std::int64_t channels = c.shape(0)[3], each = std::max<std::int64_t>(1, w[3]);
+    TfliteGraph& g = c.graph();
+    const TensorId x = c.get(0, kImage), weights = g.weights(c.in(1), {w[0], w[3], w[1], w[2]}),
+                   bias = g.get_optional(c.optional_in(2), AxisOrder::file);
+    const TensorId y =
+        g.emit("Conv", {x, weights, bias},
+               {{"kernel_shape", Ints{w[1], w[2]}},
+                {"strides", sized(c.option<std::int32_t>(2, 1), c.option<std::int32_t>(1, 1))},
+                {"dilations", sized(c.option<std::int32_t>(5, 1), c.option<std::int32_t>(4, 1))},
+                {"group", std::max<std::int64_t>(1, channels / each)},
+                {"auto_pad", padding(c.option<std::int8_t>(0, 0))}});
+    g.set(c.out(), c.activated(y, 3), kImage);
+}
+
+/// Weights 1, H, W, O as O, 1, H, W: a group for every channel.
+void add_depthwise(const TfliteCall& c) {
+    need_image(c, 0);
+    need_image(c, 1);
+    const Shape w = c.shape(1);
+    TfliteGraph& g = c.graph();
+    const TensorId x = c.get(0, kImage), weights = g.weights(c.in(1), {w[3], w[0], w[1], w[2]}),
+                   bias = g.get_optional(c.optional_in(2), AxisOrder::file);
+    const TensorId y =
+        g.emit("Conv", {x, weights, bias},
+               {{"kernel_shape", Ints{w[1], w[2]}},
+                {"strides", sized(c.option<std::int32_t>(2, 1), c.option<std::int32_t>(1, 1))},
+                {"dilations", sized(c.option<std::int32_t>(6, 1), c.option<std::int32_t>(5, 1))},
+                {"group", std::max<std::int64_t>(1, c.shape(0)[3])},
+                {"auto_pad", padding(c.option<std::int8_t>(0, 0))}});
+    g.set(c.out(), c.activated(y, 4), kImage);
+}
+
+struct TransposedConv {
+    std::size_t x = 0, weights = 1;
+    std::int64_t bias = -1, padding = 0, stride_height = 1, stride_width = 1;
+};
+
+/// Weights O, H, W, I as I, O, H, W.
+TensorId transposed(const TfliteCall& c, const TransposedConv& t) {
+    need_image(c, t.x);
+    need_image(c, t.weights);
+    const Shape w = c.shape(t.weights), out = c.graph().tensor(c.out()).shape;
+    TfliteGraph& g = c.graph();
+    const TensorId x = c.get(t.x, kImage), weights = g.weights(c.in(t.weights), {w[3], w[0], w[1], w[2]}),
+                   bias = g.get_optional(t.bias, AxisOrder::file);
+    TfliteAttributes attributes = {{"kernel_shape", Ints{w[1], w[2]}},
+                                   {"strides", sized(t.stride_height, t.stride_width)},
+                                   {"auto_pad", padding(t.padding)}};
+    if (out.size() == w.size())
+        attributes.emplace_back("output_shape", Ints{out[1], out[2]});
+    return g.emit("ConvTranspose", {x, weights, bias}, std::move(attributes));
+}
+
+void add_transpose_conv(const TfliteCall& c) {
+    const TensorId y = transposed(c, {.x = 2,
+                                      .bias = c.optional_in(3),
+                                      .padding = c.option<std::int8_t>(0, 0),
+                                      .stride_height = c.option<std::int32_t>(2, 1),
+                                      .stride_width = c.option<std::int32_t>(1, 1)});
+    c.graph().set(c.out(), c.activated(y, 3), kImage);
+}
+
+/// MediaPipe's transposed convolution with a bias; its options are TfLiteTransposeConvParams: padding (same
+/// is 1, valid 2), stride of the width, of the height.
+bool add_custom_image(const TfliteCall& c) {
+    constexpr std::size_t kParameterBytes = 12;
+    const FlatVector bytes = c.op().custom_options;
+    if (c.op().custom != "Convolution2DTransposeBias" || bytes.count < kParameterBytes)
+        return false;
+    const auto number = [&](std::uint64_t i) {
+        return static_cast<std::int32_t>(c.graph().buffer().number<std::uint32_t>(bytes.first + 4 * i));
+    };
+    const TensorId y = transposed(c, {.bias = c.optional_in(2),
+                                      .padding = number(0) == 1 ? 0 : 1,
+                                      .stride_height = number(2),
+                                      .stride_width = number(1)});
+    c.graph().set(c.out(), y, kImage);
+    return true;
+}
+
+void add_pool(const TfliteCall& c, std::string_view op) {
+    need_image(c, 0);
+    const TensorId y =
+        c.graph().emit(op, {c.get(0, kImage)},
+                       {{"kernel_shape", sized(c.option<std::int32_t>(4, 1), c.option<std::int32_t>(3, 1))},
+                        {"strides", sized(c.option<std::int32_t>(2, 1), c.option<std::int32_t>(1, 1))},
+                        {"auto_pad", padding(c.option<std::int8_t>(0, 0))}});
+    c.graph().set(c.out(), c.activated(y, 5), kImage);
+}
+
+void add_resize(const TfliteCall& c, const char* mode) {
+    need_image(c, 0);
+    TfliteGraph& g = c.graph();
+    const TensorId x = c.get(0, kImage);
+    const auto size = g.integers(c.in(1));
+    const TensorId sizes = size ? g.ints(*size) : c.get(1);
+    g.set(c.out(),
+          g.emit("Resize", {x, kNoTensor, kNoTensor, sizes},
+                 {{"mode", std::string(mode)}, {"axes", Ints{2, 3}}}),
+          kImage);
+}
+
+void add_blocks(const TfliteCall& c, std::string_view op) {
+    need_image(c, 0);
+    c.graph().set(
+        c.out(),
+        c.graph().emit(op, {c.get(0, kImage)}, {{"blocksize", std::int64_t{c.option<std::int32_t>(0, 1)}}}),
+        kImage, false);
+}
+
+} // namespace
+
+bool add_tflite_image(const TfliteCall& c) {
+    switch (c.code()) {
+    case Tflite::conv_2d:
+        return add_conv(c), true;
+    case Tflite::depthwise_conv_2d:
+        return add_depthwise(c), true;
+    case Tflite::transpose_conv:
+        return add_transpose_conv(c), true;
+    case Tflite::average_pool_2d:
+        return add_pool(c, "AveragePool"), true;
+    case Tflite::max_pool_2d:
+        return add_pool(c, "MaxPool"), true;
+    case Tflite::resize_bilinear:
+        return add_resize(c, "linear"), true;
+    case Tflite::resize_nearest_neighbor:
+        return add_resize(c, "nearest"), true;
+    case Tflite::depth_to_space:
+        return add_blocks(c, "DepthToSpace"), true;
+    case Tflite::space_to_depth:
+        return add_blocks(c, "SpaceToDepth"), true;
+    case Tflite::custom:
+        return add_custom_image(c);
+    default:
+        return false;
+    }
+}
+
+} // namespace archsim::import

@@ -2,6 +2,7 @@
 // regressions.
 
 #include "archsim/store/history.hpp"
+#include "archsim/store/other_answers.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
         flags.exclude("--trend", "--regressions");
         flags.exclude("--trend", "--rows");
         flags.exclude("--regressions", "--rows");
-        flags.add_option("--metric", metric_key, "what is compared: " + MetricTable::standard().keys())
+        flags.add_option("--metric", metric_key, "what is compared: " + saved_metrics().keys())
             .show_default();
         flags.add_option("--threshold", threshold, "changes up to this share count as none, e.g. 2%")
             .show_default();
@@ -71,7 +72,7 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        const Metric& metric = MetricTable::standard().at(metric_key, "--metric");
+        const Metric& metric = saved_metrics().at(metric_key, "--metric");
         const double least = parse_threshold(threshold);
         if (batch > 0)
             filter.batch_size = batch;

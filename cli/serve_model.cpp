@@ -4,6 +4,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -193,10 +194,12 @@ int main(int argc, char** argv) {
     ServeOptions serve;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
+    cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
         serve.add_to(flags);
         workload.add_to(flags, cli::BatchFlag::absent);
         output.add_to(flags, "text, markdown, json, csv, html");
+        save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
         serve.finish();
@@ -230,6 +233,10 @@ int main(int argc, char** argv) {
                 if (!results.back().ok && way)
                     results.back().parallelism = *way;
             }
+        std::vector<SavedResult> rows;
+        for (const ServingResult& result : results)
+            rows.push_back(saved_row(result, serve.request));
+        save.save_rows(rows);
         const Format format = output.chosen();
         output.emit(format == Format::json ? serving_json(results)
                                            : render(format == Format::csv ? tabulate_serving(results)

@@ -3,6 +3,7 @@
 
 #include "archsim/report/sweep_file.hpp"
 #include "common/progress.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -55,10 +56,11 @@ struct Options {
     std::vector<std::string> dims, overlays;
     unsigned threads = 0;
     bool resume = false, quiet = false;
+    cli::SaveOptions save;
 
-    void add_to(cli::Flags& flags) {
+    void add_to(cli::Flags& flags, int argc, char** argv) {
         flags.add_option("model", models,
-                         "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)");
+                         "catalogue name(s), .onnx, .tflite or .gguf files, or checkpoints (config.json)");
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
             .separated_by(',');
         flags.add_option(
@@ -85,6 +87,9 @@ struct Options {
         flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
         flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
         flags.add_flag("-q,--quiet", quiet, "no progress on standard error").in_group("Output");
+        save.add_to(flags, argc, argv);
+        flags.exclude("--save", "--merge");
+        flags.exclude("--save", "--resume"); // the rows written before are not estimated again
     }
 
     RowFormat row_format() const {
@@ -143,7 +148,10 @@ int sweep(const Options& options) {
         summary.sensitivities = sweep.sensitivities(*summary.sensitivity_of);
     }
     const bool summarise = summary.front || summary.sensitivity_of;
-    const auto see = [&summary](const SweepRow& row) {
+    std::vector<SavedResult> saved;
+    const auto see = [&](const SweepRow& row) {
+        if (!options.save.file.empty())
+            saved.push_back(saved_row(row, sweep.request()));
         ++summary.points;
         summary.estimated += row.status == Status::ok;
         if (summary.front)
@@ -175,6 +183,7 @@ int sweep(const Options& options) {
             return true;
         });
     }
+    options.save.save_rows(saved);
     if (summarise)
         output.emit(render(describe(summary), Format::text, output.render_options()));
     return summary.estimated == summary.points ? 0 : 3;
@@ -195,5 +204,5 @@ int main(int argc, char** argv) {
     return cli::run_tool(
         argc, argv, "sweep_design_space",
         "Estimates every point of a design space: devices with parts changed.", kExamples,
-        [&](cli::Flags& flags) { options.add_to(flags); }, body);
+        [&](cli::Flags& flags) { options.add_to(flags, argc, argv); }, body);
 }

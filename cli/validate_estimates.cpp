@@ -8,6 +8,7 @@
 #include "archsim/run/refit.hpp"
 #include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
+#include "common/save_options.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -70,6 +71,7 @@ int main(int argc, char** argv) {
     bool with_prices = false;
     ValidationView view;
     cli::OutputOptions output;
+    cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
@@ -107,6 +109,7 @@ int main(int argc, char** argv) {
             "prices it cannot tell apart");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(flags, "text, markdown, json, csv, html");
+        save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
         if (!measured.logs.empty()) {
@@ -163,6 +166,10 @@ int main(int argc, char** argv) {
             answer.prices = check_prices(estimator, table.rows);
         if (!scatter.empty())
             view.chart_file = seen_from(scatter, output.file);
+        std::vector<SavedResult> saved;
+        for (const ValidatedRow& row : answer.validation.rows)
+            saved.push_back(saved_row(row));
+        save.save_rows(saved);
         output.emit_answer(answer, view);
         return table.findings.empty() ? 0 : 3;
     };

@@ -31,4 +31,9 @@ void SaveOptions::save(std::span<const AskedResult> results, const MetricView& v
         save_results(file, {tool_, command_}, results, view);
 }
 
+void SaveOptions::save_rows(std::span<const SavedResult> rows) const {
+    if (!file.empty())
+        archsim::save_rows(file, {tool_, command_}, rows);
+}
+
 } // namespace archsim::cli

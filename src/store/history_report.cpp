@@ -3,11 +3,13 @@
 #include "archsim/store/history.hpp"
 
 #include "archsim/core/version.hpp"
+#include "archsim/store/other_answers.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/json_document.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include <map>
@@ -191,7 +193,8 @@ std::vector<HistoryRow> rows_of(const HistoryRows& answer) {
     return rows;
 }
 
-HistoryColumns<HistoryRow> row_columns() {
+/// Metrics of estimates always, others where a row has them.
+HistoryColumns<HistoryRow> row_columns(const std::vector<HistoryRow>& rows) {
     HistoryColumns<HistoryRow> columns;
     const auto text = [&](const char* key, auto of) {
         columns.push_back({plain_column(key), [of](const HistoryRow& row) { return text_cell(of(row)); }});
@@ -222,12 +225,20 @@ HistoryColumns<HistoryRow> row_columns() {
     whole("devices", [](const HistoryRow& row) { return row.result->key.devices; });
     text("status", [](const HistoryRow& row) { return row.result->status; });
     text("reason", [](const HistoryRow& row) { return row.result->reason; });
-    for (const MetricField& field : fields_of(MetricTable::standard()))
+    const auto shown = [&](const Metric& metric) {
+        return MetricTable::standard().find(metric.key) != nullptr ||
+               std::any_of(rows.begin(), rows.end(),
+                           [&](const HistoryRow& row) { return row.result->metrics.contains(metric.key); });
+    };
+    for (const MetricField& field : fields_of(saved_metrics())) {
+        if (!shown(*field.metric))
+            continue;
         columns.push_back({plain_column(field.key()), [field](const HistoryRow& row) {
                                const auto found = row.result->metrics.find(field.metric->key);
                                const bool known = found != row.result->metrics.end();
                                return number_cell(known, known ? field.of(found->second) : 0);
                            }});
+    }
     return columns;
 }
 
@@ -322,13 +333,15 @@ Report describe(const HistoryRows& answer, PlainView, Format format) {
     Report report{"Rows", {}};
     if (format != Format::csv)
         report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
-    report.blocks.push_back(table_of("", row_columns(), rows_of(answer)));
+    const std::vector<HistoryRow> rows = rows_of(answer);
+    report.blocks.push_back(table_of("", row_columns(rows), rows));
     return report;
 }
 
 std::string to_json(const HistoryRows& answer, PlainView) {
     Json document = document_of("rows", answer.file);
-    document["rows"] = array_of(row_columns(), rows_of(answer));
+    const std::vector<HistoryRow> rows = rows_of(answer);
+    document["rows"] = array_of(row_columns(rows), rows);
     return document_text(document);
 }
 

@@ -1,3 +1,4 @@
+#include "archsim/store/other_answers.hpp"
 #include "archsim/store/results_file.hpp"
 
 #include "archsim/core/version.hpp"
@@ -39,24 +40,63 @@ class RunWriter {
         const Result& result = *asked.result;
         const std::int64_t model = model_of(*result.model), device = device_of(result),
                            conditions = conditions_of(result, asked.batch_size);
-        insert_.bind(run_).bind(model).bind(device).bind(conditions);
-        insert_.bind(result.ok() ? precision_name(result.estimate.executed) : std::string());
-        insert_.bind(name_of(result.estimate.status));
-        insert_.bind(result.estimate.reason.empty() ? result.estimate.precision_note
-                                                    : result.estimate.reason);
-        insert_.finish();
-        const std::int64_t id = file_.last_row();
+        const std::int64_t id =
+            add({model, device, conditions},
+                {result.ok() ? precision_name(result.estimate.executed) : std::string(),
+                 std::string(name_of(result.estimate.status)),
+                 result.estimate.reason.empty() ? result.estimate.precision_note : result.estimate.reason});
         for (const Metric* metric : view_.metrics->rows())
             if (const auto measure = measure_of(result, *metric, view_.conditions))
-                measure_.bind(id)
-                    .bind(metric->key)
-                    .bind(measure->value)
-                    .bind(measure->interval.low)
-                    .bind(measure->interval.high)
-                    .finish();
+                add_measure(id, metric->key, *measure);
+    }
+
+    /// The same for an answer that was taken apart before.
+    void write(const SavedResult& answer) {
+        const CellKey& key = answer.key;
+        const std::int64_t model = row(insert_model_, select_model_, [&](SqlStatement& s) {
+            s.bind(key.model).bind(key.dims).bind(0.0).bind(0.0);
+            if (&s == &insert_model_)
+                s.bind(key.model);
+        });
+        const std::int64_t device = row(insert_device_, select_device_, [&](SqlStatement& s) {
+            s.bind(key.hardware).bind(key.hardware).bind(key.power_mode);
+            if (&s == &insert_device_)
+                s.bind(answer.family);
+        });
+        const std::int64_t conditions = row(insert_conditions_, select_conditions_, [&](SqlStatement& s) {
+            s.bind(key.runtime).bind(key.batch_size).bind(key.precision).bind(key.kv_cache);
+            s.bind(key.scenario).bind(key.scope).bind(key.prompt_tokens).bind(key.generate_tokens);
+            s.bind(key.devices);
+        });
+        const std::int64_t id =
+            add({model, device, conditions}, {answer.executed_precision, answer.status, answer.reason});
+        for (const auto& [metric, measure] : answer.metrics)
+            add_measure(id, metric, measure);
     }
 
   private:
+    struct Question {
+        std::int64_t model, device, conditions;
+    };
+    struct Answer {
+        std::string executed, status, reason;
+    };
+    std::int64_t add(const Question& question, const Answer& answer) {
+        insert_.bind(run_).bind(question.model).bind(question.device).bind(question.conditions);
+        insert_.bind(answer.executed).bind(answer.status).bind(answer.reason);
+        insert_.finish();
+        return file_.last_row();
+    }
+
+    void add_measure(std::int64_t result, const std::string& metric, const Measure& measure) {
+        measure_.bind(result)
+            .bind(metric)
+            .bind(measure.value)
+            .bind(measure.interval.low)
+            .bind(measure.interval.high)
+            .finish();
+    }
+
     /// The row that holds these values, made where there is none. `insert` and `select` have the same values.
     template <class Bind>
     static std::int64_t row(SqlStatement& insert, SqlStatement& select, Bind bind) {
@@ -129,10 +169,10 @@ class RunWriter {
     SqlStatement measure_{file_, "INSERT INTO measures VALUES (?, ?, ?, ?, ?)"};
 };
 
-} // namespace
-
-std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
-                          std::span<const AskedResult> results, const MetricView& view) {
+/// One run, whole or not at all.
+template <class Rows>
+std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
+                      const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
     SqlTransaction transaction(database);
     if (database.number("SELECT count(*) FROM sqlite_master") > 0)
@@ -146,11 +186,23 @@ std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run
     const std::int64_t id = database.last_row();
     {
         RunWriter writer(database, id, view);
-        for (const AskedResult& asked : results)
-            writer.write(asked);
+        for (const auto& each : rows)
+            writer.write(each);
     }
     transaction.commit();
     return id;
+}
+
+} // namespace
+
+std::int64_t save_results(const std::filesystem::path& file, const RunFacts& run,
+                          std::span<const AskedResult> results, const MetricView& view) {
+    return save_run(file, run, results, view);
+}
+
+std::int64_t save_rows(const std::filesystem::path& file, const RunFacts& run,
+                       std::span<const SavedResult> rows) {
+    return save_run(file, run, rows, {&saved_metrics(), {}});
 }
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 // A file of results: what is saved is what is read, whoever else writes and whatever ends in between.
 
 #include "archsim/store/history.hpp"
+#include "archsim/store/other_answers.hpp"
 #include "archsim/store/results_file.hpp"
 
 #include "archsim/core/version.hpp"
@@ -303,4 +304,61 @@ TEST_CASE("documents of history keep to their schema", "[store][schemas]") {
         document["surprise"] = 1;
         CHECK_FALSE(schema.validate(document, "history").empty());
     }
+}
+
+TEST_CASE("points, served runs and predictions are saved beside estimates", "[store]") {
+    const ResultsPath path;
+    SweepRow point;
+    point.model = "resnet18";
+    point.hardware = "Jetson-Orin-Nano@15W";
+    point.precision = point.executed = "int8";
+    point.batch = 4;
+    point.factors = {0.5};
+    point.measures.assign(MetricTable::standard().rows().size(), std::nullopt);
+    point.measures.front() = Measure{2e-3, {1e-3, 3e-3}};
+    SweepRequest sweep;
+    sweep.axes = {{"bandwidth", {0.5, 1}}};
+    ServingResult served;
+    served.model = "llama-3-8b";
+    served.hardware = "H100";
+    served.ok = true;
+    served.rate_per_s = 2;
+    served.parallelism.tensor = 2;
+    served.step_low = 0.5;
+    served.step_high = 2;
+    served.summary.time_per_token_s.p99 = 0.02;
+    ValidatedRow predicted;
+    predicted.measured.id = "row-1";
+    predicted.measured.model = "resnet18";
+    predicted.measured.hardware = "A100";
+    predicted.measured.value = 4; // ms
+    predicted.prediction.predicted = 5;
+    predicted.prediction.low = 3;
+    predicted.prediction.high = 8;
+    const std::vector<SavedResult> rows = {saved_row(point, sweep), saved_row(served, ServingRequest{}),
+                                           saved_row(predicted)};
+    CHECK(save(path.file(), {"compare_models", "compare_models"}, two_results()) == 1);
+    CHECK(save_rows(path.file(), {"mixed", "mixed"}, rows) == 2);
+    CHECK(save_rows(path.file(), {"mixed", "mixed"}, rows) == 3);
+    CHECK(integrity(path.file()) == "ok");
+
+    const auto saved = saved_results(path.file());
+    REQUIRE(saved.size() == 8);
+    for (std::size_t i = 0; i < 3; ++i) {
+        CHECK(saved[2 + i].key == rows[i].key);
+        CHECK(saved[2 + i].key == saved[5 + i].key); // the same question in the next run
+    }
+    CHECK(saved[2].key.power_mode == "15W");
+    CHECK(saved[2].key.dims == R"({"bandwidth":0.5})");
+    CHECK(saved[2].metrics.at("latency").value == Approx(2e-3));
+    CHECK(saved[3].metrics.at("tpot_p99").interval.high == Approx(0.04));
+    CHECK(saved[3].key.devices == 2);
+    CHECK(saved[4].metrics.at("latency").value == Approx(5e-3));
+    CHECK(saved[4].metrics.at("measured").value == Approx(4e-3));
+    CHECK(saved[4].metrics.at("error").value == Approx(0.25));
+    // What history compares and lists.
+    const auto changes =
+        compare_history(path.file(), "2", "3", saved_metrics().at("tpot_p99", "--metric"), 0, {});
+    CHECK(changes.changes.empty());
+    CHECK(to_json(history_rows(path.file()), PlainView{}).find("tpot_p99_s") != std::string::npos);
 }

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
+                         "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)");
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .separated_by(',')

@@ -36,9 +36,9 @@ int main(int argc, char** argv) {
     cli::CheckOptions check;
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option(
-            "MODEL", positional,
-            "catalogue name, .onnx or .gguf file, checkpoint (config.json), or - for standard input");
+        flags.add_option("MODEL", positional,
+                         "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
+                         "standard input");
         flags.add_option("--model", name, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);

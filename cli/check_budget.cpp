@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags
             .add_option("model", request.models,
-                        "catalogue name(s), .onnx or .gguf files, or checkpoints (config.json)")
+                        "catalogue name(s), .onnx, .tflite or .gguf files, or checkpoints (config.json)")
             .required();
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .required()

@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         flags
             .add_option("model", request.model,
-                        "catalogue name, .onnx or .gguf file, or checkpoint (config.json)")
+                        "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)")
             .required();
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .required()

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
         flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx or .gguf file, or checkpoint (config.json)");
+                         "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)");
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option(
             "--architectures", request.architectures,

@@ -18,6 +18,7 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models llama-3-8b --hardware H100 L4 --precision fp16 --prompt-tokens 512 --generate-tokens 128
   compare_models ./my_model.onnx --hardware H100 --dim sequence=384 --format json
   compare_models resnet50 --hardware RTX-4090 --runtime tensorrt cuda-eager directml --cold-start
+  compare_models resnet50 --hardware A100 L4 Jetson-AGX-Orin --percentiles --rate 500
   compare_models resnet50 --hardware A100 T4 --precision int8 --explain-energy --cost --years 3
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
@@ -41,6 +42,8 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--generate-tokens",
                                         "--verbose",
                                         "--cold-start",
+                                        "--percentiles",
+                                        "--rate",
                                         "--pareto",
                                         "--explain-energy",
                                         "--show-memory",
@@ -77,10 +80,13 @@ int main(int argc, char** argv) {
     CompareModelsView view;
     std::vector<std::string> more_models;
     std::string study_file, subgraphs, sort;
+    PercentileRequest load;
+    bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("model", request.models,
-                         "catalogue name(s), .onnx or .gguf files, checkpoints (config.json), folders of "
-                         ".onnx files, or -");
+        flags.add_option(
+            "model", request.models,
+            "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders of "
+            ".onnx files, or -");
         flags.add_option("--model", more_models, "the same as a flag");
         flags.add_option("--deployment", request.deployment,
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)");
@@ -95,6 +101,10 @@ int main(int argc, char** argv) {
         check.add_to(flags);
         flags.add_flag("--cold-start", view.cold_start,
                        "the first inference too: building the network and loading its weights");
+        flags.add_flag("--percentiles", percentiles,
+                       "P50, P90, P99 and P99.9 of the latency, from run to run");
+        flags.add_option("--rate", load.rate_per_s,
+                         "the same with the wait in the queue: items that arrive per second");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys());
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
         flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
@@ -134,6 +144,10 @@ int main(int argc, char** argv) {
         text.apply(request.conditions);
         if (request.conditions.devices == 0 && !request.workload.prompt)
             throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
+        if (!(load.rate_per_s >= 0))
+            throw UsageError("--rate: items per second that arrive, from 0");
+        if (percentiles || load.rate_per_s > 0)
+            view.percentiles = load;
         if (!sort.empty())
             view.sort_by = &view.metrics->at(sort, "--sort");
         request.decision = decisions.request(

@@ -53,9 +53,9 @@ int main(int argc, char** argv) {
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));
-        flags.add_option(
-            "MODEL", positional,
-            "catalogue name, .onnx or .gguf file, checkpoint (config.json), or - for standard input");
+        flags.add_option("MODEL", positional,
+                         "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
+                         "standard input");
         flags.add_option("--model", name, "the same as a flag");
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(flags);

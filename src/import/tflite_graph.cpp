@@ -113,7 +113,8 @@ TensorId TfliteGraph::reordered(std::int64_t index, TensorId from, AxisOrder to)
                     {{"perm", first ? std::vector<std::int64_t>{0, 3, 1, 2}
                                     : std::vector<std::int64_t>{0, 2, 3, 1}}});
     Shape shape = first ? channels_first(t.shape) : t.shape;
-    shape.front() = 0; // as it is
+    if (!shape.empty())
+        shape.front() = 0; // as it is
     return emit("Reshape", {from, ints(std::move(shape))});
 }
 

@@ -73,7 +73,7 @@ TEST_CASE("the queue before a device is that of Pollaczek and Khinchine", "[perc
         const double rho = request.rate_per_s / found->queued->capacity_per_s;
         CHECK(found->queued->utilization == Approx(rho).epsilon(0.02));
         CHECK(found->queued->mean_wait_s ==
-              Approx(rho * rho / request.rate_per_s / (2 * (1 - rho))).epsilon(0.05));
+              Approx(rho * rho / request.rate_per_s / (2 * (1 - rho))).epsilon(0.08));
         CHECK(found->queued->latency.p99 > still->run_to_run.p99);
         CHECK(found->queued->latency.p99 > before); // more load never lowers P99
         before = found->queued->latency.p99;

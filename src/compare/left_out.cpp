@@ -17,8 +17,8 @@ constexpr double kOutdated = 0.01;
 /// Exchangeable groups from which a regime has a class of its own.
 constexpr std::size_t kGroupsOfRegime = 5;
 
-constexpr std::array kMetrics = {SpreadOf::latency, SpreadOf::throughput,  SpreadOf::prefill,
-                                 SpreadOf::decode,  SpreadOf::energy,      SpreadOf::power,
+constexpr std::array kMetrics = {SpreadOf::latency,     SpreadOf::throughput, SpreadOf::prefill,
+                                 SpreadOf::decode,      SpreadOf::energy,     SpreadOf::power,
                                  SpreadOf::first_token, SpreadOf::later_token};
 constexpr std::array kEvidence = {Evidence::device, Evidence::stack, Evidence::none};
 

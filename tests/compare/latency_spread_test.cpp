@@ -88,7 +88,7 @@ TEST_CASE("P99 of a row left out is met by the others of its class", "[percentil
     }
     REQUIRE(errors.size() > 60);
     std::sort(errors.begin(), errors.end());
-    CHECK(errors[errors.size() / 2] < 0.02);      // the median row
+    CHECK(errors[errors.size() / 2] < 0.02);     // the median row
     CHECK(errors[errors.size() * 9 / 10] < 0.2); // nine in ten
-    CHECK(errors[errors.size() / 2] > 0.001);     // left out indeed
+    CHECK(errors[errors.size() / 2] > 0.001);    // left out indeed
 }

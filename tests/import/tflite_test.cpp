@@ -4,7 +4,7 @@
 #include "archsim/import/import.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/session.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 #include "support/tflite_maker.hpp"
 
 #include <algorithm>

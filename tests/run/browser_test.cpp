@@ -1,8 +1,8 @@
-// The browser as a platform: which browser reaches which device, what a page gets of its memory, and code that
-// knows vectors of 128 bits alone.
+// The browser as a platform: which browser reaches which device, what a page gets of its memory, and code
+// that knows vectors of 128 bits alone.
 
 #include "archsim/run/session.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -25,7 +25,8 @@ Result in_browser(const std::string& model, const std::string& device, const std
 
 } // namespace
 
-TEST_CASE("every browser reaches the GPUs that have a driver for WebGPU, Safari those of Apple", "[browser]") {
+TEST_CASE("every browser reaches the GPUs that have a driver for WebGPU, Safari those of Apple",
+          "[browser]") {
     const HardwareDatabase& hardware = test::shipped_session().hardware();
     const auto webgpu = hardware.runtime("webgpu");
     int reached = 0;
@@ -39,11 +40,12 @@ TEST_CASE("every browser reaches the GPUs that have a driver for WebGPU, Safari 
         reached += webgpu->serves(*device);
     }
     CHECK(reached > 10);
-    for (const char* stack : {"webgpu-chrome", "webgpu-edge", "webgpu-firefox", "webgpu-safari", "webnn-chrome",
-                              "webnn-edge", "wasm"}) {
+    for (const char* stack : {"webgpu-chrome", "webgpu-edge", "webgpu-firefox", "webgpu-safari",
+                              "webnn-chrome", "webnn-edge", "wasm"}) {
         const auto notes = hardware.runtime(stack)->notes;
-        CHECK(std::any_of(notes.begin(), notes.end(),
-                          [](const std::string& note) { return note.find("Source: ") != std::string::npos; }));
+        CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& note) {
+            return note.find("Source: ") != std::string::npos;
+        }));
     }
 }
 

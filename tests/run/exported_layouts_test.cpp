@@ -5,7 +5,7 @@
 #include "archsim/run/session.hpp"
 #include "import/model_maker.hpp"
 #include "run/generation/language_model.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -3,7 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/run/compare_models.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 #include <limits>

@@ -3,7 +3,7 @@
 
 #include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
-#include "run/shipped_session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 

@@ -59,6 +59,10 @@ SpreadOf metric_of(const MeasuredRow& row) {
         return SpreadOf::power;
     if (row.phase == "prefill")
         return SpreadOf::prefill;
+    if (row.phase == "served_first_token")
+        return SpreadOf::first_token;
+    if (row.phase == "served_per_token")
+        return SpreadOf::later_token;
     if (!row.phase.empty())
         return SpreadOf::decode;
     return row.metric == MeasuredMetric::throughput_per_s && row.scope == "offline" ? SpreadOf::throughput

@@ -17,8 +17,9 @@ constexpr double kOutdated = 0.01;
 /// Exchangeable groups from which a stack or a regime has a class of its own.
 constexpr std::size_t kGroupsOfOwn = 5;
 
-constexpr std::array kMetrics = {SpreadOf::latency, SpreadOf::throughput, SpreadOf::prefill,
-                                 SpreadOf::decode,  SpreadOf::energy,     SpreadOf::power};
+constexpr std::array kMetrics = {SpreadOf::latency,     SpreadOf::throughput, SpreadOf::prefill,
+                                 SpreadOf::decode,      SpreadOf::energy,     SpreadOf::power,
+                                 SpreadOf::first_token, SpreadOf::later_token};
 constexpr std::array kEvidence = {Evidence::device, Evidence::stack, Evidence::none};
 
 using Members = std::map<std::string, std::set<std::string>>;

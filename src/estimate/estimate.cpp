@@ -61,6 +61,12 @@ bool fits(const Machine& machine, Estimate& e) {
     if (e.memory.capacity_bytes <= 0 || e.memory.peak_bytes <= e.memory.capacity_bytes)
         return true;
     e.status = Status::does_not_fit;
+    if (const double limit = machine.param(Parameter::memory_limit, 0);
+        limit > 0 && e.memory.capacity_bytes >= limit) {
+        e.reason = fmt::format("needs {}, {} gives one network {} at most", gigabytes(e.memory.peak_bytes),
+                               machine.runtime->name, gigabytes(limit));
+        return false;
+    }
     e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
                            gigabytes(e.memory.capacity_bytes));
     if (!machine.device->dram)

@@ -35,7 +35,11 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     streams = m.scenario == Scenario::throughput && m.runtime->independent_streams;
     used = streams ? 1 : cores;
     vector_fp32 = vector ? vector->rate(Precision::fp32).value : 0;
-    lanes = d.facts.as<CpuFacts>().vector_lanes_fp32.value_or(kNarrowestLanes);
+    constexpr double kBitsOfLane = 32;
+    const double own_lanes = d.facts.as<CpuFacts>().vector_lanes_fp32.value_or(kNarrowestLanes);
+    lanes = std::min(own_lanes, param(Parameter::vector_bits, kBitsOfLane * own_lanes) / kBitsOfLane);
+    narrowing = lanes / own_lanes;
+    vector_fp32 *= narrowing;
     l2_bytes = llc_bytes = 0;
     for (const MemoryLevel& level : d.memory) {
         if (l2_bytes == 0 && level.rank == MemoryRank::l2)
@@ -54,7 +58,8 @@ MultiplyUnit View::unit(Precision precision, OpKind kind) const {
                     : first_engine(d, EngineClass::matrix, Precision::bf16) ? Precision::bf16
                                                                             : Precision::fp16;
     MultiplyUnit u;
-    if (const Engine* matrix = first_engine(d, EngineClass::matrix, precision)) {
+    const bool vectors_alone = machine.parameters.fact(Parameter::vector_bits).known();
+    if (const Engine* matrix = first_engine(d, EngineClass::matrix, precision); matrix && !vectors_alone) {
         u.resource = Resource::matrix_cycles;
         u.matrix = true;
         u.ops_per_cycle = matrix->rate(precision).value;
@@ -68,7 +73,7 @@ MultiplyUnit View::unit(Precision precision, OpKind kind) const {
     } else {
         const Engine* vector = first_engine(d, EngineClass::vector, precision);
         const Precision runs = vector ? precision : Precision::fp32;
-        u.ops_per_cycle = vector ? vector->rate(precision).value : vector_fp32;
+        u.ops_per_cycle = vector ? vector->rate(precision).value * narrowing : vector_fp32;
         if (is_integer(runs)) {
             u.reason = Parameter::integer_vector_efficiency;
             u.n_step = lanes; // 32-bit accumulators

@@ -34,6 +34,7 @@ class View {
     double used;        ///< cores of one inference: `cores`, or 1 with streams
     double lanes;       ///< fp32 elements of one vector register
     double vector_fp32; ///< fp32 operations per cycle of one core
+    double narrowing;   ///< part of a vector register that the stack's code uses
     double l2_bytes;    ///< private L2 of one core
     double llc_bytes;   ///< shared cache
     double wide_bytes;  ///< storage of vector operators in 8-bit networks; 0 = as the rest

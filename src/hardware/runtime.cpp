@@ -18,8 +18,10 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
 bool Runtime::serves(const Device& device) const {
     // The device knows best: DirectML runs on GPUs, yet not on one without a display driver.
     // What it says of a stack holds for that stack's releases and ways of calling.
+    // A stack that names vendors - a browser that one vendor ships - is for theirs alone.
     if (!device.runtimes.empty())
-        return listed(device.runtimes, id) || (!base.empty() && listed(device.runtimes, base));
+        return listed(device.runtimes, id) || (!base.empty() && listed(device.runtimes, base) &&
+                                               (vendors.empty() || listed(vendors, device.vendor)));
     const bool family_fits = std::find(families.begin(), families.end(), device.family) != families.end();
     return family_fits && (vendors.empty() || listed(vendors, device.vendor)) &&
            (generations.empty() || listed(generations, device.generation));

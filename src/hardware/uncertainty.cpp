@@ -135,7 +135,9 @@ constexpr std::array kMetrics = {std::pair{std::string_view("latency"), SpreadOf
                                  std::pair{std::string_view("prefill"), SpreadOf::prefill},
                                  std::pair{std::string_view("decode"), SpreadOf::decode},
                                  std::pair{std::string_view("energy"), SpreadOf::energy},
-                                 std::pair{std::string_view("power"), SpreadOf::power}};
+                                 std::pair{std::string_view("power"), SpreadOf::power},
+                                 std::pair{std::string_view("first_token"), SpreadOf::first_token},
+                                 std::pair{std::string_view("later_token"), SpreadOf::later_token}};
 constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence::device},
                                   std::pair{std::string_view("stack"), Evidence::stack},
                                   std::pair{std::string_view("none"), Evidence::none}};

@@ -120,6 +120,9 @@ class MachineBuilder {
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0);
         else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
             m_.memory_capacity_bytes = managed_memory_bytes(m_);
+        if (const double least = m_.param(Parameter::memory_limit, 0);
+            least > 0 && (m_.memory_capacity_bytes <= 0 || least < m_.memory_capacity_bytes))
+            m_.memory_capacity_bytes = least;
     }
 
   private:

@@ -11,9 +11,10 @@ void mark_kv_caches(ShapedGraph& graph) {
             is_output[id] = true;
     // Results of a branch reach the graph's outputs through copies that cost nothing.
     for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op)
-        if (op->work.kind == OpKind::free && op->inputs.size() == 1 && !op->outputs.empty() &&
-            op->inputs[0] != kNoTensor && op->outputs[0] != kNoTensor && is_output[op->outputs[0]])
-            is_output[op->inputs[0]] = true;
+        if (op->work.kind == OpKind::free && op->inputs.size() == op->outputs.size())
+            for (std::size_t i = 0; i < op->inputs.size(); ++i) // of a branch: all its results side by side
+                if (op->inputs[i] != kNoTensor && op->outputs[i] != kNoTensor && is_output[op->outputs[i]])
+                    is_output[op->inputs[i]] = true;
     for (const Operator& op : graph.operators) {
         const bool extends = op.type == "Concat" || op.type == "ScatterND" || op.type == "ScatterElements";
         if (!extends || op.outputs.empty() || op.outputs[0] == kNoTensor || !is_output[op.outputs[0]])

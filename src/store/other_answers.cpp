@@ -81,8 +81,8 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
     SavedResult row;
     row.key.model = result.model;
     nlohmann::json load = {{"parallel", to_string(result.parallelism)}};
-    if (result.rate_per_s > 0)
-        load["rate_per_s"] = result.rate_per_s;
+    if (request.load.rate_per_s > 0) // as asked: a rate that was searched is an answer
+        load["rate_per_s"] = request.load.rate_per_s;
     if (result.in_flight > 0)
         load["in_flight"] = result.in_flight;
     row.key.dims = sizes_text(load);

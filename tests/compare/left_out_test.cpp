@@ -139,7 +139,8 @@ TEST_CASE("a family of few rows borrows its width, and power widens it", "[compa
     CHECK(energy.high > 1.1 * time.high);
     CHECK(energy.low < time.low / 1.1);
     // Every metric has an answer for a family that nobody measured.
-    for (const char* metric : {"latency", "throughput", "prefill", "decode", "energy", "power"})
+    for (const char* metric :
+         {"latency", "throughput", "prefill", "decode", "energy", "power", "first_token", "later_token"})
         CHECK(find(classes, metric, "", "").high > 1);
 }
 

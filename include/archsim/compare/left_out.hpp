@@ -46,7 +46,7 @@ struct FitSupport {
 /// A class of estimates and the factors between which measured / predicted lies in 90 % of its rows. Empty
 /// selectors cover everything.
 struct ResidualClassFacts {
-    std::string metric; ///< "latency", "throughput", "prefill", "decode", "energy" or "power"
+    std::string metric; ///< "latency", "throughput", "prefill", "decode", "energy", "power", ... as SpreadOf
     std::string family, evidence, runtime, regime;
     double low = 1, high = 1;
     std::size_t rows = 0;

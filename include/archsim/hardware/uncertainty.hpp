@@ -22,8 +22,17 @@ struct Spread {
 };
 
 /// What a width is for. Prefill and decode are the time per prompt and per generated token of a language
-/// model.
-enum class SpreadOf : std::uint8_t { latency, throughput, prefill, decode, energy, power };
+/// model; first and later token what clients of a server wait for under load.
+enum class SpreadOf : std::uint8_t {
+    latency,
+    throughput,
+    prefill,
+    decode,
+    energy,
+    power,
+    first_token,
+    later_token
+};
 
 /// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
 /// other devices, or of neither. Only the parameters that price the part which dominates count: `regime` is

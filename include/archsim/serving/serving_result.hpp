@@ -55,9 +55,9 @@ struct ServingResult {
     double capacity_per_s = 0;  ///< requests per second that it stands in the long run
     bool overloaded = false;
     double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its chips
-    /// 90 % interval of a step at the mean batch over its estimate; times wait for steps and scale with them.
+    /// 90 % interval of the time per token over its estimate, from left-out rows of servers.
     double step_low = 1, step_high = 1;
-    /// The same of a prompt of the mean length: times to the first token wait for prompts.
+    /// The same of the time to the first token.
     double prompt_low = 1, prompt_high = 1;
     std::string step_bound;   ///< what most of that step goes to: compute, memory or overhead
     double longest_batch = 0; ///< sequences of the mean length that the cache holds

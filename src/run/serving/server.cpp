@@ -1,6 +1,7 @@
 #include "run/serving/server.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "archsim/hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
@@ -145,19 +146,25 @@ ServingResult Server::run_in_flight(std::int64_t requests) {
 
 /// How sure the steps are, and what binds them.
 void Server::describe_step(ServingResult& out) const {
-    const auto relative = [](const Estimate& e, double& low, double& high) {
+    // Widths of what clients wait for come from what clients saw, not from steps alone.
+    const Machine& machine = prices_->machine();
+    const auto relative = [&](const Estimate& e, SpreadOf waited, double& low, double& high) {
         if (e.status != Status::ok || e.latency_s <= 0)
             return false;
-        low = e.latency_interval.low / e.latency_s;
-        high = e.latency_interval.high / e.latency_s;
+        if (machine.uncertainty) {
+            const Spread spread =
+                machine.uncertainty->spread(waited, *machine.device, *machine.runtime, regime_of(e));
+            low = spread.low;
+            high = spread.high;
+        }
         return true;
     };
     const Estimate step = prices_->typical_step(static_cast<std::int64_t>(out.outcome.batch));
-    if (relative(step, out.step_low, out.step_high))
+    if (relative(step, SpreadOf::later_token, out.step_low, out.step_high))
         out.step_bound = regime_of(step);
     const auto served = static_cast<double>(std::max<std::size_t>(1, out.outcome.requests.size()));
     const auto prompt = static_cast<std::int64_t>(static_cast<double>(out.outcome.prompt_tokens) / served);
-    relative(prices_->typical_prompt(prompt), out.prompt_low, out.prompt_high);
+    relative(prices_->typical_prompt(prompt), SpreadOf::first_token, out.prompt_low, out.prompt_high);
 }
 
 /// Room for caches on all chips of an engine; false with the reason when one sequence does not fit.

@@ -177,12 +177,13 @@ class MachineBuilder {
             bandwidth = &m_.mode->memory_bandwidth;
             value = bandwidth->value * fraction->value_or(1.0);
         }
-        // A small chip's fabric, or the port of one core, can be slower than the DRAM.
+        value *= m_.param(Parameter::dram_efficiency, 1.0);
+        // A small chip's fabric, or the port of one core, can be slower than the DRAM; then what the DRAM could
+        // give decides nothing.
         if (family.memory_port != nullptr)
             if (const Fact& width = family.memory_port(d); width.known())
                 value =
                     std::min(value, width.value * clock.value * m_.param(Parameter::fabric_efficiency, 1.0));
-        value *= m_.param(Parameter::dram_efficiency, 1.0);
         set(Resource::dram_bytes, value, {bandwidth, fraction});
         set(Resource::weight_bytes, value, {bandwidth, fraction});
     }

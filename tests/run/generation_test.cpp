@@ -49,6 +49,30 @@ Result answer(const std::string& hardware, Precision precision, const Prompt& pr
 
 } // namespace
 
+TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt in chunks alone",
+          "[generation]") {
+    const auto time = [](const std::string& device, const std::string& stack, GenerationPhase phase,
+                         std::int64_t context) {
+        Conditions conditions = options_of(Precision::bf16);
+        conditions.stack = stack;
+        const PhaseEstimate e =
+            estimate_phase(laws::session(), llama(), device, conditions, phase, 8,
+                           {.tokens = 256, .generate = 128, .context = context});
+        INFO(device << ": " << e.reason);
+        REQUIRE(e.status == Status::ok);
+        return e.latency_s;
+    };
+    // 8 sequences x 2048 positions x 128 KiB instead of 8 x 384, at 0.9 of 2765 GB/s.
+    CHECK(time("TPU-v5p", "xla", GenerationPhase::decode, 2048) -
+              time("TPU-v5p", "xla", GenerationPhase::decode, 0) ==
+          Approx(8 * (2048 - 384) * 131072.0 / 2.4885e12).epsilon(0.1));
+    CHECK(time("TPU-v5p", "xla", GenerationPhase::prefill, 2048) ==
+          time("TPU-v5p", "xla", GenerationPhase::prefill, 0));
+    // Stacks without fixed shapes read what there is.
+    CHECK(time("H100", "trt-llm", GenerationPhase::decode, 2048) ==
+          time("H100", "trt-llm", GenerationPhase::decode, 0));
+}
+
 TEST_CASE("grouped-query attention: work, cache traffic and cache size follow the closed formulas",
           "[generation]") {
     const double layers = 32, heads = 32, kv_heads = 8, size = 128, batch = 3, context = 700, prompt = 96;

@@ -56,6 +56,29 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
     CHECK(estimator(power).predicted > watts); // at the wall
 }
 
+TEST_CASE("a row's note says how long the cache of a stack with fixed shapes is", "[run][validate]") {
+    const RowEstimator estimator(session());
+    MeasuredRow served = row("offline", MeasuredMetric::throughput_per_s);
+    served.model = "llama-2-7b";
+    served.image_size.reset();
+    served.precision = "bf16";
+    served.hardware = "TPU-v5e";
+    served.devices = 8;
+    served.runtime = "xla";
+    served.batch = 96;
+    served.phase = "generate";
+    served.prompt_tokens = "215";
+    served.generated_tokens = "198";
+    const Prediction as_needed = estimator(served);
+    INFO(as_needed.reason);
+    REQUIRE(as_needed.ok());
+    served.note = "page row bfloat16 batch 96, cache length 2048, max input 1024";
+    const double whole = estimator(served).predicted;
+    CHECK(whole < 0.6 * as_needed.predicted);
+    served.note = "context length 2048";
+    CHECK(estimator(served).predicted == whole);
+}
+
 TEST_CASE("an offline row that includes the transfers counts them in every batch", "[run][validate]") {
     const RowEstimator estimator(test::shipped_session());
     MeasuredRow offline = row_in_scope("offline", MeasuredMetric::throughput_per_s);

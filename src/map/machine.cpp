@@ -178,8 +178,8 @@ class MachineBuilder {
             value = bandwidth->value * fraction->value_or(1.0);
         }
         value *= m_.param(Parameter::dram_efficiency, 1.0);
-        // A small chip's fabric, or the port of one core, can be slower than the DRAM; then what the DRAM could
-        // give decides nothing.
+        // A small chip's fabric, or the port of one core, can be slower than the DRAM; then what the DRAM
+        // could give decides nothing.
         if (family.memory_port != nullptr)
             if (const Fact& width = family.memory_port(d); width.known())
                 value =

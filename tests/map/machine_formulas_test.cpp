@@ -90,7 +90,8 @@ TEST_CASE("machine: bandwidth of the memory in a mode", "[formulas][map]") {
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(6e9 * 0.8 * 0.5));
     rig.device->power_modes[0].measured_bandwidth = fact(4.5e9);
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(4.5e9 * 0.5));
-    // The fabric's 16 bytes per clock, of which a quarter is reached, whatever share of the DRAM code reaches.
+    // The fabric's 16 bytes per clock, of which a quarter is reached, whatever share of the DRAM code
+    // reaches.
     own(*rig.device, "fabric_bytes_per_clock") = fact(16);
     CHECK(in_mode(rig).rate(Resource::dram_bytes) == Approx(16 * 5e8 * 0.25));
     CHECK(in_mode(rig).rate(Resource::weight_bytes) == Approx(16 * 5e8 * 0.25));

@@ -55,9 +55,8 @@ TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt 
                          std::int64_t context) {
         Conditions conditions = options_of(Precision::bf16);
         conditions.stack = stack;
-        const PhaseEstimate e =
-            estimate_phase(laws::session(), llama(), device, conditions, phase, 8,
-                           {.tokens = 256, .generate = 128, .context = context});
+        const PhaseEstimate e = estimate_phase(laws::session(), llama(), device, conditions, phase, 8,
+                                               {.tokens = 256, .generate = 128, .context = context});
         INFO(device << ": " << e.reason);
         REQUIRE(e.status == Status::ok);
         return e.latency_s;

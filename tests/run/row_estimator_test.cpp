@@ -57,8 +57,8 @@ TEST_CASE("a row is estimated in its own unit", "[run][validate]") {
 }
 
 TEST_CASE("a row's note says how long the cache of a stack with fixed shapes is", "[run][validate]") {
-    const RowEstimator estimator(session());
-    MeasuredRow served = row("offline", MeasuredMetric::throughput_per_s);
+    const RowEstimator estimator(test::shipped_session());
+    MeasuredRow served = row_in_scope("offline", MeasuredMetric::throughput_per_s);
     served.model = "llama-2-7b";
     served.image_size.reset();
     served.precision = "bf16";

@@ -24,10 +24,14 @@ def rows_of(name):
             yield [cell.strip() for cell in line.split("|")]
 
 
-def measure(tools, runs, arguments):
+# Tools of a release find the data beside them: not those of these sources.
+RELEASED = {name: value for name, value in os.environ.items() if name != "ARCHSIM_DATA_DIR"}
+
+
+def measure(tools, runs, arguments, environment=None):
     """Median seconds and peak resident bytes of whole processes."""
     line = subprocess.run([str(tools / "measure_process"), str(runs), *arguments],
-                          stdout=subprocess.PIPE, text=True, check=True).stdout
+                          stdout=subprocess.PIPE, text=True, check=True, env=environment).stdout
     milliseconds, kilobytes = line.split()
     return float(milliseconds) / 1e3, int(kilobytes) * 1024
 
@@ -50,7 +54,7 @@ def commands(tools, weights, old=None):
         words = arguments.replace("{weights}", weights).split()
         process = [str(tools / words[0]), *words[1:]]
         seconds, peak = measure(tools, RUNS, process)
-        before = measure(tools, RUNS, [str(old / words[0]), *words[1:]])[0] if old else None
+        before = measure(tools, RUNS, [str(old / words[0]), *words[1:]], RELEASED)[0] if old else None
         yield {
             "before": beside(seconds, before),
             "command": arguments.replace("{weights}", "resnet50.onnx (102 MB)"),
@@ -75,11 +79,20 @@ def stages(tools):
                 yield row["run_name"], row["cpu_time"], row["time_unit"]
 
 
-def catalogue_flags(tools):
-    """Every network that has a graph on every device, 4 formats, 8 batches."""
+def devices_of(tools, environment=None):
+    return subprocess.run([str(tools / "list_hardware_mappers"), "--names", "devices"], stdout=subprocess.PIPE,
+                          text=True, check=True, env=environment).stdout.split()
+
+
+def catalogue_flags(tools, old):
+    """Every network that has a graph on every device, 4 formats, 8 batches; on those that the last release has too."""
     networks = sorted(path.stem for path in (ROOT / "models" / "onnx").glob("*.onnx"))
-    devices = subprocess.run([str(tools / "list_hardware_mappers"), "--names", "devices"],
-                             stdout=subprocess.PIPE, text=True, check=True).stdout.split()
+    devices = devices_of(tools)
+    if old:
+        known = devices_of(old, RELEASED)
+        devices = [device for device in devices if device in known]
+        networks = [name for name in networks if (old.parent / f"share/archsim/models/onnx/{name}.onnx").exists()
+                    or (old.parent / f"share/archsim/models/onnx/{name}.onnx.gz").exists()]
     return [*networks, "--hardware", ",".join(devices), "--precision", PRECISIONS, "--batch-sizes", BATCHES]
 
 
@@ -91,8 +104,10 @@ def space_flags(device, clocks, units, bandwidths):
 
 
 # What is swept, the target of two cores in seconds, and whether the last release is asked too.
-def sweeps(tools):
-    yield "every network on every device", catalogue_flags(tools), 6, True
+def sweeps(tools, old):
+    yield "every network on every device", catalogue_flags(tools, None), 6, False
+    if old:
+        yield "those of the last release", catalogue_flags(tools, old), None, True
     for device in ("TPU-v4", "H100"):
         yield f"ResNet-50 on variants of {device}", space_flags(device, 20, 10, 250), 5, True
     yield "ResNet-50 on variants of TPU-v4", space_flags("TPU-v4", 50, 20, 500), 60, False
@@ -111,16 +126,16 @@ def sweep_rows(tools, folder, old):
     """A row per sweep and number of threads, and whether the files of any number of threads were the same."""
     same = True
     rows = []
-    for name, flags, target, ask_old in sweeps(tools):
+    for name, flags, target, ask_old in sweeps(tools, old):
         first = None
         for threads in sorted({1, os.cpu_count() or 1})[0 if ask_old else -1:]:
             output = Path(folder) / f"sweep{threads}.csv"
 
-            def run(place, output=output, threads=threads, flags=flags):
+            def run(place, environment=None, output=output, threads=threads, flags=flags):
                 return measure(tools, 1, [str(place / "sweep_design_space"), *flags, "--threads", str(threads),
-                                          "--output", str(output), "-q"])
+                                          "--output", str(output), "-q"], environment)
 
-            before = run(old)[0] if old and ask_old else None
+            before = run(old, RELEASED)[0] if old and ask_old else None
             seconds, peak = run(tools)
             points = lines_of(output) - 1
             if first:
@@ -128,7 +143,7 @@ def sweep_rows(tools, folder, old):
             first = output
             told = beside(seconds, before) or (["", ""] if old else [])
             rows.append([name, f"{points:,}", str(threads), f"{seconds:.1f} s",
-                         verdict(seconds, str(target)) if threads == 2 else "",
+                         verdict(seconds, str(target)) if target and threads == 2 else "",
                          f"{1e6 * seconds * threads / points:.1f} us", f"{peak / 1e6:.0f} MB", *told])
         for output in Path(folder).glob("sweep*"):
             output.unlink()

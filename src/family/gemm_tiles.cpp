@@ -29,7 +29,8 @@ constexpr double kStepBytes = 64;
 constexpr double kLeastSteps = 4;
 
 /// Beyond all rounding.
-constexpr double kClearly = 1 + 1e-9;
+constexpr double kRounding = 1e-9;
+constexpr double kClearly = 1 + kRounding;
 
 double fourth(double x) {
     return x * x * x * x;
@@ -67,6 +68,13 @@ class Fastest {
         if (time_of(c) < least)
             take(c, fourth(c.multiply) + fourth(c.load));
     }
+    /// True where whatever multiplies for so long, and then pays `extra`, is no faster: overlapping only adds.
+    bool beats(double multiply, double extra) {
+        if (quartic_ && extra == 0 && best_.extra == 0)
+            return fourth(multiply) > kClearly * sum_;
+        const double least = multiply + extra;
+        return least >= best_.multiply + best_.load + best_.extra || least >= time();
+    }
     /// Infinite where no candidate has a finite time.
     double time() {
         if (!time_)
@@ -85,7 +93,7 @@ class Fastest {
 
     const double exponent_;
     const bool quartic_;
-    Candidate best_;
+    Candidate best_{.multiply = std::numeric_limits<double>::infinity()};
     double sum_ = std::numeric_limits<double>::infinity();
     std::optional<double> time_ = std::numeric_limits<double>::infinity(); ///< none: not needed yet
 };
@@ -117,17 +125,22 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         const double rounded = rounded_waves(waves, engine.wave_rounding, engine.overlapped);
         Candidate c{&tile, blocks, split, part_steps};
         c.cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
+        c.extra = split > 1 ? engine.split_cycles : 0;
+        c.multiply = c.cycles * inverse_efficiency;
+        if (fastest.beats(c.multiply, c.extra))
+            return;
         // Partial results are single precision: written by every part, read once by the combining block.
         const double partials = split > 1 ? result_elements * split * 2 * 4.0 : 0;
         c.l2_bytes = operands + result_bytes + partials;
-        c.extra = split > 1 ? engine.split_cycles : 0;
-        c.multiply = c.cycles * inverse_efficiency;
         c.load = c.l2_bytes * inverse_l2;
         fastest.consider(c);
     };
 
     // Sides of tiles and splits are powers of two: products with their reciprocals are exact, and shared.
     const double rows_per_load = 1 / engine.operand_reuse, alone = 1 / engine.paired_units;
+    // However a reduction is split, every unit multiplies its share without padding at least.
+    const double least_multiply = (1 - kRounding) * result_elements * shape.k / engine.units * inverse_rate *
+                                  inverse_efficiency;
     for (const Tile& tile : kTiles) {
         if (tile.n < engine.smallest_n)
             continue;
@@ -139,7 +152,7 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
             blocks * (tile.m * rows_per_load + columns) * steps * step * engine.operand_bytes;
         const double waves = blocks / engine.units;
         consider(tile, blocks, 1, waves, steps, operands);
-        if (engine.split_cycles < 0)
+        if (engine.split_cycles < 0 || fastest.beats(least_multiply, engine.split_cycles))
             continue;
         for (double split : kSplits) {
             if (blocks * split >= 2 * engine.units || steps < split * kLeastSteps)

@@ -47,7 +47,7 @@ TEST_CASE("every network of the catalogue has a portability report", "[portabili
         if (entry.file.empty())
             continue;
         CAPTURE(entry.name);
-        const bool small = fs::file_size(entry.file) < 100'000; // advice tries some fifty changes
+        const bool small = fs::file_size(entry.file) < 40'000; // advice tries some fifty changes
         check_answer(
             report_on(entry.name, {"Hailo-8", "Coral-Edge-TPU", "Snapdragon-8-Elite"}, small ? 5 : 0));
         ++answered;

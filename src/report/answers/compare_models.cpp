@@ -38,7 +38,7 @@ void add_details(const Result& r, const CompareModelsView& view, const MetricVie
         return;
     }
     report.blocks.push_back(performance_facts(r, shown, detail));
-    if (!r.estimate.interval_basis.empty())
+    if (detail == Detail::all && !r.estimate.interval_basis.empty())
         report.blocks.push_back(
             Paragraph{fmt::format("  90 % interval from {}.", r.estimate.interval_basis)});
     if (view.verbose)

@@ -74,18 +74,15 @@ class TextRenderer {
 
     void draw(const Heading& h) {
         gap();
-        if (h.level == 1) {
-            rule('=');
-            line(toned(h.text, Tone::strong));
-            rule('=');
+        const char border = h.level == 1 ? '=' : '-';
+        if (h.level <= 2)
+            rule(border);
+        for (const std::string& l : wrap(h.text, width_))
+            line(toned(l, Tone::strong));
+        if (h.level <= 2)
+            rule(border);
+        if (h.level == 1)
             line();
-        } else if (h.level == 2) {
-            rule('-');
-            line(toned(h.text, Tone::strong));
-            rule('-');
-        } else {
-            line(toned(h.text, Tone::strong));
-        }
     }
 
     void draw(const Paragraph& p) {

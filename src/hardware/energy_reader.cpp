@@ -167,13 +167,11 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     entry.object("awake", [&](ObjectReader& awake) {
         awake.text("description");
         family.awake_clock = awake.quantity("clock", D::frequency, {1e6, 1e11}, Need::required);
-        awake.object("by_process", [&](ObjectReader& table) {
-            each_node(table, [&](std::string_view node, double process) {
-                family.awake.emplace_back(process, table.quantity(node, D::power_per_area, {1, 1e8}));
+        awake.object("by_generation", [&](ObjectReader& table) {
+            table.members([&](std::string_view generation, const JsonPlace&) {
+                family.awake[std::string(generation)] = table.quantity(generation, D::power, kPower);
             });
         });
-        std::sort(family.awake.begin(), family.awake.end(),
-                  [](const auto& a, const auto& b) { return a.first < b.first; });
     });
     family.static_share = entry.quantity("static_share", D::one, {0, 1}, Need::required);
     family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);

@@ -55,8 +55,9 @@ struct FamilyEnergy {
     std::array<double, kEventCount> stream_kernel{}; ///< events per byte streamed from DRAM
     std::vector<TypedPrice> dram_path;               ///< from the DRAM's interface to the compute units
     Fact static_share;                               ///< of the thermal design power; the last resort
-    /// W/m2 of a die whose units are awake: clocks, leakage and what runs without doing work, at a clock.
-    std::vector<std::pair<double, Fact>> awake; ///< by node (nm), ascending
+    /// W of a compute unit that is awake, with its part of the chip: clocks, leakage and what runs without
+    /// doing work, at a clock.
+    std::map<std::string, Fact> awake; ///< by generation
     Fact awake_clock;
     Fact clock_exponent, nominal_clock;
     Fact lowest_voltage;                           ///< lowest V^2 relative to nominal

@@ -51,6 +51,13 @@ std::size_t at(Event e) {
     return static_cast<std::size_t>(e);
 }
 
+double largest_unit_count(const Device& device) {
+    double units = 0;
+    for (const Engine& engine : device.engines)
+        units = std::max(units, engine.count);
+    return units;
+}
+
 /// Linear in nm between the nodes of a curve, flat outside.
 double interpolate(const std::vector<std::pair<double, double>>& curve, double process) {
     if (process <= curve.front().first)
@@ -174,8 +181,8 @@ class Resolver {
             1 / table_.voltage_factor(clock_at_limit().value_or(table_.nominal_clock.value_or(0)));
     }
 
-    /// What somebody measured or derived from measurements; else the sum of its parts, where the die is known
-    /// and dies of its family and node were measured; else an estimate for this device; else a share of its
+    /// What somebody measured or derived from measurements; else the sum of its parts, where units of its
+    /// generation were measured; else an estimate for this device; else a share of its
     /// rating.
     void resolve_static() {
         if (device_.dram && device_.dram->capacity.known())
@@ -221,30 +228,29 @@ class Resolver {
             note += ", " + part("DRAM standing by", table_.memory_power);
     }
 
-    /// A die that is awake draws in proportion to its area and, with the clock and the voltage that follows
-    /// it, to clock^a; its DRAM stands by. Worked: 814 mm2 at 1.8 x 0.13 W/mm2 and 1.98 GHz with 80 GB at
-    /// 0.06 W/GB: 190 + 5 = 195 W.
+    /// Units that are awake draw what they do with the clock and the voltage that follows it, so with
+    /// clock^a; their DRAM stands by. Worked: 132 multiprocessors of 0.81 W at 1.98 GHz x 1.5, which measured
+    /// power asks for, with 80 GB at 0.06 W/GB: 160 + 5 = 165 W.
     bool add_awake_die() {
-        const auto node = std::find_if(family_.awake.begin(), family_.awake.end(), [&](const auto& entry) {
-            return entry.first == device_.process_nm.value_or(0);
-        });
-        if (node == family_.awake.end() || !device_.die_area.known() || !table_.nominal_clock.known())
+        const auto own = family_.awake.find(lower_case(device_.generation));
+        const double units = largest_unit_count(device_);
+        if (own == family_.awake.end() || !(units > 0) || !table_.nominal_clock.known())
             return false;
-        table_.awake_power = node->second;
+        table_.awake_power = own->second;
         if (const Fact& measured = family_.multiple[static_cast<std::size_t>(PriceGroup::awake)];
             measured.known()) {
             table_.awake_power.value *= measured.value;
             table_.awake_power.source = measured.source;
         }
-        table_.awake_power.value *=
-            device_.die_area.value * std::pow(table_.nominal_clock.value / family_.awake_clock.value,
-                                              table_.clock_exponent.value_or(1));
-        table_.awake_power.note = fmt::format("die of {:g} mm2", device_.die_area.value * 1e6);
+        table_.awake_power.value *= units * std::pow(table_.nominal_clock.value / family_.awake_clock.value,
+                                                     table_.clock_exponent.value_or(1));
+        const std::string awake = fmt::format("die with {:g} units awake", units);
+        table_.awake_power.note = awake;
         table_.clocked_power = table_.awake_power;
         table_.static_power = table_.awake_power;
         table_.static_power.value += table_.memory_power.value_or(0);
         table_.static_power.note.clear();
-        state_parts(fmt::format("die of {:g} mm2 awake", device_.die_area.value * 1e6));
+        state_parts(awake);
         return true;
     }
 

@@ -80,7 +80,6 @@ constexpr std::array kUnits = {
     Unit{"ops/clk", D::operations_per_clock, 1},
     Unit{"MAC/clk", D::operations_per_clock, 2},
     Unit{"bit", D::bits, 1},
-    Unit{"W/mm2", D::power_per_area, 1e6},
     Unit{"W/GB", D::power_per_byte, 1e-9},
     Unit{"mW/GB", D::power_per_byte, 1e-12},
     Unit{"kg", D::mass, 1},
@@ -107,7 +106,6 @@ constexpr std::array<std::string_view, 22> kDimensionNames = {
     "bytes per clock",
     "operations per clock",
     "bits",
-    "a power per area",
     "a power per byte",
     "a mass",
 };

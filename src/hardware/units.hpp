@@ -29,7 +29,6 @@ enum class PhysicalDimension {
     bytes_per_clock,
     operations_per_clock,
     bits,
-    power_per_area,
     power_per_byte,
     mass,
 };

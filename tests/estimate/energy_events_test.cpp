@@ -6,6 +6,7 @@
 #include "ops/graph_maker.hpp"
 #include "run/session/graph_run.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include <cmath>
@@ -132,6 +133,7 @@ namespace {
 struct Probe {
     double static_w, per_byte, per_operation;
     double voltage; ///< dynamic energy relative to the nominal clock, at which constant-clock fits hold
+    double awake, dram, chip; ///< multiples of public prices that measured power asks for
 };
 
 Probe probe(const std::string& hardware, const Graph& graph, Precision precision) {
@@ -146,8 +148,16 @@ Probe probe(const std::string& hardware, const Graph& graph, Precision precision
     const Estimate& e = r.estimate;
     const double dynamic = e.energy.total() - e.energy.static_joules;
     const double macs = e.events.macs[static_cast<std::size_t>(precision)];
-    return {r.machine->static_power_w, dynamic / e.events[Event::dram_byte], dynamic / (2 * macs),
-            r.machine->energy->voltage_factor(r.machine->rate(Resource::overhead_cycles) * e.clock_ratio)};
+    const auto multiple = [&](PriceGroup group) {
+        return r.machine->energy->multiple[static_cast<std::size_t>(group)].value_or(1);
+    };
+    return {r.machine->static_power_w,
+            dynamic / e.events[Event::dram_byte],
+            dynamic / (2 * macs),
+            r.machine->energy->voltage_factor(r.machine->rate(Resource::overhead_cycles) * e.clock_ratio),
+            multiple(PriceGroup::awake),
+            multiple(PriceGroup::dram),
+            multiple(PriceGroup::chip)};
 }
 
 Graph stream() {
@@ -168,20 +178,22 @@ Graph product() {
 } // namespace
 
 TEST_CASE("the fitted constants of measured GPUs come back from whole estimates", "[energy]") {
-    // Static power and all-in DRAM energy: from power logs 65.7 W and 14.7 pJ/bit, 68.9 W and 24.75 pJ/bit;
-    // on H200 the die and memory as on H100, and what they leave of 619 W at 4.2 TB/s: 100 pJ/B.
-    for (const auto& [name, watts, picojoules] :
-         {std::tuple{"A100-40GB", 65.7, 14.7}, {"H200", 203.8, 12.5}, {"A40", 68.9, 24.75}}) {
+    // Static power and all-in DRAM energy from power logs: 65.7 W and 14.7 pJ/bit, 15.3 pJ/bit, 68.9 W and
+    // 24.75 pJ/bit; on H200 132 units of 0.81 W with 141 GB at 0.06 W. Traffic is priced with its multiple,
+    // and what the caches and instructions of a stream take of it with that of the chip.
+    for (const auto& [name, watts, awake, picojoules] : {std::tuple{"A100-40GB", 65.7, 0.0, 14.7},
+                                                         {"H200", 141 * 0.06, 132 * 0.81, 15.3},
+                                                         {"A40", 68.9, 0.0, 24.75}}) {
         INFO(name);
         const Probe p = probe(name, stream(), Precision::fp32);
-        CHECK(p.static_w == Approx(watts).epsilon(0.01));
-        CHECK(p.per_byte / 8 < picojoules * 1e-12 * 1.1);
-        CHECK(p.per_byte / 8 > picojoules * 1e-12 * 0.9 * p.voltage);
+        CHECK(p.static_w == Approx(watts + awake * p.awake).epsilon(0.01));
+        CHECK(p.per_byte / 8 < picojoules * 1e-12 * 1.1 * std::max(p.dram, p.chip));
+        CHECK(p.per_byte / 8 > picojoules * 1e-12 * 0.9 * p.voltage * std::min(p.dram, p.chip));
     }
     // Upper bound (TDP - static) / best measured rate of tensor cores, with some DRAM traffic on top.
     const Probe a100 = probe("A100", product(), Precision::bf16);
     CHECK(a100.static_w == Approx(66).epsilon(0.02));
-    CHECK(a100.per_operation == Approx(1.2e-12).epsilon(0.1));
+    CHECK(a100.per_operation == Approx(1.2e-12 * a100.chip).epsilon(0.1));
 }
 
 TEST_CASE("the scaling table of the document is that of the database", "[energy][docs]") {

@@ -30,12 +30,17 @@ std::shared_ptr<const Device> device(const std::string& name) {
     return laws::session().hardware().device(name).device;
 }
 
-/// Joules per operation at the clock the device sustains.
+double multiple(const EnergyTable& table, PriceGroup group) {
+    return table.multiple[static_cast<std::size_t>(group)].value_or(1);
+}
+
+/// Joules per operation at the clock the device sustains, before what measured power says of its family.
 double operation(const std::string& name, Precision p) {
     const auto d = device(name);
     const EnergyTable table = energy().resolve(*d);
     return table.operation[static_cast<std::size_t>(p)] *
-           table.voltage_factor(d->clock_sustained.value_or(table.nominal_clock.value));
+           table.voltage_factor(d->clock_sustained.value_or(table.nominal_clock.value)) /
+           multiple(table, PriceGroup::chip);
 }
 
 double priced(const EnergyTable& table, const EventCounts& events) {
@@ -52,8 +57,8 @@ double priced(const EnergyTable& table, const EventCounts& events) {
 
 TEST_CASE("published all-in energies per operation come back from their events", "[energy]") {
     CHECK(operation("A100", Precision::bf16) == Approx(1.2 * kPico).epsilon(0.01));
-    CHECK(operation("H100", Precision::bf16) == Approx(0.63 * kPico).epsilon(0.01));
-    CHECK(operation("H100", Precision::fp8) == Approx(0.36 * kPico).epsilon(0.01));
+    CHECK(operation("H100", Precision::bf16) == Approx(0.75 * kPico).epsilon(0.01));
+    CHECK(operation("H100", Precision::fp8) == Approx(0.42 * kPico).epsilon(0.01));
     CHECK(operation("TPU-v4", Precision::bf16) == Approx(0.35 * kPico).epsilon(0.01));
     CHECK(operation("DPU-ZCU102", Precision::int8) == Approx(6.2 * kPico).epsilon(0.01));
     CHECK(operation("Coral-Edge-TPU", Precision::int8) == Approx(0.70 * kPico).epsilon(0.01));
@@ -62,17 +67,19 @@ TEST_CASE("published all-in energies per operation come back from their events",
     CHECK(operation("Core-i7-12700K", Precision::fp32) == Approx(77 * kPico).epsilon(0.01));
     CHECK(operation("KPU-T256", Precision::int8) == Approx(0.15 * kPico).epsilon(0.01));
     // Constant-clock fits hold at the nominal clock.
-    for (const auto& [name, picojoules] : {std::pair{"A100", 5.11}, {"H200", 4.2}, {"A40", 6.49}})
-        CHECK(energy().resolve(*device(name)).operation[static_cast<std::size_t>(Precision::fp32)] ==
-              Approx(picojoules * kPico).epsilon(0.01));
+    for (const auto& [name, picojoules] : {std::pair{"A100", 5.11}, {"H200", 5.81}, {"A40", 6.49}}) {
+        const EnergyTable table = energy().resolve(*device(name));
+        CHECK(table.operation[static_cast<std::size_t>(Precision::fp32)] ==
+              Approx(picojoules * kPico * multiple(table, PriceGroup::chip)).epsilon(0.01));
+    }
 }
 
 TEST_CASE("a byte streamed from DRAM costs its published all-in energy once", "[energy]") {
     for (const auto& [name, picojoules] : {std::pair{"A100-40GB", 117.4},
                                            {"A100", 117.4},
-                                           {"H200", 100.0},
-                                           {"H100", 100.0},
-                                           {"B200", 100.0},
+                                           {"H200", 122.4},
+                                           {"H100", 122.4},
+                                           {"B200", 122.4},
                                            {"A40", 198.0},
                                            {"Jetson-Orin-Nano", 75.0}}) {
         INFO(name);
@@ -81,7 +88,10 @@ TEST_CASE("a byte streamed from DRAM costs its published all-in energy once", "[
         events[Event::dram_byte] = events[Event::l2_byte] = 1;
         events[Event::coherence] = 1.0 / 128;
         gpu::count_vector(1.0 / 8, 0, 1, events);
-        CHECK(priced(table, events) == Approx(picojoules * kPico).epsilon(0.02));
+        const double traffic = table[Event::dram_byte].value;
+        const double beside = priced(table, events) - traffic;
+        CHECK(traffic / multiple(table, PriceGroup::dram) + beside / multiple(table, PriceGroup::chip) ==
+              Approx(picojoules * kPico).epsilon(0.02));
         CHECK(table.dram_device.value < table[Event::dram_byte].value);
     }
 }
@@ -272,20 +282,21 @@ TEST_CASE("no operation costs less than its multiplier alone", "[energy][laws]")
     }
 }
 
-// 814 mm2 x 0.13 W/mm2 at 1.98 GHz times what measured power says, clock squared, and 0.06 W per GB of HBM.
+// 132 multiprocessors x 0.81 W at 1.98 GHz times what measured power says, clock squared, and 0.06 W per GB
+// of HBM.
 TEST_CASE("static power is measured, or the sum of its parts, or a share of the rating", "[energy]") {
     const auto table = [](const char* name) { return energy().resolve(*device(name)); };
     const EnergyTable h100 = table("H100");
     REQUIRE(h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].known());
-    const double per_area = 0.13 * h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].value;
-    CHECK(h100.awake_power.value == Approx(814 * per_area));
+    const double each = 0.81 * h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].value;
+    CHECK(h100.awake_power.value == Approx(132 * each));
     CHECK(h100.memory_power.value == Approx(4.8));
-    CHECK(h100.static_power.value == Approx(814 * per_area + 4.8));
+    CHECK(h100.static_power.value == Approx(132 * each + 4.8));
     CHECK(h100.static_power.source->kind == SourceKind::fitted);
-    CHECK(h100.static_power.note.find("814 mm2") != std::string::npos);
-    CHECK(table("H100-PCIe").awake_power.value == Approx(814 * per_area * 1.755 * 1.755 / (1.98 * 1.98)));
+    CHECK(h100.static_power.note.find("132 units") != std::string::npos);
+    CHECK(table("H100-PCIe").awake_power.value == Approx(114 * each * 1.755 * 1.755 / (1.98 * 1.98)));
     CHECK(table("B200").static_power.value ==
-          Approx(1600 * per_area * 1.965 * 1.965 / (1.98 * 1.98) + 0.06 * 180));
+          Approx(148 * each * 1.965 * 1.965 / (1.98 * 1.98) + 0.06 * 180));
     // Derived from measurements of the very chip: no formula stands in for it.
     CHECK(table("A100").static_power.value == Approx(65.7));
     CHECK(table("A100").memory_power.value == Approx(4.8));

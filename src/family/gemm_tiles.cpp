@@ -68,7 +68,8 @@ class Fastest {
         if (time_of(c) < least)
             take(c, fourth(c.multiply) + fourth(c.load));
     }
-    /// True where whatever multiplies for so long, and then pays `extra`, is no faster: overlapping only adds.
+    /// True where whatever multiplies for so long, and then pays `extra`, is no faster: overlapping only
+    /// adds.
     bool beats(double multiply, double extra) {
         if (quartic_ && extra == 0 && best_.extra == 0)
             return fourth(multiply) > kClearly * sum_;
@@ -139,8 +140,8 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     // Sides of tiles and splits are powers of two: products with their reciprocals are exact, and shared.
     const double rows_per_load = 1 / engine.operand_reuse, alone = 1 / engine.paired_units;
     // However a reduction is split, every unit multiplies its share without padding at least.
-    const double least_multiply = (1 - kRounding) * result_elements * shape.k / engine.units * inverse_rate *
-                                  inverse_efficiency;
+    const double least_multiply =
+        (1 - kRounding) * result_elements * shape.k / engine.units * inverse_rate * inverse_efficiency;
     for (const Tile& tile : kTiles) {
         if (tile.n < engine.smallest_n)
             continue;

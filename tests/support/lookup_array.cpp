@@ -125,6 +125,7 @@ constexpr const char* kDevice = R"({
      "clock": {"value": 500, "unit": "MHz", "source": "S1"}, "ops_per_clock": {"fp16": 2}, "source": "S1"}
   ],
   "peaks": {"matrix": {"int8": {"value": 2.048, "unit": "TOPS", "source": "S1"}}},
+  "memory": [{"name": "tables", "scope": "chip", "bandwidth": {"value": 4000, "unit": "GB/s", "source": "S1"}}],
   "dram": {"type": "LPDDR5", "capacity": {"value": 8, "unit": "GB", "source": "S1"},
            "bandwidth": {"value": 50, "unit": "GB/s", "source": "S1"}},
   "power": {"tdp": {"value": 8, "unit": "W", "source": "S1"},

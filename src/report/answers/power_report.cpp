@@ -76,8 +76,8 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
         }
     }
     for (const auto& [name, key] : {std::pair{"of power", "power"}, std::pair{"of time", "time"}}) {
-        table.columns.push_back({"Median", name, fmt::format("{}_median_ape", key), Align::right});
-        table.columns.push_back({"Bias", name, fmt::format("{}_bias", key), Align::right});
+        table.columns.push_back({"Median", name, fmt::format("{}_median_ape", key), Align::right, 2});
+        table.columns.push_back({"Bias", name, fmt::format("{}_bias", key), Align::right, 2});
     }
     table.columns.push_back({"Tau", "devices", "tau_of_devices", Align::right, 1});
     table.columns.push_back({"Worst row", "", "worst", Align::left, 3});

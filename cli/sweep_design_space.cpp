@@ -227,7 +227,7 @@ int sweep(const Options& options) {
         screen.format = "text";
         screen.emit_answer(summary);
     }
-    if (summary.estimated == 0)
+    if (summary.estimated == 0 && summary.points > 0) // a finished file has nothing to resume
         return static_cast<int>(cli::Exit::nothing);
     return static_cast<int>(summary.estimated == summary.points ? cli::Exit::ok : cli::Exit::incomplete);
 }

@@ -90,7 +90,7 @@ TEST_CASE("no answer is wider than its terminal, whatever the width", "[cli][scr
     }
 }
 
-TEST_CASE("--verbose unfolds what the screen leaves out", "[cli][screen]") {
+TEST_CASE("what the screen leaves out, --verbose unfolds", "[cli][screen]") {
     const Workplace workplace;
     for (const char* tool :
          {"compare_models resnet50 --deployment edge", "analyze_graph_mapping resnet50 --hardware A100",

@@ -18,9 +18,9 @@ VARY = {"bandwidth": "0.5x..2x:log20", "clock": [0.8, 1, 1.25]}
 OF_TOOL = ["--vary", "bandwidth=0.5x..2x:log20", "--vary", "clock=0.8x,1x,1.25x", "--batch-sizes", "1,8"]
 
 
-def rows_of_tool(*arguments):
+def rows_of_tool(*arguments, format="csv"):
     # Status 3: a point has no estimate.
-    done = subprocess.run([TOOL, *arguments, "--quiet"], stdout=subprocess.PIPE)
+    done = subprocess.run([TOOL, *arguments, "--format", format, "--quiet"], stdout=subprocess.PIPE)
     assert done.returncode in (0, 3)
     return done.stdout
 
@@ -62,7 +62,7 @@ def test_a_file_has_its_name_when_it_is_complete(tmp_path, small_parts):
         archsim.sweep("resnet18", "H100", vary=VARY, output=file, progress=stop)
     assert not file.exists()
     assert archsim.sweep("resnet18", "H100", vary=VARY, output=file) == file
-    assert file.read_bytes() == rows_of_tool("resnet18", "--hardware", "H100", *OF_TOOL[:4], "--format", "ndjson")
+    assert file.read_bytes() == rows_of_tool("resnet18", "--hardware", "H100", *OF_TOOL[:4], format="ndjson")
     assert os.listdir(tmp_path) == ["rows.ndjson"]
 
 

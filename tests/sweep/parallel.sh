@@ -13,11 +13,17 @@ parallel --will-cite "${sweep[@]}" --shard '{}/4' --output 'part{}.csv' ::: 0 1 
 cmp whole.csv points.csv
 
 # Kill a long run, continue it, compare with an undisturbed one.
-long=("$tool" resnet50 --hardware H100 --vary "peak=0.5x..2x:log20000" --quiet)
+long=("$tool" resnet50 --hardware H100 --vary "peak=0.5x..2x:log200000" --quiet)
 "${long[@]}" --output long.csv
 "${long[@]}" --output killed.csv &
 sleep 0.3
-kill -INT $! 2>/dev/null || true
-wait $! || true
+kill -KILL $!
+if wait $! 2>/dev/null; then
+    echo "the long run ended before it was killed" >&2
+    exit 1
+fi
+"${long[@]}" --output killed.csv --resume
+cmp long.csv killed.csv
+# What is complete stays as it is.
 "${long[@]}" --output killed.csv --resume
 cmp long.csv killed.csv

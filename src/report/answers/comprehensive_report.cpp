@@ -173,10 +173,9 @@ void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Re
     std::vector<std::string> energy;
     if (r.machine && r.machine->energy && value_of(r, metric::energy))
         energy = rollup_lines(r);
-    if (!energy.empty())
-        report.blocks.push_back(Heading{3, "Energy"});
-    for (std::string& line : energy)
-        report.blocks.push_back(Paragraph{std::move(line)});
+    for (std::size_t i = 0; i < energy.size(); ++i)
+        report.blocks.push_back(i == 0 ? Block(Heading{3, "Energy: " + energy[i]})
+                                       : Block(Paragraph{std::move(energy[i])}));
     report.blocks.push_back(power_and_cost(r, a.decision.request.cost));
     if (!a.batches.series.empty())
         add_section("Batch", describe(a.batches), report);

@@ -87,19 +87,9 @@ std::vector<Block> change_blocks(const Result& stated, const Result& changed) {
     return {table};
 }
 
-/// Every section of a report, without its charts, which the page draws its own way, and without the rows of
-/// long tables that nobody reads on a page.
+/// Without the rows of long tables that nobody reads on a page.
 void shorten(Report& report) {
     constexpr std::size_t kLongest = 200;
-    std::erase_if(report.blocks, [](const Block& block) { return std::holds_alternative<Chart>(block); });
-    std::vector<Block> kept; // without headings over nothing but charts
-    for (Block& block : report.blocks) {
-        const Heading* last = kept.empty() ? nullptr : std::get_if<Heading>(&kept.back());
-        if (const Heading* next = std::get_if<Heading>(&block); next && last && last->level >= next->level)
-            kept.pop_back();
-        kept.push_back(std::move(block));
-    }
-    report.blocks = std::move(kept);
     for (Block& block : report.blocks)
         if (Table* table = std::get_if<Table>(&block); table != nullptr && table->rows.size() > kLongest) {
             table->notes.push_back(fmt::format("The first {} of {} rows.", kLongest, table->rows.size()));

@@ -5,7 +5,7 @@
 
 #include <array>
 #include <fmt/format.h>
-#include <initializer_list>
+#include <vector>
 
 namespace archsim {
 
@@ -14,7 +14,7 @@ namespace {
 /// Events that answer one question about an architecture.
 struct EventClass {
     const char *heading, *key;
-    std::initializer_list<Event> events;
+    std::vector<Event> events;
 };
 
 const std::array<EventClass, 6>& event_classes() {

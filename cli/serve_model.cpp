@@ -181,7 +181,7 @@ struct ServeOptions {
             .add_option("--draft-cost", engine.draft_cost, "a drafted token's time as part of a plain step's")
             .in_group("Engine");
         flags
-            .add_option("--prompt-devices", request.prompt_chips,
+            .add_option("--prompt-devices", request.prompt_devices,
                         "devices for prompts alone; their caches are handed over")
             .within(0, 1 << 12)
             .in_group("Engine");

@@ -25,7 +25,7 @@ struct Item {
 /// Joules per item at the facility's meter: the item, and its share of the time in between.
 double facility_joules(const Result& result, const Item& item, const CostOptions& o) {
     const Device& device = *result.device;
-    const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->chips;
+    const double idle_w = device.idle.value_or(device.active_idle.value_or(0)) * result.machine->devices;
     const double idle_s = (1 - o.utilization) / (o.utilization * item.rate);
     return (item.joules + idle_w * idle_s) * o.pue;
 }
@@ -43,7 +43,7 @@ std::optional<double> price_of(const Device& device, bool hourly, const CostOpti
 double purchase_price(const Result& result, const CostOptions& o) {
     const Device& device = *result.device;
     const double server = device.server_price ? device.server_price->amount.value : 0;
-    return (*price_of(device, false, o) + server) * result.machine->chips;
+    return (*price_of(device, false, o) + server) * result.machine->devices;
 }
 
 double running_cost(const Cost& cost, bool rented) {
@@ -129,11 +129,11 @@ Cost cost_of_item(const Result& result, const Item& item, const CostOptions& o) 
     const double in_use = kSecondsPerHour * item.rate * o.utilization; // items per hour
     const double in_life = o.years * kHoursPerYear * in_use;
     if (const auto price = price_of(device, true, o))
-        cost.cloud = *price * result.machine->chips / in_use;
+        cost.cloud = *price * result.machine->devices / in_use;
     if (price_of(device, false, o))
         cost.capital = purchase_price(result, o) / in_life;
     if (device.embodied_carbon.known())
-        cost.embodied_g = device.embodied_carbon.value * kGramsPerKg * result.machine->chips / in_life;
+        cost.embodied_g = device.embodied_carbon.value * kGramsPerKg * result.machine->devices / in_life;
     return cost;
 }
 

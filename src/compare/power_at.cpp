@@ -7,7 +7,7 @@ namespace archsim {
 double joules_at(const Result& result, double joules, double seconds, PowerBoundary boundary) {
     if (boundary == PowerBoundary::chip || result.machine == nullptr || !(joules > 0) || !(seconds > 0))
         return joules;
-    const double devices = result.chips();
+    const double devices = result.devices();
     return seconds * wall_power(*result.machine, joules / (seconds * devices), devices).at(boundary);
 }
 

@@ -143,24 +143,24 @@ void share_among_inferences(Estimate& e) {
     e.energy_per_inference_j = e.energy.total() / e.batch;
 }
 
-Estimate on_chips(Estimate one, double chips) {
-    if (chips == 1)
+Estimate on_devices(Estimate one, double devices) {
+    if (devices == 1)
         return one;
-    one.energy.scale(chips);
-    one.events.scale(chips);
-    one.energy_per_inference_j *= chips;
-    one.energy_interval = one.energy_interval * chips;
-    one.power_w *= chips;
-    one.peak_power_w *= chips;
+    one.energy.scale(devices);
+    one.events.scale(devices);
+    one.energy_per_inference_j *= devices;
+    one.energy_interval = one.energy_interval * devices;
+    one.power_w *= devices;
+    one.peak_power_w *= devices;
     for (SubgraphEstimate& s : one.subgraphs)
-        s.energy.scale(chips);
+        s.energy.scale(devices);
     return one;
 }
 
 Estimate in_copies(Estimate one, double copies) {
     if (copies == 1)
         return one;
-    return with_batches(on_chips(std::move(one), copies), copies);
+    return with_batches(on_devices(std::move(one), copies), copies);
 }
 
 Estimate with_batches(Estimate one, double batches) {

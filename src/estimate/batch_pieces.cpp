@@ -1,7 +1,7 @@
 #include "estimate/batch_pieces.hpp"
 
 #include "estimate/price.hpp"
-#include "estimate/several_chips.hpp"
+#include "estimate/several_devices.hpp"
 #include "map/network_mapper.hpp"
 #include "map/on_chip.hpp"
 

@@ -71,7 +71,7 @@ bool fits(const Machine& machine, Estimate& e) {
                            gigabytes(e.memory.capacity_bytes));
     if (!machine.device->dram)
         e.reason += fmt::format(" and no other memory: at least {:.0f} of them",
-                                std::ceil(e.memory.peak_bytes * machine.chips / e.memory.capacity_bytes));
+                                std::ceil(e.memory.peak_bytes * machine.devices / e.memory.capacity_bytes));
     return false;
 }
 
@@ -304,7 +304,7 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     price_power(machine, point, e);
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
-    e = on_chips(std::move(e), machine.chips);
+    e = on_devices(std::move(e), machine.devices);
     add_intervals(machine, SpreadOf::latency, e, counted.widths());
     return e;
 }

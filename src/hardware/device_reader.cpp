@@ -211,7 +211,7 @@ void read_rest(ObjectReader& document, Device& device) {
     document.object("interconnect", [&](ObjectReader& link) {
         device.interconnect_type = link.text("type");
         device.link_bandwidth = link.quantity("bandwidth", D::bandwidth, kBandwidth);
-        device.node_chips = link.number("node", {1, 1e5});
+        device.node_devices = link.number("node", {1, 1e5});
         device.network_bandwidth = link.quantity("network", D::bandwidth, kBandwidth);
     });
     document.object("host_link", [&](ObjectReader& link) {

@@ -210,7 +210,7 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     m.parameters = resolve_parameters(*m.device, *m.runtime);
     m.scenario = options.scenario;
     m.scope = options.scope;
-    m.chips = options.chips;
+    m.devices = options.devices;
     m.efficient_clock = power_mode == kEfficientMode && !m.device->power_mode(power_mode);
     if (!power_mode.empty() && !m.efficient_clock) {
         m.mode = m.device->power_mode(power_mode);

@@ -8,7 +8,7 @@ namespace archsim {
 
 namespace {
 
-/// How a tensor lies over the chips.
+/// How a tensor lies over the devices.
 enum class Layout : std::uint8_t {
     whole,   ///< a copy on every chip
     columns, ///< the last axis, or the channels, in parts
@@ -22,8 +22,8 @@ struct State {
 };
 
 /// Busiest chip's part of `count` indivisible things.
-double whole_share(double count, double chips) {
-    return count > 0 ? std::ceil(count / chips) / count : 1;
+double whole_share(double count, double devices) {
+    return count > 0 ? std::ceil(count / devices) / count : 1;
 }
 
 double constant_products(const Operator& op) {
@@ -39,7 +39,7 @@ bool joins_experts(const Operator& op) {
 class Sharder {
   public:
     Sharder(const ShapedGraph& graph, const Sharing& sharing)
-        : graph_(graph), sharing_(sharing), chips_(sharing.tensor),
+        : graph_(graph), sharing_(sharing), devices_(sharing.tensor),
           counts_(std::make_shared<DerivedCounts>()), states_(graph.tensors.size()),
           worker_(graph.tensors.size(), kNobody), reaches_product_(graph.tensors.size(), false),
           normed_(graph.tensors.size(), false), part_normed_(graph.tensors.size(), false) {
@@ -78,7 +78,7 @@ class Sharder {
     /// Heads of a cache [batch, heads, positions, size], also with a leading axis of keys and values.
     double cache_share(const ShapedTensor& tensor) const {
         const std::size_t rank = tensor.shape.size();
-        return rank >= 3 ? whole_share(static_cast<double>(tensor.shape[rank - 3]), chips_) : 1;
+        return rank >= 3 ? whole_share(static_cast<double>(tensor.shape[rank - 3]), devices_) : 1;
     }
 
     /// Which tensors feed a product, seen through views, copies and element-wise work, or are results: only
@@ -219,12 +219,12 @@ class Sharder {
         if (source && multiplies(op, *source))
             return place_rows(i, states_[*source].share);
         const TensorId out = op.outputs.front();
-        if (grouped || c.n < chips_ || !reaches_product_[out] || part_normed_[out])
+        if (grouped || c.n < devices_ || !reaches_product_[out] || part_normed_[out])
             return keep_weights(i);
-        spread(i, {Layout::columns, 1 / chips_}, false);
+        spread(i, {Layout::columns, 1 / devices_}, false);
         for (Contraction& part : counts_->operators[i].work.contractions)
-            part.n /= chips_;
-        scale_window(i, 1, 1 / chips_);
+            part.n /= devices_;
+        scale_window(i, 1, 1 / devices_);
     }
 
     /// One matrix for each head, side by side in a table of rank two (latent attention, absorbed).
@@ -239,7 +239,7 @@ class Sharder {
     /// Heads share nothing: each chip has some of them.
     void place_blocks(std::uint32_t i) {
         Contraction& c = counts_->operators[i].work.contractions.front();
-        const double share = whole_share(c.groups, chips_);
+        const double share = whole_share(c.groups, devices_);
         spread(i, {Layout::columns, share});
         c.groups *= share;
     }
@@ -261,7 +261,7 @@ class Sharder {
         const double groups = part.work.window    ? part.work.window->groups
                               : shape.size() >= 3 ? static_cast<double>(shape[shape.size() - 3])
                                                   : part.work.contractions.front().groups;
-        const double share = whole_share(groups, chips_);
+        const double share = whole_share(groups, devices_);
         spread(i, {layout, share});
         for (Contraction& c : part.work.contractions)
             c.groups *= share;
@@ -297,28 +297,28 @@ class Sharder {
         Operator& part = counts_->operators[i];
         for (std::size_t c = 0; c < part.work.contractions.size(); ++c)
             (c + 1 < part.work.contractions.size() ? part.work.contractions[c].n
-                                                   : part.work.contractions[c].k) /= chips_;
-        part.work.macs /= chips_;
-        part.work.vector_ops /= chips_;
-        part.work.special_ops /= chips_;
+                                                   : part.work.contractions[c].k) /= devices_;
+        part.work.macs /= devices_;
+        part.work.vector_ops /= devices_;
+        part.work.special_ops /= devices_;
         for (std::size_t in = 0; in < part.inputs.size(); ++in)
             if (part.inputs[in] != kNoTensor && is_constant(part.inputs[in]))
-                limit_read(part, in, 1 / chips_);
+                limit_read(part, in, 1 / devices_);
         all_reduce(i);
     }
 
     /// Whole experts on every chip; see shard().
     void place_whole_experts(std::uint32_t i) {
         Operator& part = counts_->operators[i];
-        const double experts = experts_of(part), chips = std::min(sharing_.experts, experts),
+        const double experts = experts_of(part), devices = std::min(sharing_.experts, experts),
                      groups = sharing_.groups();
         const Contraction first = part.work.contractions.front();
         const double tokens = elements(part.inputs.front()) / first.k, chosen = first.groups * first.m,
                      picks = chosen / tokens;
-        const double own = std::ceil(experts / chips), share = own / experts, all = chosen * groups;
+        const double own = std::ceil(experts / devices), share = own / experts, all = chosen * groups;
         const double active = own * (1 - std::pow(1 - picks / experts, tokens * groups));
         const double mean = all * share,
-                     busiest = std::min(all, mean + std::sqrt(2 * mean * std::log(chips)));
+                     busiest = std::min(all, mean + std::sqrt(2 * mean * std::log(devices)));
         for (Contraction& c : part.work.contractions) {
             c.groups = active;
             c.m = busiest / active;
@@ -334,15 +334,15 @@ class Sharder {
         if (groups <= 1)
             return all_reduce(i); // every chip has the tokens already
         // Every chip of a group sends its part of the group's tokens, and gets as many results back.
-        const double others = (chips - 1) * (1 - std::pow(1 - 1 / chips, picks)) * busiest / mean;
-        const double sent = 2 * tokens / chips_ * others * first.k;
+        const double others = (devices - 1) * (1 - std::pow(1 - 1 / devices, picks)) * busiest / mean;
+        const double sent = 2 * tokens / devices_ * others * first.k;
         const double outside =
-            sharing_.node > 0 && sharing_.node < chips ? (chips - sharing_.node) / (chips - 1) : 0;
+            sharing_.node > 0 && sharing_.node < devices ? (devices - sharing_.node) / (devices - 1) : 0;
         counts_->link_elements[i] += sent * (1 - outside + outside * sharing_.network);
         counts_->collectives[i] += 2;
         for (TensorId out : part.outputs)
-            if (out != kNoTensor && chips_ > 1) {
-                counts_->link_elements[i] += (chips_ - 1) / chips_ * elements(out);
+            if (out != kNoTensor && devices_ > 1) {
+                counts_->link_elements[i] += (devices_ - 1) / devices_ * elements(out);
                 counts_->collectives[i] += 1;
             }
     }
@@ -361,8 +361,8 @@ class Sharder {
         if (!op.work.attention || (!spread_input(op) && constant_products(op) == 0))
             return place_whole(i);
         Operator& part = counts_->operators[i];
-        const double share = whole_share(op.work.attention->heads, chips_);
-        const double kv_share = whole_share(op.work.attention->kv_heads, chips_);
+        const double share = whole_share(op.work.attention->heads, devices_);
+        const double kv_share = whole_share(op.work.attention->kv_heads, devices_);
         part.work.attention->heads *= share;
         part.work.attention->kv_heads *= kv_share;
         for (Contraction& c : part.work.contractions) {
@@ -460,12 +460,12 @@ class Sharder {
         }
     }
 
-    /// The sum over the chips that share a matrix: within nodes first, then each chip's part between them.
+    /// The sum over the devices that share a matrix: within nodes first, then each chip's part between them.
     void all_reduce(std::uint32_t i) {
-        if (chips_ <= 1)
+        if (devices_ <= 1)
             return;
-        const double near = sharing_.node > 0 ? std::min(chips_, sharing_.node) : chips_;
-        const double nodes = chips_ / near;
+        const double near = sharing_.node > 0 ? std::min(devices_, sharing_.node) : devices_;
+        const double nodes = devices_ / near;
         const double passes = 2 * (near - 1) / near + 2 * (nodes - 1) / nodes / near * sharing_.network;
         for (TensorId out : graph_.operators[i].outputs)
             if (out != kNoTensor) {
@@ -479,19 +479,19 @@ class Sharder {
         if (!states_[id].spread())
             return;
         states_[id] = {};
-        if (chips_ <= 1)
+        if (devices_ <= 1)
             return;
-        const double near = sharing_.node > 0 ? std::min(chips_, sharing_.node) : chips_;
-        const double nodes = chips_ / near;
+        const double near = sharing_.node > 0 ? std::min(devices_, sharing_.node) : devices_;
+        const double nodes = devices_ / near;
         // What lies in other nodes comes over their network once, by the chip that has the same place there.
         counts_->link_elements[i] +=
-            ((chips_ - 1) / chips_ + (nodes - 1) / chips_ * (sharing_.network - 1)) * elements(id);
+            ((devices_ - 1) / devices_ + (nodes - 1) / devices_ * (sharing_.network - 1)) * elements(id);
         counts_->collectives[i] += nodes > 1 ? 2 : 1;
     }
 
     const ShapedGraph& graph_;
     const Sharing sharing_;
-    const double chips_; ///< that share every matrix
+    const double devices_; ///< that share every matrix
     std::shared_ptr<DerivedCounts> counts_;
     std::vector<State> states_;
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor

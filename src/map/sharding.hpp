@@ -1,5 +1,5 @@
 #pragma once
-// Tensor parallelism: one network over several equal chips, found from the data flow of the graph.
+// Tensor parallelism: one network over several equal devices, found from the data flow of the graph.
 
 #include "archsim/core/export.hpp"
 #include "archsim/map/sharing.hpp"
@@ -9,28 +9,28 @@
 
 namespace archsim {
 
-/// One chip's counts when `chips` chips share every large product (Shoeybi et al., Megatron-LM, 2019, section
+/// One chip's counts when `devices` devices share every large product (Shoeybi et al., Megatron-LM, 2019, section
 /// 3):
 ///
 ///   whole input  x weights -> each chip computes a part of the columns (heads, channels); the result is
 ///   spread element-wise, attention, per-head normalisation of a spread tensor -> stays spread spread input x
 ///   weights -> each chip multiplies its part of the reduction; the results are summed over the
-///                             chips by an all-reduce, 2 (n - 1) / n of the result through each chip's link
+///                             devices by an all-reduce, 2 (n - 1) / n of the result through each chip's link
 ///   what needs whole rows (layer normalisation, softmax over columns, results of the network)
 ///                          -> an all-gather, (n - 1) / n of the tensor
 ///   everything else (embedding, norms of the residual stream) is repeated on every chip
 ///
-/// Heads and groups are whole: with 14 heads on 8 chips the busiest chip has two. Keys and values of a
-/// grouped-query attention with fewer heads than chips are repeated. The counts are those of the busiest
+/// Heads and groups are whole: with 14 heads on 8 devices the busiest chip has two. Keys and values of a
+/// grouped-query attention with fewer heads than devices are repeated. The counts are those of the busiest
 /// chip, and the graph is bound at the tokens of one group.
 ///
-/// With Sharing::experts every chip holds whole experts. Tokens are sent to the chips of their experts and
-/// come back (all-to-all): a token with k picks reaches (n - 1) (1 - (1 - 1/n)^k) other chips. Picks are
+/// With Sharing::experts every chip holds whole experts. Tokens are sent to the devices of their experts and
+/// come back (all-to-all): a token with k picks reaches (n - 1) (1 - (1 - 1/n)^k) other devices. Picks are
 /// random, so that the busiest chip has more than the mean m of them, by sqrt(2 m ln n) (Raab and Steger,
 /// "Balls into bins", RANDOM 1998, for m much above ln n).
 ///
 /// Between nodes an all-reduce adds 2 (q - 1) / q of each chip's part of the sum for q nodes (reduced within
-/// nodes first); the part of an all-to-all that leaves a node is that of the chips outside.
+/// nodes first); the part of an all-to-all that leaves a node is that of the devices outside.
 ARCHSIM_API std::shared_ptr<const DerivedCounts> shard(const ShapedGraph& graph, const Sharing& sharing);
 
 /// Whether a graph has a mixture of experts, which Sharing::experts spreads.

@@ -93,7 +93,7 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
     row.key.scope = "end_to_end";
     row.key.prompt_tokens = std::llround(request.load.prompt_tokens);
     row.key.generate_tokens = std::llround(request.load.output_tokens);
-    row.key.devices = static_cast<double>(result.parallelism.chips());
+    row.key.devices = static_cast<double>(result.parallelism.devices());
     row.status = result.ok ? "ok" : "failed";
     row.reason = result.reason;
     if (!result.ok)

@@ -31,7 +31,7 @@ TEST_CASE("every counted event has a price and a source on every device", "[ener
                 if (!r.ok())
                     continue;
                 INFO(model << " on " << hardware << " at " << name_of(precision));
-                // Three chips publish no power at all: that their static power is missing is said.
+                // Three devices publish no power at all: that their static power is missing is said.
                 const bool stated = r.device->tdp.known() || r.device->active_idle.known();
                 CHECK(unpriced_events(r.estimate.events, *r.machine).size() == (stated ? 0U : 1U));
                 if (!stated)

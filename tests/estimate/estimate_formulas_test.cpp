@@ -99,9 +99,9 @@ TEST_CASE("estimate: where overhead exceeds the work it is the bound", "[formula
     CHECK(layers.run().overhead_bound == 1);
 }
 
-TEST_CASE("estimate: two chips take twice the power, and each its own workspace", "[formulas][estimate]") {
+TEST_CASE("estimate: two devices take twice the power, and each its own workspace", "[formulas][estimate]") {
     TwoLayers layers;
-    layers.machine.chips = 2;
+    layers.machine.devices = 2;
     const Estimate e = layers.run();
     CHECK(e.memory.workspace_bytes == 300);
     CHECK(e.memory.peak_bytes == 1850); // of one chip

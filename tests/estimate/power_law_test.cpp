@@ -1,4 +1,4 @@
-// Laws of power: faster work draws more, idle time is paid for, boards and walls draw more than chips.
+// Laws of power: faster work draws more, idle time is paid for, boards and walls draw more than devices.
 
 #include "laws/laws.hpp"
 
@@ -75,9 +75,9 @@ TEST_CASE("average power never passes the limit or the stated power, on every de
                 if (!draws(r))
                     continue;
                 if (const double most = most_power(*r.machine); most > 0)
-                    CHECK(r.estimate.power_w <= most * r.chips() * (1 + 1e-6));
+                    CHECK(r.estimate.power_w <= most * r.devices() * (1 + 1e-6));
                 CHECK(r.estimate.power_w >=
-                      static_power_at(*r.machine, r.estimate.clock_ratio) * r.chips() * (1 - 1e-9));
+                      static_power_at(*r.machine, r.estimate.clock_ratio) * r.devices() * (1 - 1e-9));
             }
         }
 }

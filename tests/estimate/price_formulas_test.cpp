@@ -4,7 +4,7 @@
 #include "archsim/estimate/resource_times.hpp"
 #include "counted_network.hpp"
 #include "estimate/price.hpp"
-#include "estimate/several_chips.hpp"
+#include "estimate/several_devices.hpp"
 #include "estimate/wall_power.hpp"
 #include "map/expected_counts.hpp"
 #include "map/overlap.hpp"
@@ -97,7 +97,7 @@ TEST_CASE("price: voltage scales the core's part of an event", "[formulas][energ
     set(Event::host_busy_second, 10);
     table.dram_device = fact(4);
     CHECK(event_price(table, Event::l2_byte, 0.5) == 5);
-    CHECK(event_price(table, Event::dram_byte, 0.5) == 4 + 3); // the memory chips keep their voltage
+    CHECK(event_price(table, Event::dram_byte, 0.5) == 4 + 3); // the memory devices keep their voltage
     CHECK(event_price(table, Event::host_link_byte, 0.5) == 10);
     CHECK(event_price(table, Event::host_busy_second, 0.5) == 10);
     table.dram_device = fact(40); // more than the whole path: nothing is left for the core
@@ -162,7 +162,7 @@ TEST_CASE("price: collectives start up one by one and send at a share of the lin
     CHECK(out.events[Event::host_link_byte] == 6e6);
 }
 
-TEST_CASE("price: all chips together", "[formulas][estimate]") {
+TEST_CASE("price: all devices together", "[formulas][estimate]") {
     Estimate e;
     e.energy[Event::mac] = 5;
     e.energy.static_joules = 3;
@@ -173,8 +173,8 @@ TEST_CASE("price: all chips together", "[formulas][estimate]") {
     e.subgraphs.resize(1);
     e.subgraphs[0].energy[Event::mac] = 2;
     e.subgraphs[0].energy.static_joules = 1;
-    CHECK(on_chips(e, 1).power_w == 20);
-    e = on_chips(std::move(e), 4);
+    CHECK(on_devices(e, 1).power_w == 20);
+    e = on_devices(std::move(e), 4);
     CHECK(e.energy[Event::mac] == 20);
     CHECK(e.energy.static_joules == 12);
     CHECK(e.events[Event::dram_byte] == 44);

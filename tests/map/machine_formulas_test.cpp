@@ -41,7 +41,7 @@ Rig eight_cores(Family family) {
     rig.device->power_modes.push_back(mode);
     rig.set(Parameter::dram_efficiency, 0.5).set(Parameter::fabric_efficiency, 0.25);
     rig.set(Parameter::l2_bytes_per_clock, 3).set(Parameter::llc_bytes_per_clock, 2);
-    rig.options.chips = 2;
+    rig.options.devices = 2;
     return rig;
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("machine: units, engines and caches of a mode", "[formulas][map]") {
     CHECK(m.rate(Resource::llc_bytes) == 5e9);
     CHECK(m.power_limit_w == 7);
     CHECK(m.static_power_w == 2);
-    CHECK(m.memory_capacity_bytes == 1e9); // of each of the two chips
+    CHECK(m.memory_capacity_bytes == 1e9); // of each of the two devices
     const Rig full = eight_cores(Family("npu"));
     CHECK(full.machine().rate(Resource::l1_bytes) == 4 * 8 * 1e9);
     Rig more = eight_cores(Family("npu")); // a mode cannot switch on what is not there

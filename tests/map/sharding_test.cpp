@@ -16,11 +16,11 @@ struct OperandSplit {
     std::shared_ptr<const BoundModel> model;
     std::shared_ptr<const NetworkWork> whole, chip;
 
-    OperandSplit(const std::string& name, double chips, std::int64_t batch = 1, Bindings bindings = {}) {
+    OperandSplit(const std::string& name, double devices, std::int64_t batch = 1, Bindings bindings = {}) {
         model = laws::session().bind(laws::session().load(name), batch, bindings);
         const PrecisionConfig fp16 = PrecisionConfig::uniform(Precision::fp16);
         whole = model->work({}, fp16, {});
-        chip = model->work({}, fp16, {}, chips);
+        chip = model->work({}, fp16, {}, devices);
     }
     double link_bytes() const {
         double bytes = 0;
@@ -59,27 +59,27 @@ TEST_CASE("one chip's share is the whole", "[sharding]") {
 }
 
 TEST_CASE("a decoder's products, heads and cache are divided, its norms repeated", "[sharding]") {
-    const double chips = GENERATE(2.0, 4.0, 8.0);
+    const double devices = GENERATE(2.0, 4.0, 8.0);
     const double layers = 32, hidden = 4096, vocabulary = 128256, tokens = 100;
-    const OperandSplit s("llama-3-8b", chips, 1, sizes(100, 0));
-    CAPTURE(chips);
-    CHECK(s.chip->macs * chips == Approx(s.whole->macs));
-    CHECK(s.chip->memory.kv_cache_bytes * chips == Approx(s.whole->memory.kv_cache_bytes));
+    const OperandSplit s("llama-3-8b", devices, 1, sizes(100, 0));
+    CAPTURE(devices);
+    CHECK(s.chip->macs * devices == Approx(s.whole->macs));
+    CHECK(s.chip->memory.kv_cache_bytes * devices == Approx(s.whole->memory.kv_cache_bytes));
     // Embedding and norms lie on every chip.
     const double repeated = kFp16 * (vocabulary * hidden + (2 * layers + 1) * hidden);
-    CHECK(s.chip->weight_bytes * chips ==
-          Approx(s.whole->weight_bytes + (chips - 1) * repeated).epsilon(1e-4));
+    CHECK(s.chip->weight_bytes * devices ==
+          Approx(s.whole->weight_bytes + (devices - 1) * repeated).epsilon(1e-4));
     // After attention and after the MLP of every layer; the logits are gathered once.
     CHECK(s.collectives() == 2 * layers + 1);
-    const double ring = (chips - 1) / chips;
+    const double ring = (devices - 1) / devices;
     CHECK(s.link_bytes() ==
           Approx(2 * layers * 2 * ring * tokens * hidden * kFp16 + ring * vocabulary * kFp16).epsilon(1e-6));
 }
 
-TEST_CASE("more chips than key heads repeat the keys, heads are whole", "[sharding]") {
+TEST_CASE("more devices than key heads repeat the keys, heads are whole", "[sharding]") {
     const OperandSplit grouped("llama-3-8b", 16, 1, sizes(1, 256));
     CHECK(grouped.chip->memory.kv_cache_bytes * 8 == Approx(grouped.whole->memory.kv_cache_bytes));
-    // 14 heads on 8 chips: the busiest has two.
+    // 14 heads on 8 devices: the busiest has two.
     const OperandSplit uneven("qwen2-0.5b", 8, 1, sizes(64, 0));
     const auto attention_macs = [](const NetworkWork& network) {
         double macs = 0;
@@ -116,7 +116,7 @@ TEST_CASE("convolutions alternate between output and input channels", "[sharding
     CHECK(s.chip->weight_bytes * 2 == Approx(s.whole->weight_bytes).epsilon(0.05));
 }
 
-TEST_CASE("several chips cost energy on all of them and wait for the link", "[sharding]") {
+TEST_CASE("several devices cost energy on all of them and wait for the link", "[sharding]") {
     const auto model = laws::session().bind(laws::session().load("llama-3-8b"), 1, sizes(512, 0));
     Conditions options;
     options.precision = PrecisionConfig::uniform(Precision::fp16);
@@ -136,14 +136,14 @@ TEST_CASE("several chips cost energy on all of them and wait for the link", "[sh
 }
 
 TEST_CASE("latent attention is divided by heads, its narrow cache lies on every chip", "[sharding]") {
-    const double chips = GENERATE(4.0, 8.0);
+    const double devices = GENERATE(4.0, 8.0);
     // A step takes queries to the latent space, a prompt expands keys and values.
     const auto [tokens, past] = GENERATE(std::pair(1, 999), std::pair(512, 0));
-    const OperandSplit s("deepseek-v3", chips, 1, sizes(tokens, past));
-    CAPTURE(chips, tokens);
+    const OperandSplit s("deepseek-v3", devices, 1, sizes(tokens, past));
+    CAPTURE(devices, tokens);
     CHECK(s.chip->memory.kv_cache_bytes == Approx(s.whole->memory.kv_cache_bytes));
     // Repeated: embedding, compressed queries and keys, routers and norms.
-    CHECK(s.chip->weight_bytes * chips < 1.07 * s.whole->weight_bytes);
+    CHECK(s.chip->weight_bytes * devices < 1.07 * s.whole->weight_bytes);
     const auto attention = [](const NetworkWork& network) {
         double macs = 0;
         for (const SubgraphWork& work : network.subgraphs)
@@ -151,7 +151,7 @@ TEST_CASE("latent attention is divided by heads, its narrow cache lies on every 
                 macs += work.macs * work.repeat;
         return macs;
     };
-    CHECK(attention(*s.chip) * chips == Approx(attention(*s.whole)));
+    CHECK(attention(*s.chip) * devices == Approx(attention(*s.whole)));
     // After attention, after the shared experts and after the others of every layer; the first three are
     // dense.
     CHECK(s.collectives() == 61 + 3 + 2 * 58 + 1);

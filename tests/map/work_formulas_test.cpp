@@ -155,7 +155,7 @@ TEST_CASE("work: a cache is stored in its own format and is no input of the netw
 }
 
 TEST_CASE("sharding: columns, then rows and an all-reduce", "[formulas][sharding]") {
-    // x (4 x 8) w1 (8 x 6), a function, w2 (6 x 8), on three chips.
+    // x (4 x 8) w1 (8 x 6), a function, w2 (6 x 8), on three devices.
     Stated s;
     const TensorId x = s.input({4, 8}), w1 = s.weight({8, 6}), w2 = s.weight({6, 8});
     const TensorId a = s.product(x, w1), b = s.tensor({4, 6});
@@ -202,7 +202,7 @@ TEST_CASE("sharding: results and whole rows are gathered", "[formulas][sharding]
 }
 
 TEST_CASE("sharding: heads are whole, keys with fewer heads are repeated", "[formulas][sharding]") {
-    // Six query heads and two key heads on four chips: the busiest has two and one.
+    // Six query heads and two key heads on four devices: the busiest has two and one.
     Stated s;
     const TensorId x = s.input({12, 8});
     const TensorId q = s.product(x, s.weight({8, 48})), y = s.tensor({12, 48});
@@ -260,7 +260,7 @@ TEST_CASE("sharding: experts are divided inside", "[formulas][sharding]") {
 }
 
 TEST_CASE("sharding: whole experts, and the tokens that travel to them", "[formulas][sharding]") {
-    // Four tokens of eight experts' best two; on four chips of two experts each there are sixteen tokens.
+    // Four tokens of eight experts' best two; on four devices of two experts each there are sixteen tokens.
     Stated s;
     const TensorId x = s.input({4, 8}), up = s.weight({8, 8, 20}), down = s.weight({8, 20, 8}),
                    y = s.tensor({4, 8});
@@ -282,10 +282,10 @@ TEST_CASE("sharding: whole experts, and the tokens that travel to them", "[formu
     CHECK(w.macs == Approx(2 * busiest * 160));
     CHECK(w.partial_reads[0].second == Approx(1280 * held / 8));
     CHECK(part->tensor_share[up] == Approx(0.25));
-    // A token reaches 3 x (1 - (3/4)^2) other chips, there and back, eight elements each time.
+    // A token reaches 3 x (1 - (3/4)^2) other devices, there and back, eight elements each time.
     CHECK(part->link_elements[0] == Approx(2 * 4 * 3 * (1 - 0.5625) * 8 * busiest / 8));
     CHECK(part->collectives[0] == 2);
-    // Two nodes of two chips, where a byte takes five times as long: two of the three others are outside.
+    // Two nodes of two devices, where a byte takes five times as long: two of the three others are outside.
     sharing.node = 2;
     sharing.network = 5;
     CHECK(shard(s.graph, sharing)->link_elements[0] ==
@@ -313,7 +313,7 @@ TEST_CASE("sharding: sums between nodes are of what a node has summed", "[formul
 }
 
 TEST_CASE("sharding: channels of convolutions, groups of grouped ones", "[formulas][sharding]") {
-    // 8 -> 12 channels, 12 in 4 groups, 12 -> 6, on two chips; 3 x 3 on 5 x 5 pixels.
+    // 8 -> 12 channels, 12 in 4 groups, 12 -> 6, on two devices; 3 x 3 on 5 x 5 pixels.
     Stated s;
     const auto convolution = [&s](TensorId x, double in, double out, double groups) {
         const TensorId y = s.tensor({1, static_cast<std::int64_t>(out), 5, 5});

@@ -122,7 +122,7 @@ TEST_CASE("what is printed is what ran, for every field of the question", "[ques
     CHECK(ran.estimate.executed.compute == Precision::fp16);
     CHECK(asked["prompt_tokens"] == ran.generation->prompt_tokens);
     CHECK(asked["generate_tokens"] == ran.generation->generate_tokens);
-    CHECK(asked["devices"] == ran.chips());
+    CHECK(asked["devices"] == ran.devices());
     CHECK(asked["devices"] == ran.generation->devices);
     CHECK(asked["scenario"] == name_of(ran.conditions.scenario));
     CHECK(ran.generation->serving.sequences > 0); // the scenario ran, not its name alone
@@ -209,7 +209,7 @@ TEST_CASE("law: an answer is its prompt and its steps, in both scenarios", "[que
                 REQUIRE(r.ok());
                 check_identities(r);
                 const GenerationEstimate& g = *r.generation;
-                CHECK(r.chips() == devices);
+                CHECK(r.devices() == devices);
                 CHECK(r.estimate.latency_s ==
                       Approx(g.time_to_first_token_s + 31 * g.time_per_output_token_s));
                 if (scenario == Scenario::latency) {
@@ -244,7 +244,7 @@ TEST_CASE("devices that share a network are bought, rented and powered together"
     const Result one = ask("llama-3-8b", "H100"), eight = ask("llama-3-8b", "H100", fp16(8));
     REQUIRE(one.ok());
     REQUIRE(eight.ok());
-    CHECK(eight.machine->chips == 8);
+    CHECK(eight.machine->devices == 8);
     CHECK(eight.estimate.memory.capacity_bytes == one.estimate.memory.capacity_bytes); // of one chip
     CHECK(eight.estimate.memory.peak_bytes < one.estimate.memory.peak_bytes);
     const Cost alone = cost_of(one, {}), group = cost_of(eight, {});

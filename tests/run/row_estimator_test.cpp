@@ -267,7 +267,7 @@ TEST_CASE("a served language model: power of one chip, energy per token of all",
     CHECK(estimator(more).predicted > doubled);
 
     MeasuredRow pair = served_row(MeasuredMetric::power_w);
-    pair.devices = 2; // one model over two chips: each works less
+    pair.devices = 2; // one model over two devices: each works less
     CHECK(estimator(pair).predicted < watts);
     pair.replicas = 2; // two copies of it
     CHECK(estimator(pair).predicted == Approx(watts));

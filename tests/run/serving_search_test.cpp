@@ -70,7 +70,7 @@ TEST_CASE("the frontier holds what no other run beats in both", "[serving]") {
     const std::vector<bool> on = serving_frontier(runs);
     const auto beaten = [&](const ServingResult& r) {
         return std::any_of(runs.begin(), runs.end(), [&](const ServingResult& other) {
-            return other.ok && other.tokens_per_chip() >= r.tokens_per_chip() &&
+            return other.ok && other.tokens_per_device() >= r.tokens_per_device() &&
                    other.tokens_per_user() >= r.tokens_per_user() && &other != &r;
         });
     };
@@ -93,7 +93,7 @@ TEST_CASE("the frontier holds what no other run beats in both", "[serving]") {
         return a->tokens_per_user() < b->tokens_per_user();
     });
     for (std::size_t i = 1; i < best.size(); ++i)
-        CHECK(best[i]->tokens_per_chip() < best[i - 1]->tokens_per_chip());
+        CHECK(best[i]->tokens_per_device() < best[i - 1]->tokens_per_device());
     const std::string text = render(describe_frontier(runs), Format::text);
     CHECK(text.find("Frontier") != std::string::npos);
     CHECK(text.find("Throughput against the speed that a user sees") != std::string::npos);

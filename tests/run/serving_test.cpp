@@ -107,7 +107,7 @@ TEST_CASE("ways to share a model", "[serving]") {
     }
     // Engines beside each other serve as many as the sum of them.
     CHECK(copies.capacity_per_s == Approx(2 * two.capacity_per_s).epsilon(0.05));
-    // Weights spread over twice the chips leave more room for caches, and a token comes sooner.
+    // Weights spread over twice the devices leave more room for caches, and a token comes sooner.
     CHECK(four.cache_room_bytes > 2 * two.cache_room_bytes);
     CHECK(stages.cache_room_bytes > 2 * two.cache_room_bytes);
     CHECK(four.summary.time_per_token_s.p50 < two.summary.time_per_token_s.p50);
@@ -120,7 +120,7 @@ TEST_CASE("ways to share a model", "[serving]") {
         CHECK_THROWS_AS(parse_parallelism(wrong), UsageError);
 }
 
-TEST_CASE("experts on chips of their own", "[serving]") {
+TEST_CASE("experts on devices of their own", "[serving]") {
     const auto shared = [](const Parallelism& way, const std::string& model = "qwen3-30b-a3b") {
         ServingRequest request = load_of(20);
         request.parallelism = way;
@@ -132,7 +132,7 @@ TEST_CASE("experts on chips of their own", "[serving]") {
     for (const ServingResult* r : {&matrices, &experts, &both, &summed}) {
         INFO(to_string(r->parallelism) << ": " << r->reason);
         REQUIRE(r->ok);
-        CHECK(r->parallelism.engine_chips() == 8);
+        CHECK(r->parallelism.engine_devices() == 8);
         CHECK(r->outcome.output_tokens == 200 * 100);
     }
     // Attention lies whole on every chip, and leaves less room for caches.
@@ -145,10 +145,10 @@ TEST_CASE("experts on chips of their own", "[serving]") {
     CHECK(to_string(parse_parallelism("tp=2,ep=8")) == "tp=2,ep=8");
 }
 
-TEST_CASE("more chips than a node joins wait for its network", "[serving]") {
-    const auto tokens = [](std::int64_t chips) {
+TEST_CASE("more devices than a node joins wait for its network", "[serving]") {
+    const auto tokens = [](std::int64_t devices) {
         ServingRequest request = load_of(1, 50);
-        request.parallelism = Parallelism{.tensor = chips};
+        request.parallelism = Parallelism{.tensor = devices};
         request.find_capacity = false;
         const ServingResult r = serve(request, "H100", "llama-3-70b");
         INFO(r.reason);

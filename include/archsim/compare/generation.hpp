@@ -34,7 +34,7 @@ struct OffloadChoice {
     double first_token_low_s = 0, first_token_high_s = 0;
 };
 
-/// Phases of one batch. Times and energies are of all chips together; intervals are nominal 90 %.
+/// Phases of one batch. Times and energies are of all devices together; intervals are nominal 90 %.
 struct GenerationEstimate {
     double prompt_tokens = 0, generate_tokens = 0; ///< per sequence
     double batch = 1;
@@ -45,8 +45,8 @@ struct GenerationEstimate {
         0; ///< mean over the steps of tokens 2 to N, contexts prompt to prompt + N - 2
     double tokens_per_s_stream = 0;   ///< 1 / time per output token
     double tokens_per_s_total = 0;    ///< batch / time per output token
-    double kv_cache_bytes = 0;        ///< all sequences, at the last token, over all chips
-    double weight_bytes = 0;          ///< over all chips; a tensor that every chip holds counts on each
+    double kv_cache_bytes = 0;        ///< all sequences, at the last token, over all devices
+    double weight_bytes = 0;          ///< over all devices; a tensor that every chip holds counts on each
     double memory_bytes = 0;          ///< largest need of one chip
     double memory_capacity_bytes = 0; ///< of one chip; 0 = unknown
     double energy_first_token_j = 0;  ///< prompts of the whole batch

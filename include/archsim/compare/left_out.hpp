@@ -61,7 +61,7 @@ struct MeasuredOn {
 };
 ARCHSIM_API MeasuredOn measured_on(const Validation& validation);
 
-/// Least widths of projections: those of a CPU that nobody measured, for families whose chips run the same
+/// Least widths of projections: those of a CPU that nobody measured, for families whose devices run the same
 /// libraries; what leaving whole families out costs for families where every chip brings its own compiler,
 /// never narrower than the former.
 ARCHSIM_API std::vector<ResidualClassFacts>

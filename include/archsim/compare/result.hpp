@@ -50,7 +50,7 @@ struct Result {
     /// True when there is an estimate.
     bool ok() const { return estimate.status == Status::ok; }
     /// Chips that work on it together.
-    double chips() const { return machine ? machine->chips : 1; }
+    double devices() const { return machine ? machine->devices : 1; }
 };
 
 } // namespace archsim

@@ -25,7 +25,7 @@ struct MeasuredRow {
     std::string sequence;     ///< tokens, "variable", or empty
     std::optional<int> batch; ///< empty: not published, the best or largest
     std::string precision, hardware, power_mode;
-    double devices = 1; ///< chips or sockets that the value belongs to
+    double devices = 1; ///< devices or sockets that the value belongs to
     std::string runtime;
     std::string scope; ///< kernel, end_to_end or offline (saturated throughput)
     MeasuredMetric metric = MeasuredMetric::latency_ms;

@@ -1,5 +1,5 @@
 #pragma once
-// The algebra of estimates: parts one after another, a part again, a part on several chips. Models of several
+// The algebra of estimates: parts one after another, a part again, a part on several devices. Models of several
 // parts, steps of generated text and groups of devices are made with these; nothing above adds joules by
 // hand.
 
@@ -48,15 +48,15 @@ ARCHSIM_API Estimate repeated(Estimate e, double times);
 /// Energy per inference from the energy of the batch: what every one of these functions keeps true.
 ARCHSIM_API void share_among_inferences(Estimate& e);
 
-/// An estimate of one of `chips` equal chips that share a network -> of all of them: energy, events and power
+/// An estimate of one of `devices` equal devices that share a network -> of all of them: energy, events and power
 /// times their number. Time, throughput, utilisation and memory are those of each.
-ARCHSIM_API Estimate on_chips(Estimate one, double chips);
+ARCHSIM_API Estimate on_devices(Estimate one, double devices);
 
 /// An estimate of one of `copies` equal groups side by side, each with its own part of the batch -> of all of
 /// them: batch, throughput, energy, events and power times their number; per inference, and time, as before.
 ARCHSIM_API Estimate in_copies(Estimate one, double copies);
 
-/// An estimate of chips that answer `batches` such batches at once: batch and throughput times their number,
+/// An estimate of devices that answer `batches` such batches at once: batch and throughput times their number,
 /// energy and power as before.
 ARCHSIM_API Estimate with_batches(Estimate one, double batches);
 
@@ -71,7 +71,7 @@ ARCHSIM_API Estimate one_at_a_time(Estimate e);
 /// energy and events of alone's batch, are the busy machine's; time and memory stay.
 ARCHSIM_API Estimate kept_busy(Estimate alone, const Estimate& busy);
 
-/// With a fixed time in which the machine, all chips together, draws `idle_power_w`. Intervals move along in
+/// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along in
 /// proportion.
 ARCHSIM_API Estimate lengthened(Estimate e, double seconds, double idle_power_w);
 

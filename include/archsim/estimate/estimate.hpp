@@ -83,7 +83,7 @@ struct MemoryEstimate {
     double capacity_bytes = 0;  ///< of one chip's memory; 0 = unknown
 };
 
-/// What one model costs on one machine, all of its chips together.
+/// What one model costs on one machine, all of its devices together.
 struct Estimate {
     Status status = Status::ok;
     std::string reason;         ///< one sentence when not ok

@@ -65,7 +65,7 @@ struct ARCHSIM_API Machine {
     std::array<double, kPrecisionCount>
         matrix_ops_per_cycle{}; ///< whole device (active units); 0 = not native
     std::array<double, kPrecisionCount> vector_ops_per_cycle{};
-    double chips = 1; ///< devices of this kind that share every network
+    double devices = 1; ///< devices of this kind that share every network
 
     /// Amount per second; 0 where the device has no such resource.
     double rate(Resource r) const { return rates[static_cast<std::size_t>(r)].value; }
@@ -92,7 +92,7 @@ struct ARCHSIM_API Machine {
 struct MachineOptions {
     Scenario scenario = Scenario::latency;
     Scope scope = Scope::kernel;
-    double chips = 1;
+    double devices = 1;
     std::shared_ptr<const EnergyTable> energy;
     std::shared_ptr<const UncertaintyTable> uncertainty;
     std::shared_ptr<const Mapper> mapper; ///< instead of the family's

@@ -66,7 +66,7 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const ModelFacts> facts() const;
     /// The fused subgraphs under a policy; made once.
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
-    /// Where chips share the model the counts are those of the busiest one; the model is then bound at the
+    /// Where devices share the model the counts are those of the busiest one; the model is then bound at the
     /// tokens of one group (Sharing::groups).
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
                                             const std::vector<std::string>& unsupported,

@@ -17,8 +17,8 @@ struct ServingRequest {
     RequestPlan load;
     ServingPlan
         plan; ///< `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism
-    std::optional<Parallelism> parallelism; ///< empty: the fewest chips (a power of two) that hold the model
-    std::int64_t prompt_chips = 0;          ///< chips for prompts alone, in engines of the same kind; 0: none
+    std::optional<Parallelism> parallelism; ///< empty: the fewest devices (a power of two) that hold the model
+    std::int64_t prompt_devices = 0;          ///< devices for prompts alone, in engines of the same kind; 0: none
     Bindings sizes = {};                    ///< of symbolic dimensions, besides batch and lengths
     bool find_capacity = true;
 };
@@ -51,7 +51,7 @@ search_serving(const Session& session, const Model& model, std::span<const std::
                const ServiceLevel& level);
 
 /// Runs with 1, 2, 4, ... requests in flight on every device and every way to share the model (empty: 1, 2, 4
-/// and 8 chips that share every matrix), until twice as many bring less than one in fifty more tokens per
+/// and 8 devices that share every matrix), until twice as many bring less than one in fifty more tokens per
 /// second; what cannot hold the model is one result that says so.
 ARCHSIM_API std::vector<ServingResult>
 sweep_serving(const Session& session, const Model& model, std::span<const std::string> hardware,

@@ -10,23 +10,23 @@
 
 namespace archsim {
 
-/// How the chips of a deployment share the model.
+/// How the devices of a deployment share the model.
 struct Parallelism {
-    std::int64_t tensor = 1;   ///< chips that share every matrix (Megatron-LM, arXiv:1909.08053)
+    std::int64_t tensor = 1;   ///< devices that share every matrix (Megatron-LM, arXiv:1909.08053)
     std::int64_t pipeline = 1; ///< stages of consecutive layers
     std::int64_t data = 1;     ///< engines beside each other, each with the whole model
     /// Chips of a stage that hold the experts of a mixture, whole ones each; a multiple of `tensor`. Beyond
-    /// it, groups of `tensor` chips have requests of their own and exchange tokens (data-parallel attention,
+    /// it, groups of `tensor` devices have requests of their own and exchange tokens (data-parallel attention,
     /// DeepSeek-V3, arXiv:2412.19437, section 3.4). 1: experts are shared like every other matrix.
     std::int64_t experts = 1;
     /// Chips of one stage.
-    std::int64_t stage_chips() const { return experts > tensor ? experts : tensor; }
+    std::int64_t stage_devices() const { return experts > tensor ? experts : tensor; }
     /// Chips of one engine.
-    std::int64_t engine_chips() const { return stage_chips() * pipeline; }
+    std::int64_t engine_devices() const { return stage_devices() * pipeline; }
     /// Groups of a stage with requests of their own.
-    std::int64_t groups() const { return stage_chips() / tensor; }
+    std::int64_t groups() const { return stage_devices() / tensor; }
     /// Chips of all engines.
-    std::int64_t chips() const { return engine_chips() * data; }
+    std::int64_t devices() const { return engine_devices() * data; }
     /// Equal when every count is.
     bool operator==(const Parallelism&) const = default;
 };
@@ -54,14 +54,14 @@ struct ServingResult {
     std::int64_t in_flight = 0; ///< requests held in flight; 0: a rate
     double capacity_per_s = 0;  ///< requests per second that it stands in the long run
     bool overloaded = false;
-    double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its chips
+    double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its devices
     /// 90 % interval of the time per token over its estimate, from left-out rows of servers.
     double step_low = 1, step_high = 1;
     /// The same of the time to the first token.
     double prompt_low = 1, prompt_high = 1;
     std::string step_bound;   ///< what most of that step goes to: compute, memory or overhead
     double longest_batch = 0; ///< sequences of the mean length that the cache holds
-    double usd_per_hour = 0;  ///< of all chips; 0: not stated
+    double usd_per_hour = 0;  ///< of all devices; 0: not stated
     ServingOutcome outcome;
     ServingSummary summary;
     std::vector<std::string> notes;
@@ -72,8 +72,8 @@ struct ServingResult {
     /// The same of the prompt's tokens.
     ARCHSIM_API std::optional<double> usd_per_million_prompt() const;
     /// Output tokens per second of one chip.
-    double tokens_per_chip() const {
-        return summary.output_tokens_per_s / static_cast<double>(parallelism.chips());
+    double tokens_per_device() const {
+        return summary.output_tokens_per_s / static_cast<double>(parallelism.devices());
     }
     /// Output tokens per second that the median user sees after the first token; 0 with one token.
     double tokens_per_user() const {

@@ -38,7 +38,7 @@ class ARCHSIM_API StepPrices {
     virtual double cache_bytes(double positions) const = 0;
 };
 
-/// One engine: the chips that run a step together.
+/// One engine: the devices that run a step together.
 struct EngineLimits {
     double cache_bytes = 0;          ///< room for caches
     std::int64_t sequences = 256;    ///< that run at once

@@ -158,9 +158,9 @@ std::string to_model_explorer(const Result& result) {
 
 std::string to_trace(const Result& result) {
     Trace trace;
-    const int chips = std::max(1, static_cast<int>(result.chips()));
-    for (int chip = 1; chip <= chips; ++chip) {
-        trace.name_process(chip, chips == 1 ? hardware_label(result)
+    const int devices = std::max(1, static_cast<int>(result.devices()));
+    for (int chip = 1; chip <= devices; ++chip) {
+        trace.name_process(chip, devices == 1 ? hardware_label(result)
                                             : fmt::format("{}, chip {}", hardware_label(result), chip));
         double at = 0;
         for (const ResultLeaf& leaf : leaves_of(result)) {

@@ -36,7 +36,7 @@ Json served_run(const ServingResult& r) {
             {"prompt_interval", {r.prompt_low, r.prompt_high}},
             {"requests_per_s", s.requests_per_s},
             {"output_tokens_per_s", s.output_tokens_per_s},
-            {"output_tokens_per_s_per_chip", r.tokens_per_chip()},
+            {"output_tokens_per_s_per_device", r.tokens_per_device()},
             {"output_tokens_per_s_per_user", r.tokens_per_user()},
             {"prompt_tokens_per_s", s.prompt_tokens_per_s},
             {"utilization", s.utilization},

@@ -131,7 +131,7 @@ Table frontier_table(std::span<const ServingResult> results, const std::vector<b
     table.columns = {{"Hardware", "", "hardware"},
                      {"Parallel", "", "parallel"},
                      {"In flight", "", "in_flight", Align::right},
-                     {"Tokens/s", "per chip", "output_tokens_per_s_per_chip", Align::right},
+                     {"Tokens/s", "per device", "output_tokens_per_s_per_device", Align::right},
                      {"Tokens/s", "per user", "output_tokens_per_s_per_user", Align::right},
                      {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
                      {"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
@@ -148,7 +148,7 @@ Table frontier_table(std::span<const ServingResult> results, const std::vector<b
         table.rows.push_back({{r->hardware},
                               {to_string(r->parallelism)},
                               serving_cell(static_cast<double>(r->in_flight)),
-                              serving_cell(r->tokens_per_chip()),
+                              serving_cell(r->tokens_per_device()),
                               serving_cell(r->tokens_per_user()),
                               serving_cell(r->summary.time_to_first_s.p99, kServingMilli),
                               serving_cell(r->summary.time_per_token_s.p99, kServingMilli),
@@ -164,7 +164,7 @@ Chart sweep_chart(std::span<const ServingResult> results) {
     chart.kind = ChartKind::scatter;
     chart.title = "Throughput against the speed that a user sees";
     chart.x_title = "output tokens/s of one user";
-    chart.y_title = "output tokens/s of one chip";
+    chart.y_title = "output tokens/s of one device";
     chart.x_log = chart.y_log = true;
     for (const ServingResult& r : results) {
         if (!r.ok || r.tokens_per_user() <= 0)
@@ -174,7 +174,7 @@ Chart sweep_chart(std::span<const ServingResult> results) {
             chart.series.push_back({.name = name, .points = {}, .joined = false, .group = r.hardware});
         chart.series.back().points.push_back({.label = fmt::format("{} in flight", r.in_flight),
                                               .x = r.tokens_per_user(),
-                                              .y = r.tokens_per_chip()});
+                                              .y = r.tokens_per_device()});
     }
     return chart;
 }

@@ -95,14 +95,14 @@ Facts energy_conditions(const Result& result) {
          fmt::format("{} on average, {} in the subgraph that draws most{}", format_power(e.power_w),
                      format_power(e.peak_power_w),
                      m.power_limit_w > 0
-                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.chips()),
+                         ? fmt::format("; limit {}{}", format_power(m.power_limit_w * result.devices()),
                                        e.power_limited ? ", which lowers the clock" : "")
                          : std::string())});
     if (const double factor = table.voltage_factor(clock); table.nominal_clock.known())
         facts.items.push_back({"Clock", fmt::format("{} MHz; dynamic energy x{:.2f} of that at {} MHz",
                                                     format_number(clock / 1e6), factor,
                                                     format_number(table.nominal_clock.value / 1e6))});
-    const WallPower wall = wall_power(m, e.power_w / result.chips(), result.chips());
+    const WallPower wall = wall_power(m, e.power_w / result.devices(), result.devices());
     facts.items.push_back(
         {"At the wall", fmt::format("{}: {} device, {}{} host, {} lost in the supply",
                                     format_power(wall.total()), format_power(wall.accelerators_w),
@@ -208,7 +208,7 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
             document[field.key()] = field.of(*measure_of(result, *field.metric));
     document["peak_power_w"] = e.peak_power_w;
     document["wall_power_w"] =
-        wall_power(*result.machine, e.power_w / result.chips(), result.chips()).total();
+        wall_power(*result.machine, e.power_w / result.devices(), result.devices()).total();
     const EnergyRollup rollup = roll_up(e.energy);
     document["rollup"] = {{"compute_j", rollup.compute_j},
                           {"memory_j", rollup.memory_j},

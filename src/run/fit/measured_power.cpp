@@ -13,13 +13,13 @@ double device_power(const PoweredRow& p) {
 
 /// From watts of everything to watts as stated.
 double stated_share(const PoweredRow& p) {
-    return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.chips * p.copies);
+    return p.row.boundary == PowerBoundary::wall ? 1 : 1 / (p.devices * p.copies);
 }
 
 } // namespace
 
 double drawn_power(const PoweredRow& p) {
-    const double devices = p.chips * p.copies;
+    const double devices = p.devices * p.copies;
     return wall_power(p.machine, device_power(p) / devices, devices).at(p.row.boundary);
 }
 
@@ -31,7 +31,7 @@ PowerParts parts_of_power(const PoweredRow& p, double item_s) {
     PowerParts parts;
     parts.family = name_of(p.machine.device->family);
     parts.item_s = item_s;
-    const double drawn = drawn_power(p), devices = p.chips * p.copies;
+    const double drawn = drawn_power(p), devices = p.devices * p.copies;
     // The supply loses a share of what it passes on.
     const double nothing = wall_power(p.machine, 0, devices).at(p.row.boundary);
     const double scale = (drawn - nothing) / p.estimate.energy.total() * stated_share(p);

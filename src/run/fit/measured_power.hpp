@@ -8,12 +8,12 @@
 
 namespace archsim {
 
-/// An estimate of `chips` devices that work on one thing, and the copies of them that a row was measured on.
+/// An estimate of `devices` devices that work on one thing, and the copies of them that a row was measured on.
 struct PoweredRow {
     const MeasuredRow& row;
     const Machine& machine;
-    const Estimate& estimate; ///< of all `chips` together
-    double chips = 1, copies = 1;
+    const Estimate& estimate; ///< of all `devices` together
+    double devices = 1, copies = 1;
 };
 
 /// Watts of everything inside the row's boundary, all devices of the row.

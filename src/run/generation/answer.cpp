@@ -57,13 +57,13 @@ class AnswerBuilder {
         g_.batch = static_cast<double>(whole_batch_);
         g_.memory_capacity_bytes = runner_.machine().memory_capacity_bytes;
         if (q_.parallel) {
-            g_.devices = static_cast<double>(way_.chips());
+            g_.devices = static_cast<double>(way_.devices());
             runner_.share(static_cast<double>(way_.tensor),
                           way_.experts > 1 ? static_cast<double>(way_.experts) : 0);
         } else {
             g_.devices_needed = smallest_count();
             g_.devices = conditions.devices > 0 ? conditions.devices : std::max(1.0, g_.devices_needed);
-            runner_.use_chips(g_.devices);
+            runner_.use_devices(g_.devices);
         }
         result_.machine = runner_.shared_machine();
         if (can_share() && fits() && price())
@@ -86,11 +86,11 @@ class AnswerBuilder {
                 ? "the batch is no multiple of the groups of devices that have parts of it"
             : way_.experts > 1 && !has_experts(runner_.model().bound(batch_, 1, prompt_)->graph())
                 ? "the model has no experts that ep could spread"
-            : way_.engine_chips() > 1 && runner_.machine().rate(Resource::link_bytes) <= 0
+            : way_.engine_devices() > 1 && runner_.machine().rate(Resource::link_bytes) <= 0
                 ? "states no link to others of its kind, so several of them cannot share a model"
             : way_.pipeline > 1 && hidden() <= 0
                 ? "the model does not say the width that crosses between pipeline stages"
-            : way_.chips() > way_.tensor && result_.conditions.scenario == Scenario::throughput
+            : way_.devices() > way_.tensor && result_.conditions.scenario == Scenario::throughput
                 ? "serving with stages, copies or groups is what serve_model answers"
                 : nullptr;
         if (missing) {
@@ -113,11 +113,11 @@ class AnswerBuilder {
             return e;
         if (way_.pipeline > 1) {
             const auto stages = static_cast<double>(way_.pipeline),
-                       stage_chips = static_cast<double>(way_.stage_chips());
-            const double idle = runner_.machine().static_power_w * stage_chips * (stages - 1);
+                       stage_devices = static_cast<double>(way_.stage_devices());
+            const double idle = runner_.machine().static_power_w * stage_devices * (stages - 1);
             e = beside_waiting(std::move(e), idle);
             e = lengthened(std::move(e), stage_hops(runner_.machine(), way_, rows, hidden()),
-                           runner_.machine().static_power_w * stage_chips * stages);
+                           runner_.machine().static_power_w * stage_devices * stages);
         }
         return in_copies(with_batches(std::move(e), static_cast<double>(way_.groups())),
                          static_cast<double>(way_.data));
@@ -146,10 +146,10 @@ class AnswerBuilder {
     }
 
     double smallest_count() {
-        for (double chips = 1; chips <= kLargestGroup; chips *= 2) {
-            runner_.use_chips(chips);
+        for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
+            runner_.use_devices(devices);
             if (g_.memory_capacity_bytes <= 0 || memory_need().peak_bytes <= g_.memory_capacity_bytes)
-                return chips;
+                return devices;
             if (runner_.machine().rate(Resource::link_bytes) <= 0)
                 break;
         }

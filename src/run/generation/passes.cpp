@@ -33,7 +33,7 @@ ResultPart pass_of(const Result& answer, const StepRunner& runner, std::string n
 /// The stack's time for a first token, as a fixed cost of the pass.
 Estimate with_first_token(Estimate e, const Machine& machine, double seconds) {
     e.network.fixed.add(Resource::seconds, Lane::overhead, seconds, 1, Parameter::first_token_time);
-    return lengthened(std::move(e), seconds, machine.static_power_w * machine.chips);
+    return lengthened(std::move(e), seconds, machine.static_power_w * machine.devices);
 }
 
 void add_passes(const StepRunner& runner, std::int64_t batch, const Prompt& prompt, Result& answer) {
@@ -80,7 +80,7 @@ Result answer_in_passes(const Session& session, const Workload& workload, std::s
     on_device.hardware = answer.hardware;
     on_device.conditions = answer.conditions;
     auto runner = make_runner(session, *model, on_device);
-    runner->use_chips(answer.chips());
+    runner->use_devices(answer.devices());
     add_passes(*runner, workload.batch, prompt, answer);
     return answer;
 }

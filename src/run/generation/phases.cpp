@@ -67,7 +67,7 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
         return out;
     }
     try {
-        runner->use_chips(std::max(1.0, conditions.devices));
+        runner->use_devices(std::max(1.0, conditions.devices));
         out.machine = runner->shared_machine();
         price_phase(*runner, phase, batch, prompt, out);
         out.status = out.step.status;

@@ -23,7 +23,7 @@ struct PhaseEstimate {
     double latency_s = 0; ///< prefill: to the first token; decode, saturated: one step; generate: the batch
     double tokens_per_s = 0;                ///< prefill: prompt tokens; otherwise generated tokens
     Estimate step;                          ///< the pass that decides (decode step for `generate`)
-    double energy_per_token_j = 0;          ///< saturated: of all chips, prompts included
+    double energy_per_token_j = 0;          ///< saturated: of all devices, prompts included
     std::shared_ptr<const Machine> machine; ///< null where the model does not run on it
 };
 

@@ -15,14 +15,14 @@ void StepRunner::share(double tensor, double experts) {
     sharing_ = Sharing(tensor);
     sharing_.experts = experts;
     const Device& device = *machine_->device;
-    if (device.node_chips > 0 && device.network_bandwidth.known() && sharing_.chips() > device.node_chips) {
-        sharing_.node = device.node_chips;
+    if (device.node_devices > 0 && device.network_bandwidth.known() && sharing_.devices() > device.node_devices) {
+        sharing_.node = device.node_devices;
         sharing_.network = machine_->rate(Resource::link_bytes) / device.network_bandwidth.value;
     }
-    if (sharing_.chips() == machine_->chips)
+    if (sharing_.devices() == machine_->devices)
         return;
     auto grouped = std::make_shared<Machine>(*machine_);
-    grouped->chips = sharing_.chips();
+    grouped->devices = sharing_.devices();
     machine_ = std::move(grouped);
 }
 
@@ -81,7 +81,7 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
     const std::int64_t chunk = prompt_chunk(tokens, compiled);
     e = repeated(std::move(e), std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
     return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
-                      machine_->static_power_w * machine_->chips);
+                      machine_->static_power_w * machine_->devices);
 }
 
 std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {

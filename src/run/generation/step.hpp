@@ -13,14 +13,14 @@ class StepRunner {
     StepRunner(const GenerationModel& model, std::shared_ptr<const Machine> machine,
                PrecisionConfig precision, bool allow_unknown)
         : model_(model), machine_(std::move(machine)), precision_(precision), allow_unknown_(allow_unknown) {
-        share(machine_->chips, 0);
+        share(machine_->devices, 0);
     }
 
     const GenerationModel& model() const { return model_; }
     const Machine& machine() const { return *machine_; }
     std::shared_ptr<const Machine> shared_machine() const { return machine_; }
     /// From here on the model is spread over that many of the devices.
-    void use_chips(double chips) { share(chips, 0); }
+    void use_devices(double devices) { share(devices, 0); }
     /// From here on `tensor` devices share every matrix and `experts` hold the experts, whole ones each (0:
     /// shared like the rest); passes are those of one group (Sharing::groups), energies those of all devices.
     void share(double tensor, double experts);

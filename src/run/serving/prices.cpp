@@ -57,10 +57,10 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     runner_.ignore_capacity();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
         hidden_ = lm->hidden;
-    const auto chips = static_cast<double>(parallelism.tensor);
+    const auto devices = static_cast<double>(parallelism.tensor);
     for (std::int64_t positions = 1; positions < 2 * longest_; positions *= 2)
         cache_.emplace_back(static_cast<double>(positions),
-                            chips * runner_.work(1, 1, positions - 1)->memory.kv_cache_bytes);
+                            devices * runner_.work(1, 1, positions - 1)->memory.kv_cache_bytes);
 }
 
 double EnginePrices::cache_bytes(double positions) const {
@@ -173,7 +173,7 @@ StepCost EnginePrices::price(const StepLoad& load) {
         whole = prompt(prompt_tokens, past);
     }
     StepCost cost;
-    // Every stage's chips work through all parts of the batch; between stages the activations cross a link.
+    // Every stage's devices work through all parts of the batch; between stages the activations cross a link.
     double hops = 0;
     if (parallelism_.pipeline > 1) {
         const auto rows = static_cast<double>(share * load.verified) + prompt_tokens;

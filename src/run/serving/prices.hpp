@@ -59,7 +59,7 @@ class EnginePrices final : public StepPrices {
     double hidden_ = 0; ///< width of the residual stream; 0: the model does not say
     std::string problem_;
     std::map<std::array<std::int64_t, 4>, Point> known_; ///< table, and its arguments
-    std::vector<std::pair<double, double>> cache_;       ///< positions and bytes over all chips, ascending
+    std::vector<std::pair<double, double>> cache_;       ///< positions and bytes over all devices, ascending
 };
 
 } // namespace archsim

@@ -66,7 +66,7 @@ void Server::make(const Session& session, std::string_view device, const Conditi
         fill_plan(result_.parallelism, *made.device);
 }
 
-/// As asked for, or the fewest chips that hold the model; false with the reason.
+/// As asked for, or the fewest devices that hold the model; false with the reason.
 bool Server::choose_way(const StepRunner& runner, const Lengths& lengths) {
     const auto middle = static_cast<std::int64_t>(lengths.prompt + lengths.output / 2);
     Parallelism way = request_.parallelism.value_or(Parallelism{});
@@ -78,7 +78,7 @@ bool Server::choose_way(const StepRunner& runner, const Lengths& lengths) {
     for (;; way.tensor *= 2) {
         result_.parallelism = way;
         const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
-        if (way.engine_chips() > 1 && !linked) {
+        if (way.engine_devices() > 1 && !linked) {
             result_.reason = "states no link to others of its kind, so several of them cannot share a model";
             return false;
         }
@@ -167,7 +167,7 @@ void Server::describe_step(ServingResult& out) const {
     relative(prices_->typical_prompt(prompt), SpreadOf::first_token, out.prompt_low, out.prompt_high);
 }
 
-/// Room for caches on all chips of an engine; false with the reason when one sequence does not fit.
+/// Room for caches on all devices of an engine; false with the reason when one sequence does not fit.
 bool Server::fits(const EnginePrices& prices, const Parallelism& way, const Lengths& lengths) {
     const Machine& m = prices.machine();
     if (m.memory_capacity_bytes <= 0) {
@@ -179,7 +179,7 @@ bool Server::fits(const EnginePrices& prices, const Parallelism& way, const Leng
         request_.plan.engine.step_tokens, static_cast<std::int64_t>(lengths.prompt) + 1));
     const double room = m.param(Parameter::cache_memory_share, 1) *
                         (m.memory_capacity_bytes - fixed - m.param(Parameter::reserved_memory, 0));
-    result_.cache_room_bytes = std::max(0.0, room) * static_cast<double>(way.engine_chips());
+    result_.cache_room_bytes = std::max(0.0, room) * static_cast<double>(way.engine_devices());
     result_.cache_bytes_per_token =
         prices.cache_bytes(lengths.prompt + 1) - prices.cache_bytes(lengths.prompt);
     const double one = prices.cache_bytes(lengths.prompt + lengths.output);
@@ -200,12 +200,12 @@ void Server::fill_plan(const Parallelism& way, const Device& device) {
     plan_.engine.sequences = std::min<std::int64_t>(
         plan_.engine.sequences, static_cast<std::int64_t>(m.param(Parameter::largest_batch, 1e9)));
     plan_.engines = way.data;
-    plan_.prompt_engines = request_.prompt_chips / way.engine_chips();
+    plan_.prompt_engines = request_.prompt_devices / way.engine_devices();
     plan_.transfer_bytes_per_s = m.rate(Resource::link_bytes) * m.param(Parameter::link_efficiency, 1);
-    const auto engine_chips = static_cast<double>(way.engine_chips());
-    plan_.idle_watts = m.static_power_w * engine_chips;
+    const auto engine_devices = static_cast<double>(way.engine_devices());
+    plan_.idle_watts = m.static_power_w * engine_devices;
     if (device.cloud_price)
-        result_.usd_per_hour = device.cloud_price->amount.value * engine_chips *
+        result_.usd_per_hour = device.cloud_price->amount.value * engine_devices *
                                static_cast<double>(plan_.engines + plan_.prompt_engines);
     if (m.param(Parameter::static_context, 0) > 0)
         result_.notes.emplace_back(

@@ -79,8 +79,8 @@ std::vector<ServingResult> sweep_serving(const Session& session, const Model& mo
                                          const ServingRequest& request) {
     std::vector<Parallelism> all(ways.begin(), ways.end());
     if (all.empty())
-        for (const std::int64_t chips : {1, 2, 4, 8})
-            all.push_back({.tensor = chips});
+        for (const std::int64_t devices : {1, 2, 4, 8})
+            all.push_back({.tensor = devices});
     constexpr double kGain = 1.02;
     std::vector<ServingResult> results;
     for (const std::string& device : hardware)

@@ -71,8 +71,8 @@ PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::str
         }
         const auto runtime = machine.runtime;
         const auto work_of = [runtime, fusion = conditions.fusion ? *conditions.fusion : runtime->fusion,
-                              config = executed.config, chips = machine.chips](const BoundModel& bound) {
-            return bound.work(fusion, config, runtime->unsupported_operators, chips);
+                              config = executed.config, devices = machine.devices](const BoundModel& bound) {
+            return bound.work(fusion, config, runtime->unsupported_operators, devices);
         };
         result.partition = model->partition(conditions.fusion ? *conditions.fusion : runtime->fusion);
         result.work = work_of(*model);

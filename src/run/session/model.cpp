@@ -186,7 +186,7 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         const ShapedGraph& graph = *state_->graph;
         const Partition& fused = *partition(policy);
         NetworkWork counted;
-        if (sharing.chips() > 1) {
+        if (sharing.devices() > 1) {
             counted = make_network_work(graph, fused, precision, unsupported, shard(graph, sharing));
         } else {
             const auto common = state_->partition_entry(policy).common.get(

@@ -110,7 +110,7 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     MachineOptions machine_options;
     machine_options.scenario = conditions.scenario;
     machine_options.scope = conditions.scope;
-    machine_options.chips = std::max(1.0, conditions.devices);
+    machine_options.devices = std::max(1.0, conditions.devices);
     machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
     machine_options.uncertainty = uncertainty_;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())

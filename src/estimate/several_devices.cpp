@@ -1,4 +1,4 @@
-#include "estimate/several_chips.hpp"
+#include "estimate/several_devices.hpp"
 
 namespace archsim {
 
@@ -9,7 +9,7 @@ void add_collectives(const SubgraphWork& work, const Machine& machine, Mapping& 
             machine.param(Parameter::link_efficiency, 1), Parameter::link_efficiency);
     out.add(Resource::seconds, Lane::overhead, work.collectives * machine.param(Parameter::link_latency, 0),
             1, Parameter::link_latency);
-    // Links between chips and to the host are serial lanes off the package alike.
+    // Links between devices and to the host are serial lanes off the package alike.
     out.events[Event::host_link_byte] += work.link_bytes;
 }
 

@@ -32,6 +32,17 @@ Places places_of(const Result& result) {
     return places;
 }
 
+/// A name without the number that ONNX Runtime's transformers of layout give what they rewrite
+/// ("/a/Conv_token_14").
+std::string_view without_token_number(std::string_view name) {
+    constexpr std::string_view kToken = "_token";
+    const auto digits = name.find_last_not_of("0123456789");
+    if (digits == std::string_view::npos || digits + 1 == name.size() || name[digits] != '_')
+        return name;
+    const std::string_view before = name.substr(0, digits);
+    return before.ends_with(kToken) ? before.substr(0, before.size() - kToken.size()) : name;
+}
+
 /// The place of a name as it stands, without a runtime's ending, or without its last parts
 /// ("/a/Gemm/MatMulAddFusion").
 std::optional<std::uint32_t> find(const Places& places, std::string_view name) {
@@ -40,7 +51,9 @@ std::optional<std::uint32_t> find(const Places& places, std::string_view name) {
     while (!name.empty()) {
         if (const auto found = places.find(std::string(name)); found != places.end())
             return found->second;
-        bool shorter = false;
+        const std::string_view unnumbered = without_token_number(name);
+        bool shorter = unnumbered.size() < name.size();
+        name = unnumbered;
         for (const std::string_view ending : kEndings)
             if (!shorter && name.ends_with(ending)) {
                 name.remove_suffix(ending.size());

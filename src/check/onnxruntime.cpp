@@ -34,7 +34,7 @@ double median_of(std::vector<double> values) {
 }
 
 struct Kernel {
-    std::string kind;
+    std::string name, kind;
     std::vector<double> seconds;
 };
 
@@ -53,6 +53,7 @@ ToolOutput read_onnxruntime_profile(std::string_view text) {
     if (!events.is_array())
         return out; // a run that was killed leaves the list open
     std::vector<double> runs;
+    // Nodes without a name share that of their operator; their number in the graph tells them apart.
     std::vector<std::string> order;
     std::map<std::string, Kernel> kernels;
     for (const Json& event : events) {
@@ -65,17 +66,21 @@ ToolOutput read_onnxruntime_profile(std::string_view text) {
             runs.push_back(seconds);
         if (event.value("cat", "") != "Node" || !name.ends_with(kKernel))
             continue;
-        const std::string node = name.substr(0, name.size() - kKernel.size());
+        const Json args = event.value("args", Json::object());
+        const bool described = args.is_object();
+        const std::string node =
+            name + (described && args.contains("node_index") ? args["node_index"].dump() : "");
         Kernel& kernel = kernels[node];
         if (kernel.seconds.empty()) {
             order.push_back(node);
-            if (event.contains("args") && event["args"].is_object())
-                kernel.kind = event["args"].value("op_name", "");
+            kernel.name = name.substr(0, name.size() - kKernel.size());
+            if (described && args.contains("op_name") && args["op_name"].is_string())
+                kernel.kind = args["op_name"];
         }
         kernel.seconds.push_back(seconds);
     }
     for (const std::string& node : order)
-        out.layers.push_back({node, kernels[node].kind, median_of(kernels[node].seconds)});
+        out.layers.push_back({kernels[node].name, kernels[node].kind, median_of(kernels[node].seconds)});
     if (!runs.empty())
         out.rows.push_back(row_of("onnxruntime-cpu", MeasuredMetric::latency_ms, median_of(runs) / kMilli,
                                   fmt::format("median of {} profiled runs", runs.size())));

@@ -8,6 +8,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -179,6 +180,29 @@ TEST_CASE("layers of a real profile find their subgraphs", "[check]") {
     CHECK(text.find("Ratio") != std::string::npos);
     CHECK(render(describe(profile, 0), Format::html).find("measured") != std::string::npos);
     CHECK_THROWS_AS(match_layers(result, ToolOutput{"x", {}, {}}), InputError);
+}
+
+TEST_CASE("layers keep their subgraph under the names that a runtime gives them", "[check]") {
+    const Session session;
+    Conditions conditions;
+    conditions.stack = "onnxruntime-cpu";
+    const Result result = session.estimate({.model = session.load("resnet18")}, "EPYC-9654", conditions);
+    REQUIRE(result.ok());
+    const auto measured = [&](const std::string& name) {
+        ToolOutput output;
+        output.tool = "onnxruntime-profile";
+        output.layers = {{name, "QLinearConv", 1e-3}};
+        const LayerProfile profile = match_layers(result, output);
+        const auto found = std::find_if(profile.subgraphs.begin(), profile.subgraphs.end(),
+                                        [](const ProfiledSubgraph& s) { return s.measured_s > 0; });
+        return found == profile.subgraphs.end() ? std::string("none") : found->name;
+    };
+    for (const char* name : {"/layer1/layer1.0/conv1/Conv", "/layer1/layer1.0/conv1/Conv_nhwc",
+                             "/layer1/layer1.0/conv1/Conv_token_14", "/layer1/layer1.0/conv1/Conv_quant"})
+        CHECK(measured(name) == "/layer1/layer1.0/conv1/Conv");
+    CHECK(measured("Transpose_token_166") == "none");
+    CHECK(measured("_token_1") == "none");
+    CHECK(measured("/layer1/layer1.0/conv1/Conv_14") != "/layer1/layer1.0/conv1/Conv");
 }
 
 TEST_CASE("every stack says how to check it, or why nobody can", "[check]") {

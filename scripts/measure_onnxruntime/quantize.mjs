@@ -140,7 +140,9 @@ class Quantizer {
                     if (floats.has(input)) return this.pair(input);
                     if (!this.isFloat(input)) return input;
                     if (PRODUCTS.has(node.type) && i === 2) return this.constant(input, INT32, "qdq_bias_scale", "qdq_bias_zero");
-                    return this.constant(input, INT8, "qdq_weight_scale", "qdq_weight_zero");
+                    // Only weights of products have the weights' type: kernels of sums want equal types on both sides.
+                    if (PRODUCTS.has(node.type)) return this.constant(input, INT8, "qdq_weight_scale", "qdq_weight_zero");
+                    return this.constant(input, UINT8, "qdq_scale", "qdq_middle");
                 });
             } else {
                 node.inputs = node.inputs.map((input) => this.names.get(input) ?? input);

@@ -15,7 +15,7 @@ const TENSOR_PAYLOADS = [4, 5, 6, 7, 9, 10, 11, 13];
 const ENTRY_KEY = 1, ENTRY_VALUE = 2;
 const EXTERNAL = 1;
 // TensorProto.DataType: bytes of an element, and whether it is fp32 or fp16.
-const FLOAT = 1, INT8 = 3, FLOAT16 = 10;
+const FLOAT = 1, UINT8 = 2, INT8 = 3, FLOAT16 = 10;
 const ELEMENT_BYTES = { 1: 4, 2: 1, 3: 1, 4: 2, 5: 2, 6: 4, 7: 8, 9: 1, 10: 2, 11: 8, 12: 4, 13: 8, 16: 2 };
 
 // Payloads longer than this lie beside the model; a message of protobuf holds 2 GiB at most.
@@ -54,7 +54,7 @@ const BLOCK = 1 << 20;
 
 function makePayload(type, dims, elements, random) {
     const bytes = Buffer.alloc(elements * ELEMENT_BYTES[type]);
-    if (type === INT8) // a quantised weight
+    if (type === INT8 || type === UINT8) // a quantised constant
         for (let i = 0; i < elements; ++i) bytes[i] = 256 * random();
     if (type !== FLOAT && type !== FLOAT16) return bytes; // indices: the first entry is always there
     const [low, high] = rangeOf(dims);

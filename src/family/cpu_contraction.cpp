@@ -178,6 +178,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     double vector_work = 0, kernels = 0;
     bool winograd = false, depthwise = false;
     for (const OperatorUse& use : work.operators) {
+        vector_work += conversion_cycles(view, use) + unfold_cycles(view, use);
         if (use.op->work.contractions.empty()) {
             if (use.op->work.special_ops > 0) // simple element-wise work hides in the product's registers
                 vector_work += vector_cycles(view, use, use.output_elements / view.lanes);

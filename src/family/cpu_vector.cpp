@@ -15,6 +15,17 @@ constexpr double kSoftmaxFactor = 2;
 // Windowed reductions load and combine every input element; the rest produce one output per element.
 constexpr double kPoolingFactor = 2;
 
+/// Core cycles per result of 8-bit kernels that compute one value at a time; 0: none such.
+double cycles_one_by_one(const View& view, const OperatorUse& use) {
+    if (view.network.precision.activations != Precision::int8)
+        return 0;
+    if (use.op->type == "AveragePool")
+        return view.param(Parameter::average_pooling_cycles, 0);
+    if (use.op->work.kind == OpKind::softmax)
+        return view.param(Parameter::integer_softmax_cycles, 0);
+    return 0;
+}
+
 } // namespace
 
 double head_count(const View& view, const OperatorUse& use) {
@@ -34,6 +45,8 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
     const bool half = use.compute == Precision::fp16 && view.machine.vector_ops(Precision::fp16) > 0;
     double lanes = view.lanes * (half ? 2 : 1);
     double cycles = 0;
+    if (const double each = cycles_one_by_one(view, use); each > 0)
+        return each * use.output_elements / view.used * view.imbalance(use.output_elements);
     switch (use.op->work.kind) {
     case OpKind::pooling:
     case OpKind::reduction:
@@ -60,14 +73,14 @@ void map_vector(const View& view, const SubgraphWork& work, Mapping& out) {
         const bool per_head =
             use.op->work.kind == OpKind::softmax && view.param(Parameter::head_parallel_attention, 0) > 0;
         blocks = per_head ? head_count(view, use) : std::max(1.0, use.output_elements / view.lanes);
-        cycles += vector_cycles(view, use, blocks);
+        cycles += vector_cycles(view, use, blocks) + conversion_cycles(view, use);
     }
     out.add(Resource::vector_cycles, Lane::compute, cycles);
     out.ideal_cycles =
         view.vector_fp32 > 0 ? (work.vector_ops + work.special_ops) / (view.vector_fp32 * view.used) : 0;
     count_vector(view, work.vector_ops, work.special_ops, out.events);
-    const double wide =
-        view.wide_bytes > 0 ? view.wide_bytes / bytes_of(view.network.precision.activations) : 1;
+    const double wide = view.wide_bytes > 0 ? view.wide_bytes / bytes_of(view.network.precision.activations)
+                                            : float_bytes_factor(view, work);
     View::Traffic traffic;
     traffic.input = work.input_bytes * wide;
     traffic.output = (work.output_bytes + work.extra_bytes) * wide;

@@ -41,6 +41,8 @@ class View {
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
     MultiplyUnit unit(Precision precision, OpKind kind) const;
+    /// Whether an operator of this network computes in floats between conversions from and to 8 bits.
+    bool between_conversions(const OperatorUse& use) const;
     /// Slow-down when `blocks` equal pieces of work meet `used` cores.
     double imbalance(double blocks) const;
 
@@ -65,6 +67,14 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out);
 void map_vector(const View& view, const SubgraphWork& work, Mapping& out);
 /// Core cycles of an operator outside contractions on all cores in use; 0 for copies.
 double vector_cycles(const View& view, const OperatorUse& use, double blocks);
+/// Core cycles on all cores in use that an operator of an 8-bit network spends on scaling: sums into 8-bit
+/// results, 8-bit values into floats and back.
+double conversion_cycles(const View& view, const OperatorUse& use);
+/// Bytes of a subgraph's activations relative to 8-bit ones: 4 when one of its operators computes in floats.
+double float_bytes_factor(const View& view, const SubgraphWork& work);
+/// Core cycles for copying the taps of a convolution into columns (im2col): one copy
+/// for each row of taps, output pixel and group.
+double unfold_cycles(const View& view, const OperatorUse& use);
 /// Independent heads of an attention tensor: all leading dimensions but the last two.
 double head_count(const View& view, const OperatorUse& use);
 

@@ -198,6 +198,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
         block.members([&](std::string_view key, const JsonPlace&) { read_parameter(block, key, runtime); });
     });
     runtime.unsupported_operators = document.texts("unsupported_operators");
+    runtime.integer_operators = document.texts("integer_operators");
     runtime.fallback = read_choice(document, "fallback", kFallbackChoices);
     runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
     runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});

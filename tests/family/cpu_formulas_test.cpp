@@ -378,3 +378,60 @@ TEST_CASE("CPU: attention of 8-bit networks multiplies in the float that they st
     CHECK_FALSE(unit(OpKind::attention).matrix);
     CHECK(unit(OpKind::attention).ops_per_cycle == 32);
 }
+
+TEST_CASE("CPU: what an 8-bit network costs beside its products", "[formulas][cpu]") {
+    Machine m = four_cores();
+    const auto cycles = [&](OneOperator& one) {
+        double sum = 0;
+        for (const Demand& d : counted(one, m).all())
+            if (d.resource == Resource::vector_cycles)
+                sum += d.amount;
+        return sum;
+    };
+    const auto added = [&](OneOperator& one, Parameter parameter, double value) {
+        const double before = cycles(one);
+        set(m, parameter, value);
+        return cycles(one) - before;
+    };
+    // Sums into 8-bit results: 40 x 36 elements in vectors of 8 on four cores, 7 cycles each.
+    auto product = matmul(40, 36, 10, Precision::int8);
+    CHECK(added(*product, Parameter::conversion_cycles, 7) == Approx(7 * 1440 / 32.0));
+    // Columns: 10 x 10 pixels times three rows of taps, 40 cycles each; a pointwise convolution reads in
+    // place.
+    auto window = convolution(1, 16, 16, 10, 3, 1, Precision::int8);
+    auto point = convolution(1, 16, 16, 10, 1, 1, Precision::int8);
+    const double without = cycles(*point);
+    CHECK(added(*window, Parameter::unfold_cycles, 40) == Approx(40 * 300 / 4.0));
+    CHECK(cycles(*point) == Approx(without));
+    // fp32 networks pay neither.
+    auto wide = convolution(1, 16, 16, 10, 3, 1, Precision::fp32);
+    const double floats = cycles(*wide);
+    set(m, Parameter::unfold_cycles, 0);
+    set(m, Parameter::conversion_cycles, 0);
+    CHECK(cycles(*wide) == Approx(floats));
+    // An operator without an 8-bit kernel converts what it reads and writes, and moves four bytes an element.
+    OperatorWork work;
+    work.vector_ops = 1200;
+    auto sum = one_operator(OpKind::elementwise, Precision::int8, work, 1200, 1200, 0);
+    sum->op.type = "Add";
+    auto runtime = std::make_shared<Runtime>(*m.runtime);
+    runtime->integer_operators = {"Add"};
+    m.runtime = runtime;
+    // 150 vectors: two of the four cores take 38.
+    CHECK(added(*sum, Parameter::conversion_cycles, 7) == Approx(7 * 38));
+    CHECK(counted(*sum, m).events[Event::l2_byte] == 2400);
+    sum->op.type = "Erf";
+    set(m, Parameter::conversion_cycles, 0);
+    CHECK(added(*sum, Parameter::conversion_cycles, 7) == Approx(7 * 2400 / 32.0));
+    CHECK(counted(*sum, m).events[Event::l2_byte] == 4 * 2400);
+    // Kernels that compute one result at a time do not use the lanes.
+    auto pool = one_operator(OpKind::pooling, Precision::int8, work, 4800, 1200, 0);
+    pool->op.type = "AveragePool";
+    set(m, Parameter::average_pooling_cycles, 30);
+    CHECK(cycles(*pool) == Approx(30 * 1200 / 4.0));
+    auto softmax = one_operator(OpKind::softmax, Precision::int8, work, 1200, 1200, 0);
+    softmax->op.type = "Softmax";
+    set(m, Parameter::conversion_cycles, 0);
+    set(m, Parameter::integer_softmax_cycles, 20);
+    CHECK(cycles(*softmax) == Approx(20 * 1200 / 4.0));
+}

@@ -74,6 +74,9 @@ struct ARCHSIM_API Runtime {
     std::vector<Precision> weight_only; ///< weight formats narrower than arithmetic
     std::vector<ParameterEntry> parameters;
     std::vector<std::string> unsupported_operators;
+    /// ONNX operators with 8-bit kernels on a CPU; the others of an 8-bit network run in fp32 between
+    /// conversions. Empty: the stack does not say, nothing is converted.
+    std::vector<std::string> integer_operators;
     Fallback fallback = Fallback::none;
     Fact compile_per_operator, compile_base; ///< seconds, cold start
     CheckTemplate check;

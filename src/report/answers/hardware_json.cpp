@@ -160,6 +160,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView) {
                                          {"graph_capture", stack.graph_capture},
                                          {"precisions", std::move(formats)},
                                          {"unsupported_operators", stack.unsupported_operators},
+                                         {"integer_operators", stack.integer_operators},
                                          {"compile_base_s", value_json(stack.compile_base)},
                                          {"compile_per_operator_s", value_json(stack.compile_per_operator)},
                                          {"sources", counts_json(count_sources(sheet.facts))},

@@ -1,0 +1,62 @@
+// What a network in 8 bits costs beside its products: results are scaled, operators without an 8-bit kernel
+// run in floats between conversions, convolutions copy their taps into columns.
+
+#include "family/cpu_view.hpp"
+
+#include <algorithm>
+
+namespace archsim::cpu {
+
+namespace {
+
+constexpr double kFloatBytes = 4;
+
+bool eight_bit(const View& view) {
+    return view.network.precision.activations == Precision::int8;
+}
+
+/// Limits fold into the scaling of the result that they follow; moves keep the scale they find.
+bool keeps_scale(const OperatorUse& use) {
+    return use.op->type == "Relu" || use.op->type == "Clip" || use.op->work.kind == OpKind::data_movement ||
+           use.op->work.kind == OpKind::pooling;
+}
+
+} // namespace
+
+bool View::between_conversions(const OperatorUse& use) const {
+    const auto& integer = machine.runtime->integer_operators;
+    return eight_bit(*this) && !integer.empty() && !keeps_scale(use) &&
+           std::find(integer.begin(), integer.end(), use.op->type) == integer.end();
+}
+
+double float_bytes_factor(const View& view, const SubgraphWork& work) {
+    const bool wide = std::any_of(work.operators.begin(), work.operators.end(),
+                                  [&](const OperatorUse& use) { return view.between_conversions(use); });
+    return wide ? kFloatBytes / bytes_of(view.network.precision.activations) : 1;
+}
+
+double conversion_cycles(const View& view, const OperatorUse& use) {
+    const double cycles = view.param(Parameter::conversion_cycles, 0);
+    if (!(cycles > 0) || !eight_bit(view))
+        return 0;
+    double elements = 0;
+    if (view.between_conversions(use))
+        elements = use.input_elements + use.output_elements;
+    else if (!keeps_scale(use) || use.op->type == "Concat")
+        elements = use.output_elements;
+    return cycles * elements / (view.lanes * view.used) * view.imbalance(elements / view.lanes);
+}
+
+double unfold_cycles(const View& view, const OperatorUse& use) {
+    const double cycles = view.param(Parameter::unfold_cycles, 0);
+    if (!(cycles > 0) || !eight_bit(view) || use.op->work.kind != OpKind::convolution || !use.op->work.window)
+        return 0;
+    const Window& w = *use.op->work.window;
+    if (w.taps() <= 1 || w.in_channels <= w.groups) // pointwise reads its input as it is, depthwise walks it
+        return 0;
+    // The channels of neighbouring taps lie side by side: one copy for a row of taps.
+    const double copies = w.batch * w.out_pixels() * w.kernel[0] * w.kernel[1] * w.groups;
+    return cycles * copies / view.used * view.imbalance(copies);
+}
+
+} // namespace archsim::cpu

@@ -73,6 +73,29 @@ struct Array {
     bool fits = false;        ///< all weights stay on chip
 };
 
+/// Bytes that the scores of attention pass through memory where the stack has no attention kernel for the
+/// format and the scores of one head, in fp32, outgrow a core's share of the buffer. The product writes them;
+/// mask, exponential and quotient read and write them, maximum and sum read them; the second product reads
+/// them. Worked: 4096 queries and keys are 67 MB a head, which pass ten times.
+double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
+    constexpr double kPasses = 10, kBytes = 4;
+    if (work.kind != OpKind::attention ||
+        bits_of(work.precision) <= array.m.param(Parameter::fused_attention_bits, 64))
+        return 0;
+    for (const OperatorUse& use : work.operators)
+        for (const Contraction& product : use.op->work.contractions)
+            if (!product.weights_constant) { // the first product of two activations
+                // Masked scores are computed and passed like the others.
+                const auto& shape = use.op->work.attention;
+                const double keys = shape ? shape->kv_length : product.n;
+                const double queries = shape ? shape->query_length : product.m;
+                if (queries * keys * kBytes <= array.buffer / array.cores)
+                    return 0;
+                return product.groups * product.m * keys * kBytes * kPasses;
+            }
+    return 0;
+}
+
 class NpuMapper final : public Mapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "spatial array"; }
@@ -209,6 +232,8 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
         if (!stays)
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
                    (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));
+        if (const double scores = own_dram ? spilled_score_bytes(array, work) : 0; scores > 0)
+            charge(Resource::dram_bytes, scores);
     }
 
     static void describe(const Array& array, const SubgraphWork& work, const NetworkWork& network,

@@ -202,3 +202,29 @@ TEST_CASE("NPU: one more column of an array moves a layer by its padding alone",
     CHECK(cycles(320, 321) == Approx(56 * 56 * 2.0 * 321 / 320));
     CHECK(cycles(321, 320) == Approx(56 * 56 * 2.0 * 321 / 320));
 }
+
+TEST_CASE("NPU: scores of attention without a kernel of its own pass through memory", "[formulas][npu]") {
+    // Two groups of four heads, 100 queries and 120 keys, of which a mask leaves 60.
+    Operator op;
+    op.work.kind = OpKind::attention;
+    op.work.contractions.push_back({2, 400, 60, 32, false});
+    op.work.contractions.push_back({2, 400, 32, 60, false});
+    AttentionShape shape;
+    shape.heads = 8;
+    shape.kv_heads = 2;
+    shape.query_length = 100;
+    shape.kv_length = 120;
+    op.work.attention = shape;
+    const Network network(Precision::int8);
+    const SubgraphWork s = subgraph_of(op, {5000, 0, 5000}, network.work().precision);
+    const auto dram = [&](Rig rig) {
+        return demand(map_one(*mapper_of("npu"), s, network, rig), Resource::dram_bytes, Lane::memory);
+    };
+    Rig unfused = cores().set(Parameter::fused_attention_bits, 0);
+    // A core holds a quarter of 6000 bytes, a head has 48,000: all 96,000 scores of 4 bytes pass ten times.
+    CHECK(dram(unfused) - dram(cores()) == Approx(96000. * 4 * 10));
+    own(*unfused.device, "sram") = fact(4 * 48000);
+    CHECK(dram(unfused) == 0); // a head stays, and so do the tensors
+    // A kernel for the format keeps them wherever they fit or not.
+    CHECK(dram(cores().set(Parameter::fused_attention_bits, 8)) == dram(cores()));
+}

@@ -53,3 +53,25 @@ TEST_CASE("a fitted value and its copies are no witnesses for it", "[run][calibr
     const Expectation expected = expect(session, Family("gpu"), {{{}, "tensorrt", {}, parameter}});
     CHECK(expected.value == Approx(summarize_statements(others, parameter).value));
 }
+
+TEST_CASE("a generation under a stack is expected to be like others under that stack", "[run][calibrate]") {
+    SessionOptions options;
+    options.data = ARCHSIM_SOURCE_DIR;
+    const Session session(options);
+    const auto stack = session.hardware().runtime("pytorch-compile");
+    const Parameter parameter = Parameter::matrix_efficiency;
+    const auto entry = std::find_if(stack->parameters.begin(), stack->parameters.end(),
+                                    [&](const ParameterEntry& e) { return e.parameter == parameter; });
+    REQUIRE(entry != stack->parameters.end());
+    const auto own = std::find_if(entry->by_generation.begin(), entry->by_generation.end(),
+                                  [](const auto& said) { return said.first == "volta"; });
+    REQUIRE(own != entry->by_generation.end());
+    std::vector<double> others;
+    for (const auto& [generation, fact] : entry->by_generation)
+        if (fact.value != own->second.value && fact.value < info_of(parameter).high)
+            others.push_back(fact.value);
+    REQUIRE(others.size() > 2);
+    const Expectation expected =
+        expect(session, Family("gpu"), {{{}, "pytorch-compile", "volta", parameter}});
+    CHECK(expected.value == Approx(summarize_statements(others, parameter).value));
+}

@@ -145,10 +145,20 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
     const auto same_scope = [&](const ParameterSite& site) {
         return site.generation.empty() == own.front().generation.empty();
     };
+    const auto same_stack = [&](const ParameterSite& site) {
+        return !site.runtime.empty() && std::any_of(own.begin(), own.end(), [&](const ParameterSite& mine) {
+            return mine.runtime == site.runtime;
+        });
+    };
     // Devices are like devices, stacks like stacks, and what a stack says of all generations is like what
-    // others say of all; where there is no other of the kind, any will do, and a copy is better than nothing.
+    // others say of all; a generation under a stack is most like other generations under that stack, whose
+    // kernels and host code it shares. Where there is no other of the kind, any will do, and a copy is better
+    // than nothing.
     for (const bool copies : {false, true})
-        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 3>{
+        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 4>{
+                 [&](const ParameterSite& site) {
+                     return same_kind(site) && same_scope(site) && same_stack(site);
+                 },
                  [&](const ParameterSite& site) { return same_kind(site) && same_scope(site); }, same_kind,
                  [](const ParameterSite&) { return true; }}) {
             std::vector<double> values;

@@ -26,8 +26,9 @@ struct Array {
         const NpuFacts& facts = machine.device->facts.as<NpuFacts>();
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         // A network that is sharded over chips is sharded over their cores.
-        per_inference =
-            machine.devices > 1 ? cores : std::min(cores, machine.param(Parameter::cores_per_inference, cores));
+        per_inference = machine.devices > 1
+                            ? cores
+                            : std::min(cores, machine.param(Parameter::cores_per_inference, cores));
         share = per_inference / cores;
         groups = std::floor(cores / per_inference);
         // Images of a batch spread over the groups of cores, unless a compiled batch stays on its core;

@@ -93,8 +93,8 @@ class PlainDocument {
         bool whole = false;
         if (!text_.number(digits, whole))
             return false;
-        if (whole && (digits.front() == '-' ? parsed<std::int64_t>(digits, out)
-                                            : parsed<std::uint64_t>(digits, out)))
+        if (whole &&
+            (digits.front() == '-' ? parsed<std::int64_t>(digits, out) : parsed<std::uint64_t>(digits, out)))
             return true;
         return parsed<double>(digits, out) && std::isfinite(out.get<double>());
     }

@@ -1,7 +1,7 @@
 #pragma once
-// JSON as the database writes it, token by token: ASCII text, strings without \u escapes, keys without any. Every
-// function reads at the present place, and returns false where the text is anything else, right or wrong: then the
-// caller parses with nlohmann, which also words the error.
+// JSON as the database writes it, token by token: ASCII text, strings without \u escapes, keys without any.
+// Every function reads at the present place, and returns false where the text is anything else, right or
+// wrong: then the caller parses with nlohmann, which also words the error.
 
 #include "hardware/json_reader.hpp"
 
@@ -80,9 +80,9 @@ class PlainJson {
     const char* end_;
 };
 
-/// An object of texts and numbers, {"family": "gpu", "rows": 12}, as views into its text. Has what ObjectReader has
-/// for such members, without its words: what it finds wrong makes it unsound, and the file is read with an
-/// ObjectReader instead.
+/// An object of texts and numbers, {"family": "gpu", "rows": 12}, as views into its text. Has what
+/// ObjectReader has for such members, without its words: what it finds wrong makes it unsound, and the file
+/// is read with an ObjectReader instead.
 class FlatObject {
   public:
     explicit FlatObject(PlainJson& text);
@@ -93,8 +93,8 @@ class FlatObject {
     void refuse() { sound_ = false; }
     /// Whether nothing was wrong until now.
     bool sound_so_far() const { return sound_; }
-    /// Whether the object was plain, and every member was asked for, once, and is what it was asked for (a second
-    /// one of the same key was not).
+    /// Whether the object was plain, and every member was asked for, once, and is what it was asked for (a
+    /// second one of the same key was not).
     bool sound() const { return sound_ && asked_ == count_; }
 
   private:

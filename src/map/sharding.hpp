@@ -9,8 +9,8 @@
 
 namespace archsim {
 
-/// One chip's counts when `devices` devices share every large product (Shoeybi et al., Megatron-LM, 2019, section
-/// 3):
+/// One chip's counts when `devices` devices share every large product (Shoeybi et al., Megatron-LM, 2019,
+/// section 3):
 ///
 ///   whole input  x weights -> each chip computes a part of the columns (heads, channels); the result is
 ///   spread element-wise, attention, per-head normalisation of a spread tensor -> stays spread spread input x

@@ -1,7 +1,7 @@
 #pragma once
-// The algebra of estimates: parts one after another, a part again, a part on several devices. Models of several
-// parts, steps of generated text and groups of devices are made with these; nothing above adds joules by
-// hand.
+// The algebra of estimates: parts one after another, a part again, a part on several devices. Models of
+// several parts, steps of generated text and groups of devices are made with these; nothing above adds joules
+// by hand.
 
 #include "archsim/core/export.hpp"
 #include "archsim/estimate/estimate.hpp"
@@ -48,16 +48,16 @@ ARCHSIM_API Estimate repeated(Estimate e, double times);
 /// Energy per inference from the energy of the batch: what every one of these functions keeps true.
 ARCHSIM_API void share_among_inferences(Estimate& e);
 
-/// An estimate of one of `devices` equal devices that share a network -> of all of them: energy, events and power
-/// times their number. Time, throughput, utilisation and memory are those of each.
+/// An estimate of one of `devices` equal devices that share a network -> of all of them: energy, events and
+/// power times their number. Time, throughput, utilisation and memory are those of each.
 ARCHSIM_API Estimate on_devices(Estimate one, double devices);
 
 /// An estimate of one of `copies` equal groups side by side, each with its own part of the batch -> of all of
 /// them: batch, throughput, energy, events and power times their number; per inference, and time, as before.
 ARCHSIM_API Estimate in_copies(Estimate one, double copies);
 
-/// An estimate of devices that answer `batches` such batches at once: batch and throughput times their number,
-/// energy and power as before.
+/// An estimate of devices that answer `batches` such batches at once: batch and throughput times their
+/// number, energy and power as before.
 ARCHSIM_API Estimate with_batches(Estimate one, double batches);
 
 /// While others of the group wait and draw `watts` together.
@@ -71,8 +71,8 @@ ARCHSIM_API Estimate one_at_a_time(Estimate e);
 /// energy and events of alone's batch, are the busy machine's; time and memory stay.
 ARCHSIM_API Estimate kept_busy(Estimate alone, const Estimate& busy);
 
-/// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along in
-/// proportion.
+/// With a fixed time in which the machine, all devices together, draws `idle_power_w`. Intervals move along
+/// in proportion.
 ARCHSIM_API Estimate lengthened(Estimate e, double seconds, double idle_power_w);
 
 } // namespace archsim

@@ -128,7 +128,7 @@ struct ARCHSIM_API Device {
     std::vector<PowerMode> power_modes;
     std::string default_power_mode, peak_power_mode;
     Fact link_bandwidth, host_link_bandwidth; ///< bytes/s one way: chip to chip, host to device
-    double node_devices = 0;                    ///< devices that the links join; 0: as many as anybody asks for
+    double node_devices = 0;                  ///< devices that the links join; 0: as many as anybody asks for
     Fact network_bandwidth;                   ///< bytes/s one way of one device to those of other nodes
     std::string host_link_type, interconnect_type;
     std::optional<Price> list_price, cloud_price;

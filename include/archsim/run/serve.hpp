@@ -17,9 +17,10 @@ struct ServingRequest {
     RequestPlan load;
     ServingPlan
         plan; ///< `engine.cache_bytes`, `engines` and `idle_watts` are filled in from device and parallelism
-    std::optional<Parallelism> parallelism; ///< empty: the fewest devices (a power of two) that hold the model
-    std::int64_t prompt_devices = 0;          ///< devices for prompts alone, in engines of the same kind; 0: none
-    Bindings sizes = {};                    ///< of symbolic dimensions, besides batch and lengths
+    std::optional<Parallelism>
+        parallelism;                 ///< empty: the fewest devices (a power of two) that hold the model
+    std::int64_t prompt_devices = 0; ///< devices for prompts alone, in engines of the same kind; 0: none
+    Bindings sizes = {};             ///< of symbolic dimensions, besides batch and lengths
     bool find_capacity = true;
 };
 

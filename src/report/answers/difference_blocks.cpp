@@ -63,10 +63,10 @@ void add_part_columns(const Attribution& x, std::vector<ColumnOf<Row>>& columns)
     columns.push_back({{"Part", "", "value", Align::right}, [&x](const Row& row) {
                            return Cell{signed_value(*x.metric, row.part.value), row.part.value};
                        }});
-    columns.push_back({{"Share", "%", "share", Align::right}, [whole = x.difference](const Row& row) {
-                           return Cell{share_text(row.part.value, whole),
-                                       whole != 0 ? row.part.value / whole : 0};
-                       }});
+    columns.push_back(
+        {{"Share", "%", "share", Align::right}, [whole = x.difference](const Row& row) {
+             return Cell{share_text(row.part.value, whole), whole != 0 ? row.part.value / whole : 0};
+         }});
 }
 
 /// The largest rows, and what the others come to.
@@ -88,7 +88,7 @@ Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& colu
 }
 
 /// "before -> after" of one of the part's pairs.
-ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> DifferencePart::* values,
+ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> DifferencePart::*values,
                                      std::string (*format)(double)) {
     return {std::move(column), [values, format](const ClassDifference& c) {
                 const std::array<double, 2>& v = c.part.*values;
@@ -100,8 +100,8 @@ ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> Differ
 std::string largest_causes(const ClassDifference& c, const Metric& metric) {
     std::vector<std::string> causes;
     for (std::size_t k = 0; k < std::min<std::size_t>(2, c.causes.size()); ++k)
-        causes.push_back(fmt::format("{} {}", info_of(c.causes[k].first).title,
-                                     signed_value(metric, c.causes[k].second)));
+        causes.push_back(
+            fmt::format("{} {}", info_of(c.causes[k].first).title, signed_value(metric, c.causes[k].second)));
     return causes.empty() ? "-" : fmt::format("{}", fmt::join(causes, "; "));
 }
 
@@ -187,13 +187,20 @@ Table cause_table(const Difference& d, const SideLabels& labels) {
         {{"Cause", "", "factor"},
          [](const Contribution& p) { return Cell{std::string(info_of(p.factor).title)}; }},
         {{"Part", "", "value", Align::right},
-         [&](const Contribution& p) { return Cell{signed_value(*x.metric, p.value), p.value}; }},
+         [&](const Contribution& p) {
+             return Cell{signed_value(*x.metric, p.value), p.value};
+         }},
         {{"Share", "%", "share", Align::right},
-         [&](const Contribution& p) { return Cell{share_text(p.value, x.difference), p.share}; }},
+         [&](const Contribution& p) {
+             return Cell{share_text(p.value, x.difference), p.share};
+         }},
         {{labels.side[0], "", "before_input", Align::right},
-         [](const Contribution& p) { return Cell{input_text(p.factor, p.b.value), p.b.value}; }},
-        {{labels.side[1], "", "after_input", Align::right},
-         [](const Contribution& p) { return Cell{input_text(p.factor, p.a.value), p.a.value}; }}};
+         [](const Contribution& p) {
+             return Cell{input_text(p.factor, p.b.value), p.b.value};
+         }},
+        {{labels.side[1], "", "after_input", Align::right}, [](const Contribution& p) {
+             return Cell{input_text(p.factor, p.a.value), p.a.value};
+         }}};
     Table table = table_of("Causes", columns, x.contributions);
     table.rows.push_back({{"sum", {}, Tone::strong},
                           {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
@@ -215,23 +222,22 @@ Table block_table(const Difference& d, int top) {
         {{"Number", "", "blocks", Align::right},
          [](const BlockDifference& b) { return whole_cell(b.blocks); }}};
     add_part_columns(x, columns);
-    columns.insert(
-        columns.end(),
-        {{{"Mainly", "", "main_factor"},
-          [](const BlockDifference& b) {
-              return Cell{b.part.main_value != 0 ? std::string(info_of(b.part.main).title) : "-"};
-          }},
-         {{"Class", "", "main_class", Align::left, 1},
-          [](const BlockDifference& b) { return Cell{b.main_kind}; }},
-         {{"Its part", "", "main_class_value", Align::right, 1},
-          [&](const BlockDifference& b) {
-              return Cell{signed_value(*x.metric, b.main_part.value), b.main_part.value};
-          }},
-         {{"Of peak", "%", "peak_share", Align::right, 2}, [](const BlockDifference& b) {
-              const auto& [before, after] = b.main_part.peak_share;
-              const double peak = after > 0 ? after : before;
-              return peak > 0 ? percent_cell(peak) : Cell{"-"};
-          }}});
+    columns.insert(columns.end(),
+                   {{{"Mainly", "", "main_factor"},
+                     [](const BlockDifference& b) {
+                         return Cell{b.part.main_value != 0 ? std::string(info_of(b.part.main).title) : "-"};
+                     }},
+                    {{"Class", "", "main_class", Align::left, 1},
+                     [](const BlockDifference& b) { return Cell{b.main_kind}; }},
+                    {{"Its part", "", "main_class_value", Align::right, 1},
+                     [&](const BlockDifference& b) {
+                         return Cell{signed_value(*x.metric, b.main_part.value), b.main_part.value};
+                     }},
+                    {{"Of peak", "%", "peak_share", Align::right, 2}, [](const BlockDifference& b) {
+                         const auto& [before, after] = b.main_part.peak_share;
+                         const double peak = after > 0 ? after : before;
+                         return peak > 0 ? percent_cell(peak) : Cell{"-"};
+                     }}});
     return table_of_largest("Blocks of the network", columns, d.blocks, top, x);
 }
 
@@ -241,19 +247,18 @@ Table class_table(const Difference& d, int top) {
     std::vector<ColumnOf<ClassDifference>> columns = {
         {{"Class", "", "class"}, [](const ClassDifference& c) { return Cell{c.kind}; }}};
     add_part_columns(x, columns);
-    columns.insert(
-        columns.end(),
-        {{{"Largest causes", "", "causes"},
-          [&](const ClassDifference& c) { return Cell{largest_causes(c, *x.metric)}; }},
-         both_sides({"Kernels", "", "kernels_change", Align::right, 1}, &Part::kernels,
-                    [](double v) { return fmt::format("{:.10g}", v); }),
-         both_sides({"Time", "", "latency_change_s", Align::right, 1}, &Part::latency_s,
-                    [](double v) { return format_time(v); }),
-         both_sides({"Operations", "", "operations_change", Align::right, 2}, &Part::operations,
-                    format_count),
-         both_sides({"Memory", "", "bytes_change", Align::right, 2}, &Part::bytes, format_bytes),
-         both_sides({"Of peak", "", "peak_share_change", Align::right, 2}, &Part::peak_share,
-                    format_percent)});
+    columns.insert(columns.end(),
+                   {{{"Largest causes", "", "causes"},
+                     [&](const ClassDifference& c) { return Cell{largest_causes(c, *x.metric)}; }},
+                    both_sides({"Kernels", "", "kernels_change", Align::right, 1}, &Part::kernels,
+                               [](double v) { return fmt::format("{:.10g}", v); }),
+                    both_sides({"Time", "", "latency_change_s", Align::right, 1}, &Part::latency_s,
+                               [](double v) { return format_time(v); }),
+                    both_sides({"Operations", "", "operations_change", Align::right, 2}, &Part::operations,
+                               format_count),
+                    both_sides({"Memory", "", "bytes_change", Align::right, 2}, &Part::bytes, format_bytes),
+                    both_sides({"Of peak", "", "peak_share_change", Align::right, 2}, &Part::peak_share,
+                               format_percent)});
     return table_of_largest("Classes of operators", columns, d.classes, top, x);
 }
 

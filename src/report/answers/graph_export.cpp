@@ -161,7 +161,7 @@ std::string to_trace(const Result& result) {
     const int devices = std::max(1, static_cast<int>(result.devices()));
     for (int chip = 1; chip <= devices; ++chip) {
         trace.name_process(chip, devices == 1 ? hardware_label(result)
-                                            : fmt::format("{}, chip {}", hardware_label(result), chip));
+                                              : fmt::format("{}, chip {}", hardware_label(result), chip));
         double at = 0;
         for (const ResultLeaf& leaf : leaves_of(result)) {
             if (leaf.repeat != 1) // all of them as one slice, the first in detail

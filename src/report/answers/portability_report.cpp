@@ -78,19 +78,18 @@ Table leaving_table(const std::vector<const Portability*>& devices, bool named) 
             rows.push_back({p, &operators});
     std::vector<ColumnOf<LeavingRow>> columns;
     if (named)
-        columns.push_back({{"", "", "hardware"}, [](const LeavingRow& row) {
-                               return Cell{row.device->result.hardware};
-                           }});
+        columns.push_back(
+            {{"", "", "hardware"}, [](const LeavingRow& row) { return Cell{row.device->result.hardware}; }});
     const auto add = [&](Column column, auto cell) {
-        columns.push_back({std::move(column), [cell](const LeavingRow& row) { return cell(*row.operators); }});
+        columns.push_back(
+            {std::move(column), [cell](const LeavingRow& row) { return cell(*row.operators); }});
     };
     using Type = LeavingOperators;
     add({"Operator", "", "type"}, [](const Type& t) { return Cell{t.type}; });
     add({"Number", "", "count", Align::right}, [](const Type& t) { return whole_cell(t.names.size()); });
     add({"Host", "", "host_s", Align::right}, [](const Type& t) { return time_cell(t.host_s); });
     add({"Hand-over", "", "switch_s", Align::right}, [](const Type& t) { return time_cell(t.switch_s); });
-    add({"Transfers", "", "transfer_s", Align::right},
-        [](const Type& t) { return time_cell(t.transfer_s); });
+    add({"Transfers", "", "transfer_s", Align::right}, [](const Type& t) { return time_cell(t.transfer_s); });
     add({"Together", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
     add({"Where", "", "names", Align::left, 1}, [](const Type& t) { return Cell{few_names(t.names)}; });
     return table_of(named ? "" : "What leaves the accelerator", columns, rows);
@@ -143,10 +142,10 @@ std::string device_line(const Portability& p) {
     if (p.leaving == 0)
         return fmt::format("{}: all {} operators stay, {}.", name, p.operators,
                            format_time(p.result.estimate.latency_s));
-    std::string text = fmt::format("{}: {} of {} operators leave, for {} ({} of {})", name, p.leaving,
-                                   p.operators, format_time(p.fallback_s),
-                                   format_percent(p.fallback_s / p.result.estimate.latency_s),
-                                   format_time(p.result.estimate.latency_s));
+    std::string text =
+        fmt::format("{}: {} of {} operators leave, for {} ({} of {})", name, p.leaving, p.operators,
+                    format_time(p.fallback_s), format_percent(p.fallback_s / p.result.estimate.latency_s),
+                    format_time(p.result.estimate.latency_s));
     if (!p.rewrites.empty())
         text += fmt::format("; rewritten {}", format_time(best_latency(p)));
     return text + ".";

@@ -131,7 +131,8 @@ Facts device_facts(const Result& result) {
         facts.items.push_back({"Memory", fmt::format("{} {} ({}/s)", format_bytes(d.dram->capacity.value),
                                                      d.dram->type, format_bytes(d.dram->bandwidth.value))});
     // The estimate is of all devices that share the network; what follows is of each.
-    const std::string each = result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
+    const std::string each =
+        result.devices() > 1 ? fmt::format("{:.0f} x ", result.devices()) : std::string();
     if (result.devices() > 1)
         facts.items.push_back({"Devices", fmt::format("{:.0f}, which share every layer", result.devices())});
     if (result.machine && result.machine->power_limit_w > 0)

@@ -26,42 +26,39 @@ constexpr const char* kSchema = "archsim.baseline/1";
 template <class Struct>
 struct Number {
     const char* key;
-    double Struct::* member;
+    double Struct::*member;
 };
-constexpr std::array kTime = {
-    Number{"compute_s", &RegionTime::compute_s},
-    Number{"operations", &RegionTime::operations},
-    Number{"device_operations", &RegionTime::device_operations},
-    Number{"starts", &RegionTime::starts},
-    Number{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
-    Number{"on_chip_s", &RegionTime::on_chip_s},
-    Number{"bytes", &RegionTime::bytes},
-    Number{"memory_s", &RegionTime::memory_s},
-    Number{"weight_bytes", &RegionTime::weight_bytes},
-    Number{"weight_s", &RegionTime::weight_s},
-    Number{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
-    Number{"fixed_s", &RegionTime::fixed_s},
-    Number{"host_s", &RegionTime::host_s},
-    Number{"body_s", &RegionTime::body_s}};
-constexpr std::array kGraph = {
-    Number{"repeat", &GraphRecord::repeat},
-    Number{"batch", &GraphRecord::batch},
-    Number{"peak", &GraphRecord::peak},
-    Number{"bandwidth", &GraphRecord::bandwidth},
-    Number{"exponent", &GraphRecord::exponent},
-    Number{"clock_ratio", &GraphRecord::clock_ratio},
-    Number{"latency_s", &GraphRecord::latency_s},
-    Number{"interval_s", &GraphRecord::interval_s},
-    Number{"static_power_w", &GraphRecord::static_power_w}};
-constexpr std::array kRecord = {
-    Number{"batch_size", &EstimateRecord::batch},
-    Number{"weight_bytes", &EstimateRecord::weight_bytes},
-    Number{"activation_bytes", &EstimateRecord::activation_bytes},
-    Number{"kv_cache_bytes", &EstimateRecord::kv_cache_bytes},
-    Number{"workspace_bytes", &EstimateRecord::workspace_bytes},
-    Number{"price_per_s", &EstimateRecord::price_per_s},
-    Number{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
-    Number{"electricity", &EstimateRecord::electricity}};
+constexpr std::array kTime = {Number{"compute_s", &RegionTime::compute_s},
+                              Number{"operations", &RegionTime::operations},
+                              Number{"device_operations", &RegionTime::device_operations},
+                              Number{"starts", &RegionTime::starts},
+                              Number{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
+                              Number{"on_chip_s", &RegionTime::on_chip_s},
+                              Number{"bytes", &RegionTime::bytes},
+                              Number{"memory_s", &RegionTime::memory_s},
+                              Number{"weight_bytes", &RegionTime::weight_bytes},
+                              Number{"weight_s", &RegionTime::weight_s},
+                              Number{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
+                              Number{"fixed_s", &RegionTime::fixed_s},
+                              Number{"host_s", &RegionTime::host_s},
+                              Number{"body_s", &RegionTime::body_s}};
+constexpr std::array kGraph = {Number{"repeat", &GraphRecord::repeat},
+                               Number{"batch", &GraphRecord::batch},
+                               Number{"peak", &GraphRecord::peak},
+                               Number{"bandwidth", &GraphRecord::bandwidth},
+                               Number{"exponent", &GraphRecord::exponent},
+                               Number{"clock_ratio", &GraphRecord::clock_ratio},
+                               Number{"latency_s", &GraphRecord::latency_s},
+                               Number{"interval_s", &GraphRecord::interval_s},
+                               Number{"static_power_w", &GraphRecord::static_power_w}};
+constexpr std::array kRecord = {Number{"batch_size", &EstimateRecord::batch},
+                                Number{"weight_bytes", &EstimateRecord::weight_bytes},
+                                Number{"activation_bytes", &EstimateRecord::activation_bytes},
+                                Number{"kv_cache_bytes", &EstimateRecord::kv_cache_bytes},
+                                Number{"workspace_bytes", &EstimateRecord::workspace_bytes},
+                                Number{"price_per_s", &EstimateRecord::price_per_s},
+                                Number{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
+                                Number{"electricity", &EstimateRecord::electricity}};
 
 /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
 Json number_json(double value) {

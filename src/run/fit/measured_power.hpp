@@ -8,7 +8,8 @@
 
 namespace archsim {
 
-/// An estimate of `devices` devices that work on one thing, and the copies of them that a row was measured on.
+/// An estimate of `devices` devices that work on one thing, and the copies of them that a row was measured
+/// on.
 struct PoweredRow {
     const MeasuredRow& row;
     const Machine& machine;

@@ -15,7 +15,8 @@ void StepRunner::share(double tensor, double experts) {
     sharing_ = Sharing(tensor);
     sharing_.experts = experts;
     const Device& device = *machine_->device;
-    if (device.node_devices > 0 && device.network_bandwidth.known() && sharing_.devices() > device.node_devices) {
+    if (device.node_devices > 0 && device.network_bandwidth.known() &&
+        sharing_.devices() > device.node_devices) {
         sharing_.node = device.node_devices;
         sharing_.network = machine_->rate(Resource::link_bytes) / device.network_bandwidth.value;
     }

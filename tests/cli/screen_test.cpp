@@ -124,7 +124,7 @@ TEST_CASE("what lists and checks begins with a verdict, in every format", "[cli]
           {"validate_estimates --measurements my_board.csv", "Farthest off: "},
           {"sweep_design_space resnet18 --hardware A100 --vary clock=0.5x,1x", "Fastest: A100"},
           {"check_model resnet18 --hardware Hailo-8 H100 --precision int8", "Stays whole on "},
-          {"check_model vit_b_16 --hardware Coral-Edge-TPU --precision int8", "Coral-Edge-TPU: "},
+          {"check_model vit_b_16 --hardware Coral-Edge-TPU --precision int8", "Coral-Edge-TPU@fast: "},
           {"explain_difference resnet18 resnet34 --hardware H100", "Mainly because "},
           {"check_budget resnet18 --hardware H100 --fail-on 'latency>1s'", "Passed: 1 of 1"},
           {"compare_models --study docs/examples/quick_test.json", "combinations run."},

@@ -12,7 +12,8 @@ namespace {
 constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware A100 --precision fp16
   analyze_comprehensive mobilenet_v2 --hardware Jetson-Orin-Nano@7W --max-latency 20ms --max-power 7W
   analyze_comprehensive vit_b_16 --hardware H100 --batch-sizes 1,8,64 --output vit.html
-  analyze_comprehensive ./my_model.onnx --hardware KPU-T256 --format json)";
+  analyze_comprehensive ./my_model.onnx --hardware KPU-T256 --format json
+  analyze_comprehensive llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128)";
 
 } // namespace
 
@@ -22,6 +23,7 @@ int main(int argc, char** argv) {
     std::string positional, hardware, batches;
     int top = -1; ///< not given
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::DecisionOptions decisions;
     cli::OutputOptions output;
     cli::SaveOptions save;
@@ -34,6 +36,7 @@ int main(int argc, char** argv) {
         flags.add_option("--model", request.model, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
+        text.add_to(flags);
         flags.add_option("--batch-sizes", batches, "also at these batch sizes, e.g. 1,8,32 or 1,2,4,...,64");
         flags
             .add_option("--top", top,
@@ -54,7 +57,9 @@ int main(int argc, char** argv) {
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
         request.workload = workload.workload();
+        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions();
+        text.give(request.workload, request.conditions);
         request.limits = decisions.request(metric::latency);
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {

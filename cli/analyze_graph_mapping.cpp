@@ -14,6 +14,7 @@ constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware
   analyze_graph_mapping vit_b_16 --hardware H100 --show-roofline --show-memory --show-partition
   analyze_graph_mapping squeezenet1_0 --hardware this-machine --profile tests/check/outputs/onnxruntime_profile.json
   analyze_graph_mapping resnet18 --hardware TPU-v4 --output resnet18.html
+  analyze_graph_mapping llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128
   analyze_graph_mapping resnet18 --hardware TPU-v4 --dot resnet18.dot --mermaid resnet18.mmd
   analyze_graph_mapping resnet18 --hardware H100 --trace trace.json --annotate resnet18.annotated.onnx)";
 
@@ -31,6 +32,7 @@ int main(int argc, char** argv) {
     using namespace archsim;
     std::string positional, name, hardware, dot, mermaid, trace, explorer, annotated;
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
     cli::OutputOptions output;
     GraphMappingView view;
     cli::CheckOptions check;
@@ -42,6 +44,7 @@ int main(int argc, char** argv) {
         flags.add_option("--model", name, "the same as a flag");
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
+        text.add_to(flags);
         flags.add_option("--top", view.top, "longest groups of equal subgraphs described one by one; 0: all")
             .within(0, 1 << 20)
             .show_default();
@@ -71,8 +74,12 @@ int main(int argc, char** argv) {
         const Session session = workload.open();
         Workload asked = workload.workload();
         asked.model = session.load(name);
-        graph_of(asked.model); // a mapping shows one graph
-        const Result result = session.estimate(asked, hardware, workload.conditions());
+        workload.answers_prompts = text.asked();
+        Conditions conditions = workload.conditions();
+        text.give(asked, conditions);
+        if (!asked.prompt)
+            graph_of(asked.model); // a mapping shows one graph; of an answer one of its passes
+        const Result result = session.estimate(asked, hardware, conditions);
         if (result.partition && !dot.empty())
             write_file(dot, mapping_to_dot(result));
         if (result.partition && !mermaid.empty())

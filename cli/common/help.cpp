@@ -1,5 +1,7 @@
 #include "common/help.hpp"
 
+#include "report/render/text_width.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,33 +15,13 @@ namespace {
 constexpr std::size_t kWidth = 100, kColumn = 30;
 constexpr std::size_t kShownExamples = 3;
 
-/// Words of a text in lines of at most `width` characters.
-std::vector<std::string> lines_of(std::string_view text, std::size_t width) {
-    std::vector<std::string> lines;
-    std::string line;
-    std::size_t begin = 0;
-    while (begin < text.size()) {
-        const std::size_t end = std::min(text.find(' ', begin), text.size());
-        const std::string_view word = text.substr(begin, end - begin);
-        if (!line.empty() && line.size() + 1 + word.size() > width) {
-            lines.push_back(std::move(line));
-            line.clear();
-        }
-        line += (line.empty() ? "" : " ") + std::string(word);
-        begin = end + 1;
-    }
-    if (!line.empty())
-        lines.push_back(std::move(line));
-    return lines;
-}
-
 /// A head, then the text from a column on; a long head has a line of its own.
 std::string entry(const std::string& head, std::string_view text) {
     std::string out = "  " + head;
     bool first = out.size() + 2 <= kColumn;
     if (!first)
         out += '\n';
-    for (const std::string& line : lines_of(text, kWidth - kColumn)) {
+    for (const std::string& line : wrap(text, kWidth - kColumn)) {
         out += first ? std::string(kColumn - 2 - head.size(), ' ') : std::string(kColumn, ' ');
         out += line + '\n';
         first = false;
@@ -61,7 +43,7 @@ std::string named(const std::string& group, const std::vector<OptionFacts>& opti
         if (option.group == group)
             names += (names.empty() ? "" : ", ") + option.flags.back();
     std::string out;
-    for (const std::string& line : lines_of(names, kWidth - 4))
+    for (const std::string& line : wrap(names, kWidth - 4))
         out += "    " + line + '\n';
     return fmt::format("  {}:\n{}", group, out);
 }
@@ -81,7 +63,7 @@ std::string shown_footer(std::string_view footer, HelpSize size) {
         if (!left_out && line.starts_with("  "))
             out += std::string(line) + '\n';
         else if (!left_out)
-            for (const std::string& part : lines_of(line, kWidth))
+            for (const std::string& part : wrap(line, kWidth))
                 out += part + '\n';
         at = end + 1;
     }

@@ -1,5 +1,7 @@
 #include "archsim/compare/breakdown.hpp"
 
+#include "archsim/compare/shown_pass.hpp"
+
 #include <algorithm>
 #include <map>
 
@@ -9,7 +11,7 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
     if (!result.ok() || !result.work || result.estimate.subgraphs.empty())
         return {};
     std::map<OpKind, KindShare> kinds;
-    double energy = 0;
+    double energy = 0, seconds = 0;
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
         const SubgraphWork& work = result.work->subgraphs[s.index];
         KindShare& share = kinds[work.kind];
@@ -23,11 +25,14 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
         share.memory_bound += s.bound == Bound::memory;
         share.overhead_bound += s.bound == Bound::overhead;
         energy += s.energy.total();
+        seconds += s.latency_s;
     }
-    if (result.estimate.network_s > 0) {
+    const ShownPass pass = shown_pass(result);
+    const double network_s = pass.part_of_answer ? pass.latency_s - seconds : result.estimate.network_s;
+    if (network_s > 0) {
         KindShare& fixed = kinds[OpKind::free];
-        fixed.latency_s += result.estimate.network_s;
-        fixed.energy_j += std::max(0.0, result.estimate.energy.total() - energy);
+        fixed.latency_s += network_s;
+        fixed.energy_j += std::max(0.0, pass.energy_j - energy);
     }
     std::vector<KindShare> shares;
     for (const auto& [kind, share] : kinds)

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/text_file.hpp"
+#include "hardware/plain_json.hpp"
 
 #include <charconv>
 #include <cmath>
@@ -18,68 +19,40 @@ namespace {
 
 constexpr int kMaxDepth = 64;
 
-constexpr bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
-/// Characters that a string can hold as they are: ASCII without control characters, quote and backslash.
-constexpr bool is_plain(char c) {
-    return c >= ' ' && c < '\x7f' && c != '"' && c != '\\';
-}
-
-/// Every function reads at `at_` and returns false where the text is not plain JSON.
-class PlainParser {
+/// Builds the document of what PlainJson reads.
+class PlainDocument {
   public:
-    explicit PlainParser(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
+    PlainDocument(std::string_view text, std::span<const PassingRows> rows) : text_(text), rows_(rows) {}
 
-    bool document(json& out) {
-        skip_blanks();
+    bool read(json& out) {
+        text_.skip_blanks();
         if (!value(out, 0))
             return false;
-        skip_blanks();
-        return at_ == end_;
+        text_.skip_blanks();
+        return text_.at_end();
     }
 
   private:
-    bool take(char expected) {
-        if (at_ == end_ || *at_ != expected)
-            return false;
-        ++at_;
-        return true;
-    }
-
-    bool take_word(std::string_view word) {
-        if (static_cast<std::size_t>(end_ - at_) < word.size() || std::string_view(at_, word.size()) != word)
-            return false;
-        at_ += word.size();
-        return true;
-    }
-
-    void skip_blanks() {
-        while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r'))
-            ++at_;
-    }
-
     bool value(json& out, int depth) {
-        if (at_ == end_ || depth > kMaxDepth)
+        if (text_.at_end() || depth > kMaxDepth)
             return false;
-        switch (*at_) {
+        switch (text_.peek()) {
         case '{':
             return object(out, depth);
         case '[':
             return array(out, depth);
         case '"':
             out = json::string_t();
-            return string(out.get_ref<json::string_t&>());
+            return text_.string(out.get_ref<json::string_t&>());
         case 't':
             out = true;
-            return take_word("true");
+            return text_.take_word("true");
         case 'f':
             out = false;
-            return take_word("false");
+            return text_.take_word("false");
         case 'n':
             out = nullptr;
-            return take_word("null");
+            return text_.take_word("null");
         default:
             return number(out);
         }
@@ -88,119 +61,64 @@ class PlainParser {
     bool object(json& out, int depth) {
         out = json::object();
         auto& members = out.get_ref<json::object_t&>();
-        ++at_;
-        skip_blanks();
-        if (take('}'))
-            return true;
-        std::string key;
-        do {
-            skip_blanks();
-            key.clear();
-            if (!string(key))
-                return false;
-            skip_blanks();
-            if (!take(':'))
-                return false;
-            skip_blanks();
+        return text_.members([&](std::string_view key) {
+            for (const PassingRows& rows : rows_)
+                if (depth == 0 && rows.key == key)
+                    return pass(rows);
             // The last of equal keys wins, as with nlohmann.
-            if (!value(members[key], depth + 1))
-                return false;
-            skip_blanks();
-        } while (take(','));
-        return take('}');
+            return value(members[std::string(key)], depth + 1);
+        });
     }
 
     bool array(json& out, int depth) {
         out = json::array();
         auto& items = out.get_ref<json::array_t&>();
-        ++at_;
-        skip_blanks();
-        if (take(']'))
-            return true;
-        do {
-            skip_blanks();
+        return text_.items([&] {
             items.emplace_back(nullptr);
-            if (!value(items.back(), depth + 1))
-                return false;
-            skip_blanks();
-        } while (take(','));
-        return take(']');
+            return value(items.back(), depth + 1);
+        });
     }
 
-    bool string(std::string& out) {
-        if (!take('"'))
-            return false;
-        for (;;) {
-            const char* begin = at_;
-            while (at_ != end_ && is_plain(*at_))
-                ++at_;
-            out.append(begin, at_);
-            if (take('"'))
-                return true;
-            if (!take('\\') || !escape(out))
-                return false;
-        }
-    }
-
-    bool escape(std::string& out) {
-        constexpr std::string_view kNames = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
-        const auto known = at_ == end_ ? std::string_view::npos : kNames.find(*at_);
-        if (known == std::string_view::npos)
-            return false;
-        out += kMeanings[known];
-        ++at_;
-        return true;
-    }
-
-    bool digits() {
-        const char* begin = at_;
-        while (at_ != end_ && is_digit(*at_))
-            ++at_;
-        return at_ != begin;
+    bool pass(const PassingRows& rows) {
+        return text_.items([&] {
+            FlatObject row(text_);
+            if (row.sound_so_far())
+                rows.read(row);
+            return row.sound();
+        });
     }
 
     bool number(json& out) {
-        const char* begin = at_;
-        const bool negative = take('-');
-        if (!take('0') && !digits())
+        std::string_view digits;
+        bool whole = false;
+        if (!text_.number(digits, whole))
             return false;
-        bool whole = true;
-        if (take('.')) {
-            whole = false;
-            if (!digits())
-                return false;
-        }
-        if (take('e') || take('E')) {
-            whole = false;
-            if (!take('+'))
-                take('-');
-            if (!digits())
-                return false;
-        }
-        if (whole && (negative ? parsed<std::int64_t>(begin, out) : parsed<std::uint64_t>(begin, out)))
+        if (whole &&
+            (digits.front() == '-' ? parsed<std::int64_t>(digits, out) : parsed<std::uint64_t>(digits, out)))
             return true;
-        return parsed<double>(begin, out) && std::isfinite(out.get<double>());
+        return parsed<double>(digits, out) && std::isfinite(out.get<double>());
     }
 
     template <class Number>
-    bool parsed(const char* begin, json& out) const {
+    static bool parsed(std::string_view digits, json& out) {
         Number number{};
-        const auto [end, error] = std::from_chars(begin, at_, number);
-        if (error != std::errc{} || end != at_)
+        const char* const last = digits.data() + digits.size();
+        const auto [end, error] = std::from_chars(digits.data(), last, number);
+        if (error != std::errc{} || end != last)
             return false;
         out = number;
         return true;
     }
 
-    const char* at_;
-    const char* end_;
+    PlainJson text_;
+    std::span<const PassingRows> rows_;
 };
 
 } // namespace
 
-std::optional<json> parse_plain_json(std::string_view text) {
+std::optional<json> parse_plain_json(std::string_view text, std::span<const PassingRows> rows) {
     json document;
-    if (!PlainParser(text).document(document))
+    if (!PlainDocument(text, rows).read(document))
         return std::nullopt;
     return document;
 }

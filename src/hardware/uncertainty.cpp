@@ -1,6 +1,8 @@
 #include "archsim/hardware/uncertainty.hpp"
 
+#include "core/text_file.hpp"
 #include "hardware/json_reader.hpp"
+#include "hardware/plain_json.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -116,17 +118,26 @@ struct ResidualClass {
     }
 };
 
-template <class Value, std::size_t N>
-std::optional<Value> read_choice(ObjectReader& entry, std::string_view key,
-                                 const std::array<std::pair<std::string_view, Value>, N>& choices) {
-    const std::string text = entry.text(key);
+/// Says that a member's text is none of those known.
+void unknown(ObjectReader& entry, std::string_view key, std::string_view text, const std::string& hint) {
+    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
+                           fmt::format("\"{}\" is not known here", text), hint);
+}
+void unknown(FlatObject& entry, std::string_view, std::string_view, std::string_view) {
+    entry.refuse();
+}
+
+template <class Value, class Entry, std::size_t N>
+std::optional<Value> read_choice(Entry& entry, std::string_view key,
+                                 const std::array<std::pair<std::string_view, Value>, N>& choices,
+                                 Need need = Need::optional) {
+    const auto text = entry.text(key, need);
     if (text.empty())
         return std::nullopt;
     for (const auto& [name, value] : choices)
         if (name == text)
             return value;
-    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
-                           fmt::format("\"{}\" is not known here", text), "see docs/validation.md");
+    unknown(entry, key, text, "see docs/validation.md");
     return std::nullopt;
 }
 
@@ -142,16 +153,15 @@ constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence
                                   std::pair{std::string_view("stack"), Evidence::stack},
                                   std::pair{std::string_view("none"), Evidence::none}};
 
-ResidualClass read_class(ObjectReader& entry) {
+/// Of an entry that is an ObjectReader or a FlatObject.
+template <class Entry>
+ResidualClass read_class(Entry& entry) {
     ResidualClass c;
-    entry.member("metric", Need::required);
-    c.metric = read_choice(entry, "metric", kMetrics).value_or(SpreadOf::latency);
-    if (const std::string family = entry.text("family"); !family.empty()) {
+    c.metric = read_choice(entry, "metric", kMetrics, Need::required).value_or(SpreadOf::latency);
+    if (const auto family = entry.text("family"); !family.empty()) {
         c.family = parse_family(family);
         if (!c.family)
-            entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of("family"),
-                                   fmt::format("\"{}\" is not a family", family),
-                                   "use " + either_of(family_names()));
+            unknown(entry, "family", family, "use " + either_of(family_names()));
     }
     c.evidence = read_choice(entry, "evidence", kEvidence);
     c.generation = entry.text("generation");
@@ -187,7 +197,18 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
     ReadContext context;
     context.file = file.string();
     int minimum = 0;
-    if (const auto document = parse_json_file(context.file, context.findings)) {
+    const std::string text = read_text_file(file);
+    const auto passing = [](std::string_view key, std::vector<ResidualClass>& classes) {
+        return PassingRows{key, [&classes](FlatObject& row) { classes.push_back(read_class(row)); }};
+    };
+    const std::array rows = {passing("classes", state_->classes), passing("projection", state_->projection)};
+    auto document = parse_plain_json(text, rows);
+    if (!document || !document->is_object()) {
+        state_->classes.clear();
+        state_->projection.clear();
+        document = parse_json_text(text, context.file, context.findings);
+    }
+    if (document) {
         ObjectReader reader(context, *document, JsonPlace{});
         reader.text("$schema");
         reader.texts("description");

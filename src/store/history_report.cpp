@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 
 namespace archsim {
@@ -246,17 +247,70 @@ Json document_of(const char* question, const std::string& file) {
     return {{"schema", "archsim.history/1"}, {"version", version()}, {"question", question}, {"file", file}};
 }
 
+/// "12 runs, the last on 2026-11-22 with compare_models."
+std::vector<std::string> lines_of(const HistoryList& list) {
+    if (list.runs.empty())
+        return {"No runs yet."};
+    const auto last = std::max_element(list.runs.begin(), list.runs.end(),
+                                       [](const SavedRun& a, const SavedRun& b) { return a.id < b.id; });
+    return {fmt::format("{} run{}, the last on {} with {}.", list.runs.size(),
+                        list.runs.size() == 1 ? "" : "s", last->started, last->tool)};
+}
+
+/// "3 of 24 answers changed: 2 worse. Most: resnet50 on H100, +12.1 %."
+std::vector<std::string> lines_of(const HistoryChanges& answer) {
+    if (answer.changes.empty())
+        return {fmt::format("No {} changed in {} answers of both.", answer.metric->noun, answer.same)};
+    const auto size = [](const CellChange& c) { return std::abs(std::log(c.ratio().value_or(1))); };
+    const auto most =
+        std::max_element(answer.changes.begin(), answer.changes.end(),
+                         [&](const CellChange& a, const CellChange& b) { return size(a) < size(b); });
+    std::string line = fmt::format("{} of {} answers changed: {} worse.", answer.changes.size(),
+                                   answer.changes.size() + answer.same, answer.worse());
+    if (const auto ratio = most->ratio(); ratio && *ratio > 0)
+        line += fmt::format(" Most: {}, {}.", key_text(most->key), signed_percent(*ratio - 1));
+    return {line};
+}
+
+/// "resnet50 on H100 (tensorrt), fp16, batch 1: latency 0.52 ms first, 0.48 ms last (-7.7 %)."
+std::vector<std::string> lines_of(const HistoryTrend& answer) {
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> lines;
+    for (const Trend& trend : answer.trends) {
+        if (lines.size() == kNamed) {
+            lines.push_back(fmt::format("and {} more questions", answer.trends.size() - kNamed));
+            break;
+        }
+        const auto &first = trend.points.front().measure, &last = trend.points.back().measure;
+        std::string text = key_text(trend.key) + ": ";
+        if (first && last)
+            text += fmt::format("{} {} first, {} last", answer.metric->noun,
+                                format_value(*answer.metric, first->value),
+                                format_value(*answer.metric, last->value));
+        else
+            text += "no estimate in the first or last run";
+        if (first && last && first->value > 0)
+            text += fmt::format(" ({})", signed_percent(last->value / first->value - 1));
+        lines.push_back(text + ".");
+    }
+    return lines.empty() ? std::vector<std::string>{"No such answers."} : lines;
+}
+
 } // namespace
 
-Report describe(const HistoryList& list, PlainView, Format) {
+Report describe(const HistoryList& list, PlainView, Format format) {
     Report report{"Runs", {}};
-    report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", list.file)});
+    if (format != Format::csv) {
+        report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", list.file)});
+        report.blocks.push_back(Takeaway{lines_of(list)});
+    }
     report.blocks.push_back(table_of("Runs", run_columns(), list.runs));
     return report;
 }
 
 std::string to_json(const HistoryList& list, PlainView) {
     Json document = document_of("runs", list.file);
+    document["verdict"] = {{"lines", lines_of(list)}};
     document["runs"] = array_of(run_columns(), list.runs);
     return document_text(document);
 }
@@ -268,15 +322,14 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
                            change_columns(metric), answer.changes);
     if (format != Format::csv) {
         report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
+        report.blocks.push_back(Takeaway{lines_of(answer)});
         report.blocks.push_back(
             Facts{{{"Before", answer.before},
                    {"After", answer.after},
                    {"Changed", fmt::format("{} ({} worse)", answer.changes.size(), answer.worse())},
                    {"Others", fmt::format("{}", answer.same)}}});
-        if (answer.changes.empty()) {
-            report.blocks.push_back(Paragraph{fmt::format("No {} changed.", metric.noun), Tone::good});
+        if (answer.changes.empty())
             table.columns.clear();
-        }
     }
     if (!table.columns.empty())
         report.blocks.push_back(std::move(table));
@@ -295,6 +348,7 @@ Report describe(const HistoryChanges& answer, PlainView, Format format) {
 
 std::string to_json(const HistoryChanges& answer, PlainView) {
     Json document = document_of("changes", answer.file);
+    document["verdict"] = {{"lines", lines_of(answer)}};
     document["before"] = answer.before;
     document["after"] = answer.after;
     document["metric"] = answer.metric->key;
@@ -311,8 +365,10 @@ std::string to_json(const HistoryChanges& answer, PlainView) {
 Report describe(const HistoryTrend& answer, PlainView, Format format) {
     Report report{"Trend", {}};
     const auto rows = rows_of(answer);
-    if (format != Format::csv)
+    if (format != Format::csv) {
         report.blocks.push_back(Heading{1, fmt::format("RESULTS: {}", answer.file)});
+        report.blocks.push_back(Takeaway{lines_of(answer)});
+    }
     report.blocks.push_back(
         table_of(format == Format::csv ? "" : fmt::format("{} by run", answer.metric->title),
                  trend_columns(*answer.metric), rows));
@@ -324,6 +380,7 @@ Report describe(const HistoryTrend& answer, PlainView, Format format) {
 
 std::string to_json(const HistoryTrend& answer, PlainView) {
     Json document = document_of("trend", answer.file);
+    document["verdict"] = {{"lines", lines_of(answer)}};
     document["metric"] = answer.metric->key;
     document["rows"] = array_of(trend_columns(*answer.metric), rows_of(answer));
     return document_text(document);

@@ -2,6 +2,8 @@
 
 #include "archsim/report/graph_mapping.hpp"
 
+#include "archsim/compare/breakdown.hpp"
+#include "archsim/compare/shown_pass.hpp"
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/run/session.hpp"
 #include "run/session/graph_run.hpp"
@@ -136,4 +138,38 @@ TEST_CASE("a device that cannot run the model says why", "[report][mapping]") {
     const std::string text = render(report, Format::text);
     CHECK_THAT(text, Catch::Contains("No estimate: needs 2 GB"));
     CHECK(nlohmann::json::parse(to_json(result, GraphMappingView{})).at("subgraphs").empty());
+}
+
+TEST_CASE("of an answer the subgraphs are those of one pass, and shares are of it", "[report][mapping]") {
+    const Session& session = test::shipped_session();
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::bf16);
+    for (const std::int64_t tokens : {1, 65}) {
+        const Workload workload{.model = session.load("qwen3-0.6b"),
+                                .prompt = Prompt{.tokens = 256, .generate = tokens}};
+        const Result r = session.estimate(workload, "H100", conditions);
+        REQUIRE(r.ok());
+        const ShownPass pass = shown_pass(r);
+        CHECK(pass.part_of_answer);
+        CHECK(pass.steps == Approx(static_cast<double>(tokens - 1)));
+        CHECK(pass.latency_s <= r.estimate.latency_s * (1 + 1e-9));
+        double seconds = 0, joules = 0, shares = 0;
+        for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+            seconds += s.latency_s;
+            joules += s.energy.total();
+        }
+        CHECK(seconds <= pass.latency_s * (1 + 1e-9));
+        CHECK(seconds >= 0.8 * pass.latency_s); // the rest is what a pass costs outside of them
+        CHECK(joules <= pass.energy_j * (1 + 1e-9));
+        for (const KindShare& share : breakdown_by_kind(r))
+            shares += share.latency_s;
+        CHECK(shares == Approx(pass.latency_s));
+        const auto document = nlohmann::json::parse(to_json(r, GraphMappingView{}));
+        CHECK(document.at("pass").at("latency_s") == Approx(pass.latency_s));
+        CHECK(document.at("verdict").at("best").at(0).at("metric") ==
+              (tokens > 1 ? "token_rate" : "first_token"));
+    }
+    const Result whole = session.estimate({.model = session.load("resnet18")}, "H100");
+    CHECK_FALSE(shown_pass(whole).part_of_answer);
+    CHECK(shown_pass(whole).latency_s == whole.estimate.latency_s);
 }

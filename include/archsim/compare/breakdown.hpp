@@ -16,7 +16,8 @@ struct KindShare {
     int compute_bound = 0, memory_bound = 0, overhead_bound = 0;
 };
 
-/// Largest time first; latencies add up to that of the estimate. Empty without an estimate or its subgraphs.
+/// Largest time first; latencies add up to that of the estimate, of an answer to a prompt to that of the pass
+/// whose subgraphs it lists (shown_pass). Empty without an estimate or its subgraphs.
 ARCHSIM_API std::vector<KindShare> breakdown_by_kind(const Result& result);
 
 } // namespace archsim

@@ -1,6 +1,5 @@
 #include "archsim/report/batch_report.hpp"
 
-#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "report/blocks/batch_blocks.hpp"
@@ -9,6 +8,7 @@
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
+#include "report/blocks/shown_metrics.hpp"
 #include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
@@ -76,12 +76,6 @@ void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const M
                   });
 }
 
-/// Those asked for, or those of language models where every point answers a prompt.
-const MetricTable& shown_table(const BatchAnalysis& sweep, std::span<const Result> results) {
-    return sweep.metrics == &MetricTable::standard() && compares_generation(results) ? generation_metrics()
-                                                                                     : *sweep.metrics;
-}
-
 BatchColumns batch_columns(const BatchAnalysis& sweep) {
     BatchColumns columns = {
         {{"Hardware", "", "hardware"},
@@ -97,7 +91,7 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
                 list.push_back(point.result);
         return list;
     }();
-    for (const Metric* m : shown_table(sweep, all).rows())
+    for (const Metric* m : shown_metrics(all, {sweep.metrics, {}}).metrics->rows())
         if (any_value(all, *m, sweep.limits.cost))
             add_batch_metric(sweep, columns, *m);
     columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
@@ -203,7 +197,7 @@ Report describe(const BatchAnalysis& sweep, PlainView, Format format) {
                 report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{2, "Charts"});
     const BatchSeries& shown = sweep.series.front();
-    for (const Metric* m : shown_table(sweep, results_of(shown)).rows())
+    for (const Metric* m : shown_metrics(results_of(shown), {sweep.metrics, {}}).metrics->rows())
         if (format == Format::html ? m->recommend : *m == *batch_metrics(shown).rate)
             report.blocks.push_back(batch_chart(sweep, *m));
     return report;

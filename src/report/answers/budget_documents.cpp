@@ -34,6 +34,7 @@ std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
                      {"version", version()},
                      {"baseline", answer.request.baseline.empty() ? Json(nullptr)
                                                                   : Json(answer.request.baseline.string())},
+                     {"verdict", {{"lines", budget_lines(answer)}}},
                      {"failures", answer.failures()},
                      {"estimates", Json::array()}};
     for (const BudgetedEstimate& e : answer.estimates) {

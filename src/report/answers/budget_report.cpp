@@ -112,6 +112,16 @@ std::string budget_headline(const BudgetAnswer& answer) {
                          : fmt::format("FAILED: {} of {} budgets exceeded.", failures, rules);
 }
 
+std::vector<std::string> budget_lines(const BudgetAnswer& answer) {
+    constexpr std::size_t kNamed = 3;
+    std::vector<std::string> lines = {budget_headline(answer)};
+    for (const BudgetedEstimate& e : answer.estimates)
+        for (const BudgetOutcome& o : e.outcomes)
+            if (o.failed() && lines.size() <= kNamed)
+                lines.push_back(fmt::format("{}: {}.", e.title(), outcome_text(o)));
+    return lines;
+}
+
 std::string outcome_text(const BudgetOutcome& o) {
     const Metric& metric = *o.rule.metric;
     switch (o.status) {
@@ -137,8 +147,7 @@ Report describe(const BudgetAnswer& answer, const BudgetView& view, Format forma
     }
     report.title = "BUDGETS";
     report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(
-        Paragraph{budget_headline(answer), answer.failures() > 0 ? Tone::bad : Tone::good});
+    report.blocks.push_back(Takeaway{budget_lines(answer)});
     if (!answer.request.rules.empty())
         report.blocks.push_back(rule_table(answer));
     for (const BudgetedEstimate& estimate : answer.estimates)

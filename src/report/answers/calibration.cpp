@@ -11,8 +11,10 @@
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
+#include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -47,7 +49,9 @@ Table parameter_table(const Calibration& calibration) {
                               {fmt::format("{:.0f} %", 100 * p.spread), p.spread},
                               {fmt::format("{}-{}", with_unit(p.low, p.unit), with_unit(p.high, p.unit))},
                               {std::to_string(p.n), static_cast<double>(p.n)}});
-    table.notes.push_back("!: at a bound; the measurements ask for what the mechanism cannot give");
+    if (std::any_of(calibration.parameters.begin(), calibration.parameters.end(),
+                    [](const CalibratedParameter& p) { return p.at_bound(); }))
+        table.notes.push_back("!: at a bound; the measurements ask for what the mechanism cannot give");
     return table;
 }
 
@@ -93,6 +97,25 @@ Table row_table(const Calibration& calibration) {
     return table;
 }
 
+/// "QCS8550: median error 41.2 % as stated, 7.1 % fitted, 9.2 % on networks left out.", and what ended at a
+/// bound.
+std::vector<std::string> calibration_lines(const Calibration& c) {
+    const auto error = [](const std::vector<ValidatedRow>& rows) {
+        return format_percent(group_of("", rows).errors.median_ape);
+    };
+    std::vector<std::string> lines = {fmt::format(
+        "{}: median error {} as stated, {} with fitted parameters, {} on networks left out of the "
+        "fit.",
+        c.subject, error(c.before), error(c.after), error(c.left_out))};
+    std::vector<std::string> bound;
+    for (const CalibratedParameter& p : c.parameters)
+        if (p.at_bound())
+            bound.push_back(p.name);
+    if (!bound.empty())
+        lines.push_back(fmt::format("At a bound of what the mechanism can give: {}.", names_text(bound)));
+    return lines;
+}
+
 Json errors_json(const std::vector<ValidatedRow>& rows) {
     const ValidationGroup group = group_of("", rows);
     return {{"n", group.errors.n},
@@ -108,7 +131,9 @@ Json errors_json(const std::vector<ValidatedRow>& rows) {
 Report describe(const Calibration& calibration, PlainView, Format) {
     Report report;
     report.title = fmt::format("Calibration of {}", calibration.subject);
-    report.blocks = {parameter_table(calibration), error_table(calibration), row_table(calibration)};
+    report.blocks = {Heading{1, fmt::format("CALIBRATION: {}", calibration.subject)},
+                     Takeaway{calibration_lines(calibration)}, parameter_table(calibration),
+                     error_table(calibration), row_table(calibration)};
     for (const std::string& note : calibration.notes)
         report.blocks.push_back(Paragraph{note});
     return report;
@@ -139,6 +164,7 @@ std::string to_json(const Calibration& calibration, PlainView) {
                         {"left_out", predicted(calibration.left_out[i])}});
     const Json document = {{"schema", "archsim.calibrate_device/1"},
                            {"version", version()},
+                           {"verdict", {{"lines", calibration_lines(calibration)}}},
                            {"subject", calibration.subject},
                            {"parameters", std::move(parameters)},
                            {"errors",

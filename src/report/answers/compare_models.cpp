@@ -15,6 +15,7 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 
@@ -110,7 +111,8 @@ class ModelSection {
                  Report& report)
         : c_(c), model_(model), view_(view), format_(format), report_(report), results_(results_of(c, model)),
           labels_(hardware_labels(results_)), by_(order_of(c, results_, view)),
-          shown_(shown_metrics(results_, view)), decision_(decide(results_, c.request.decision)) {}
+          shown_(shown_metrics(results_, view.metric_view())),
+          decision_(decide(results_, c.request.decision)) {}
 
     /// Verdict, facts, ranking, what was asked for beside it, the best device, what would help.
     void add_whole() {

@@ -7,6 +7,7 @@
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
 
@@ -51,8 +52,9 @@ std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
     const Json document = {
         {"schema", "archsim.analyze_comprehensive/1"},
         {"version", version()},
-        {"verdict", verdict_json({std::span(&r, 1), labels, ranked_by(r.conditions.scenario),
-                                  a.decision.request.cost, &a.decision})},
+        {"verdict",
+         verdict_json({std::span(&r, 1), labels, usual_order(std::span(&r, 1), r.conditions.scenario),
+                       a.decision.request.cost, &a.decision})},
         {"model", model_json(*r.model, r.partition.get())},
         {"result", result_json({&r, r.estimate.batch, 0}, {a.batches.metrics, a.decision.request.cost})},
         {"decision",

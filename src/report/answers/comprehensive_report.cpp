@@ -1,12 +1,15 @@
 #include "archsim/report/comprehensive_report.hpp"
 
+#include "archsim/compare/shown_pass.hpp"
 #include "archsim/report/batch_report.hpp"
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/cost_report.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "archsim/report/energy_report.hpp"
+#include "archsim/report/generation_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "archsim/report/memory_report.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
@@ -14,6 +17,7 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 
@@ -36,9 +40,9 @@ std::string kind_title(OpKind kind) {
 }
 
 Table kind_table(const ComprehensiveAnalysis& a) {
-    const Estimate& e = a.result.estimate;
+    const double whole = shown_pass(a.result).latency_s;
     Table table;
-    table.title = "Time and energy by kind of work";
+    table.title = with_pass("Time and energy by kind of work", a.result);
     table.columns = {{"Kind", "", "kind"},
                      {"Subgraphs", "", "subgraphs", Align::right},
                      {"Time", "µs", "latency_s", Align::right},
@@ -50,17 +54,16 @@ Table kind_table(const ComprehensiveAnalysis& a) {
                      {"memory", "", "memory_bound", Align::right, 2},
                      {"fixed", "", "overhead_bound", Align::right, 2}};
     for (const KindShare& share : a.kinds)
-        table.rows.push_back(
-            {{kind_title(share.kind)},
-             {fmt::format("{:.0f}", share.subgraphs), share.subgraphs},
-             {format_number(share.latency_s * 1e6), share.latency_s},
-             {fmt::format("{:.1f}", 100 * share.latency_s / e.latency_s), share.latency_s / e.latency_s},
-             {format_number(share.energy_j * 1e3), share.energy_j},
-             {format_count(share.operations), share.operations},
-             {format_number(share.memory_bytes / 1e6), share.memory_bytes},
-             {fmt::format("{}", share.compute_bound), static_cast<double>(share.compute_bound)},
-             {fmt::format("{}", share.memory_bound), static_cast<double>(share.memory_bound)},
-             {fmt::format("{}", share.overhead_bound), static_cast<double>(share.overhead_bound)}});
+        table.rows.push_back({{kind_title(share.kind)},
+                              {fmt::format("{:.0f}", share.subgraphs), share.subgraphs},
+                              cell_in(1e-6, share.latency_s),
+                              percent_cell(share.latency_s / whole),
+                              cell_in(1e-3, share.energy_j),
+                              amount_cell(share.operations),
+                              cell_in(1e6, share.memory_bytes),
+                              whole_cell(static_cast<std::size_t>(share.compute_bound)),
+                              whole_cell(static_cast<std::size_t>(share.memory_bound)),
+                              whole_cell(static_cast<std::size_t>(share.overhead_bound))});
     return table;
 }
 
@@ -104,10 +107,22 @@ void add_findings(const Result& result, Detail detail, Report& report) {
     report.blocks.push_back(std::move(bullets));
 }
 
+MetricView metrics_of(const ComprehensiveAnalysis& a) {
+    return shown_metrics(std::span(&a.result, 1), {a.batches.metrics, a.decision.request.cost});
+}
+
+void add_generation(const Result& result, Report& report) {
+    if (!result.generation)
+        return;
+    report.blocks.push_back(generation_table(std::span(&result, 1)));
+    report.blocks.push_back(generation_definitions(*result.generation));
+}
+
 /// Everything, section by section.
 void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
     const Result& r = a.result;
-    report.blocks.push_back(performance_facts(r, {a.batches.metrics, a.decision.request.cost}, Detail::all));
+    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
+    add_generation(r, report);
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
     if (!a.kinds.empty()) {
@@ -162,8 +177,8 @@ Facts power_and_cost(const Result& result, const CostOptions& options) {
 /// One screen: what takes the time, where the energy goes, what it costs.
 void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
     const Result& r = a.result;
-    report.blocks.push_back(
-        performance_facts(r, {a.batches.metrics, a.decision.request.cost}, Detail::brief));
+    report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::brief));
+    add_generation(r, report);
     if (!a.kinds.empty()) {
         report.blocks.push_back(kind_table(a));
         report.blocks.push_back(grouped_subgraph_table(r, kLongestGroups));
@@ -194,8 +209,9 @@ Report describe(const ComprehensiveAnalysis& a, const ComprehensiveView& view, F
     report.blocks.push_back(
         Heading{1, fmt::format("COMPREHENSIVE ANALYSIS: {} on {}", r.model->title, hardware_label(r))});
     const std::vector<std::string> labels = {hardware_label(r)};
-    report.blocks.push_back(verdict_block(
-        {std::span(&r, 1), labels, ranked_by(r.conditions.scenario), a.decision.request.cost, &a.decision}));
+    report.blocks.push_back(
+        verdict_block({std::span(&r, 1), labels, usual_order(std::span(&r, 1), r.conditions.scenario),
+                       a.decision.request.cost, &a.decision}));
     if (a.decision.request.active())
         append({"", decision_blocks(a.decision, std::span(&r, 1), labels)}, report);
     report.blocks.push_back(Heading{3, "Model"});

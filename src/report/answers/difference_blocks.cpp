@@ -1,14 +1,16 @@
 #include "report/answers/difference_blocks.hpp"
 
 #include "report/answers/explanation_text.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
-#include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -55,10 +57,24 @@ std::size_t rows_shown(const std::vector<Row>& rows, int top) {
     return count;
 }
 
-/// What the rows that are not shown come to.
+/// Part and share of each row.
 template <class Row>
-void add_rest(const std::vector<Row>& rows, std::size_t shown, const Metric& metric, double whole,
-              Table& table) {
+void add_part_columns(const Attribution& x, std::vector<ColumnOf<Row>>& columns) {
+    columns.push_back({{"Part", "", "value", Align::right}, [&x](const Row& row) {
+                           return Cell{signed_value(*x.metric, row.part.value), row.part.value};
+                       }});
+    columns.push_back(
+        {{"Share", "%", "share", Align::right}, [whole = x.difference](const Row& row) {
+             return Cell{share_text(row.part.value, whole), whole != 0 ? row.part.value / whole : 0};
+         }});
+}
+
+/// The largest rows, and what the others come to.
+template <class Row>
+Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& columns,
+                       const std::vector<Row>& rows, int top, const Attribution& x) {
+    const std::size_t shown = rows_shown(rows, top);
+    Table table = table_of(std::move(title), columns, std::span(rows.data(), shown));
     double rest = 0;
     for (std::size_t i = shown; i < rows.size(); ++i)
         rest += rows[i].part.value;
@@ -66,11 +82,27 @@ void add_rest(const std::vector<Row>& rows, std::size_t shown, const Metric& met
         table.notes.push_back(std::abs(rest) <= kNothing * std::abs(rows.front().part.value)
                                   ? fmt::format("{} more have no part; all of them with --top 0.", hidden)
                                   : fmt::format("{} more: {} ({} %); all of them with --top 0.", hidden,
-                                                signed_value(metric, rest), share_text(rest, whole)));
+                                                signed_value(*x.metric, rest),
+                                                share_text(rest, x.difference)));
+    return table;
 }
 
-Cell both_sides(const std::array<double, 2>& values, std::string (*format)(double)) {
-    return {format(values[0]) + " -> " + format(values[1]), values[1] - values[0]};
+/// "before -> after" of one of the part's pairs.
+ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> DifferencePart::*values,
+                                     std::string (*format)(double)) {
+    return {std::move(column), [values, format](const ClassDifference& c) {
+                const std::array<double, 2>& v = c.part.*values;
+                return Cell{format(v[0]) + " -> " + format(v[1]), v[1] - v[0]};
+            }};
+}
+
+/// "kernels started -12 us; time +3 us"
+std::string largest_causes(const ClassDifference& c, const Metric& metric) {
+    std::vector<std::string> causes;
+    for (std::size_t k = 0; k < std::min<std::size_t>(2, c.causes.size()); ++k)
+        causes.push_back(
+            fmt::format("{} {}", info_of(c.causes[k].first).title, signed_value(metric, c.causes[k].second)));
+    return causes.empty() ? "-" : fmt::format("{}", fmt::join(causes, "; "));
 }
 
 } // namespace
@@ -151,19 +183,25 @@ Bullets block_sentences(const Difference& d) {
 
 Table cause_table(const Difference& d, const SideLabels& labels) {
     const Attribution& x = d.attribution;
-    Table table;
-    table.title = "Causes";
-    table.columns = {{"Cause", "", "factor"},
-                     {"Part", "", "value", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {labels.side[0], "", "before_input", Align::right},
-                     {labels.side[1], "", "after_input", Align::right}};
-    for (const Contribution& p : x.contributions)
-        table.rows.push_back({{std::string(info_of(p.factor).title)},
-                              {signed_value(*x.metric, p.value), p.value},
-                              {share_text(p.value, x.difference), p.share},
-                              {input_text(p.factor, p.b.value), p.b.value},
-                              {input_text(p.factor, p.a.value), p.a.value}});
+    const std::vector<ColumnOf<Contribution>> columns = {
+        {{"Cause", "", "factor"},
+         [](const Contribution& p) { return Cell{std::string(info_of(p.factor).title)}; }},
+        {{"Part", "", "value", Align::right},
+         [&](const Contribution& p) {
+             return Cell{signed_value(*x.metric, p.value), p.value};
+         }},
+        {{"Share", "%", "share", Align::right},
+         [&](const Contribution& p) {
+             return Cell{share_text(p.value, x.difference), p.share};
+         }},
+        {{labels.side[0], "", "before_input", Align::right},
+         [](const Contribution& p) {
+             return Cell{input_text(p.factor, p.b.value), p.b.value};
+         }},
+        {{labels.side[1], "", "after_input", Align::right}, [](const Contribution& p) {
+             return Cell{input_text(p.factor, p.a.value), p.a.value};
+         }}};
+    Table table = table_of("Causes", columns, x.contributions);
     table.rows.push_back({{"sum", {}, Tone::strong},
                           {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
                           {"100.0", 1.0},
@@ -176,71 +214,52 @@ Table cause_table(const Difference& d, const SideLabels& labels) {
 }
 
 Table block_table(const Difference& d, int top) {
-    const Metric& metric = *d.attribution.metric;
-    const double whole = d.attribution.difference;
-    Table table;
-    table.title = "Blocks of the network";
-    table.columns = {{"Block", "", "block"},
-                     {"Change", "", "change"},
-                     {"Number", "", "blocks", Align::right},
-                     {"Part", "", "value", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {"Mainly", "", "main_factor"},
-                     {"Class", "", "main_class", Align::left, 1},
-                     {"Its part", "", "main_class_value", Align::right, 1},
-                     {"Of peak", "%", "peak_share", Align::right, 2}};
-    const std::size_t shown = rows_shown(d.blocks, top);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const BlockDifference& b = d.blocks[i];
-        const double peak = b.main_part.peak_share[b.main_part.peak_share[1] > 0 ? 1 : 0];
-        table.rows.push_back(
-            {{b.name},
-             {std::string(name_of(b.change))},
-             {fmt::format("{}", b.blocks), static_cast<double>(b.blocks), Tone::plain, {}, CellKind::count},
-             {signed_value(metric, b.part.value), b.part.value},
-             {share_text(b.part.value, whole), whole != 0 ? b.part.value / whole : 0},
-             {b.part.main_value != 0 ? std::string(info_of(b.part.main).title) : "-"},
-             {b.main_kind},
-             {signed_value(metric, b.main_part.value), b.main_part.value},
-             peak > 0 ? Cell{fmt::format("{:.1f}", 100 * peak), peak} : Cell{"-"}});
-    }
-    add_rest(d.blocks, shown, metric, whole, table);
-    return table;
+    const Attribution& x = d.attribution;
+    std::vector<ColumnOf<BlockDifference>> columns = {
+        {{"Block", "", "block"}, [](const BlockDifference& b) { return Cell{b.name}; }},
+        {{"Change", "", "change"},
+         [](const BlockDifference& b) { return Cell{std::string(name_of(b.change))}; }},
+        {{"Number", "", "blocks", Align::right},
+         [](const BlockDifference& b) { return whole_cell(b.blocks); }}};
+    add_part_columns(x, columns);
+    columns.insert(columns.end(),
+                   {{{"Mainly", "", "main_factor"},
+                     [](const BlockDifference& b) {
+                         return Cell{b.part.main_value != 0 ? std::string(info_of(b.part.main).title) : "-"};
+                     }},
+                    {{"Class", "", "main_class", Align::left, 1},
+                     [](const BlockDifference& b) { return Cell{b.main_kind}; }},
+                    {{"Its part", "", "main_class_value", Align::right, 1},
+                     [&](const BlockDifference& b) {
+                         return Cell{signed_value(*x.metric, b.main_part.value), b.main_part.value};
+                     }},
+                    {{"Of peak", "%", "peak_share", Align::right, 2}, [](const BlockDifference& b) {
+                         const auto& [before, after] = b.main_part.peak_share;
+                         const double peak = after > 0 ? after : before;
+                         return peak > 0 ? percent_cell(peak) : Cell{"-"};
+                     }}});
+    return table_of_largest("Blocks of the network", columns, d.blocks, top, x);
 }
 
 Table class_table(const Difference& d, int top) {
-    const Metric& metric = *d.attribution.metric;
-    const double whole = d.attribution.difference;
-    Table table;
-    table.title = "Classes of operators";
-    table.columns = {{"Class", "", "class"},
-                     {"Part", "", "value", Align::right},
-                     {"Share", "%", "share", Align::right},
-                     {"Largest causes", "", "causes"},
-                     {"Kernels", "", "kernels_change", Align::right, 1},
-                     {"Time", "", "latency_change_s", Align::right, 1},
-                     {"Operations", "", "operations_change", Align::right, 2},
-                     {"Memory", "", "bytes_change", Align::right, 2},
-                     {"Of peak", "", "peak_share_change", Align::right, 2}};
-    const std::size_t shown = rows_shown(d.classes, top);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const ClassDifference& c = d.classes[i];
-        std::vector<std::string> causes;
-        for (std::size_t k = 0; k < std::min<std::size_t>(2, c.causes.size()); ++k)
-            causes.push_back(fmt::format("{} {}", info_of(c.causes[k].first).title,
-                                         signed_value(metric, c.causes[k].second)));
-        table.rows.push_back({{c.kind},
-                              {signed_value(metric, c.part.value), c.part.value},
-                              {share_text(c.part.value, whole), whole != 0 ? c.part.value / whole : 0},
-                              {causes.empty() ? "-" : fmt::format("{}", fmt::join(causes, "; "))},
-                              both_sides(c.part.kernels, [](double v) { return fmt::format("{:.10g}", v); }),
-                              both_sides(c.part.latency_s, [](double v) { return format_time(v); }),
-                              both_sides(c.part.operations, format_count),
-                              both_sides(c.part.bytes, format_bytes),
-                              both_sides(c.part.peak_share, format_percent)});
-    }
-    add_rest(d.classes, shown, metric, whole, table);
-    return table;
+    const Attribution& x = d.attribution;
+    using Part = DifferencePart;
+    std::vector<ColumnOf<ClassDifference>> columns = {
+        {{"Class", "", "class"}, [](const ClassDifference& c) { return Cell{c.kind}; }}};
+    add_part_columns(x, columns);
+    columns.insert(columns.end(),
+                   {{{"Largest causes", "", "causes"},
+                     [&](const ClassDifference& c) { return Cell{largest_causes(c, *x.metric)}; }},
+                    both_sides({"Kernels", "", "kernels_change", Align::right, 1}, &Part::kernels,
+                               [](double v) { return fmt::format("{:.10g}", v); }),
+                    both_sides({"Time", "", "latency_change_s", Align::right, 1}, &Part::latency_s,
+                               [](double v) { return format_time(v); }),
+                    both_sides({"Operations", "", "operations_change", Align::right, 2}, &Part::operations,
+                               format_count),
+                    both_sides({"Memory", "", "bytes_change", Align::right, 2}, &Part::bytes, format_bytes),
+                    both_sides({"Of peak", "", "peak_share_change", Align::right, 2}, &Part::peak_share,
+                               format_percent)});
+    return table_of_largest("Classes of operators", columns, d.classes, top, x);
 }
 
 Chart difference_chart(const Difference& d, const SideLabels& labels) {

@@ -21,14 +21,6 @@ constexpr double kSmallPart = 0.01; ///< parts below this share are added up
 constexpr std::size_t kMostSentences = 3;
 constexpr double kPlausible = 4; ///< largest improvement of one property that a device could have
 
-/// The largest cause that speaks for the sign of `difference`; null where none does.
-const Contribution* main_cause(const Attribution& x) {
-    for (const Contribution& p : x.contributions)
-        if (p.value * x.difference > 0)
-            return &p;
-    return nullptr;
-}
-
 /// The winner or the tie, and the reason; where the reason is time, the reason of that.
 Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
     const Attribution& x = e.attribution;
@@ -200,6 +192,13 @@ void add_next_steps(const ArchitectureComparison& c, const Explanation& e, Repor
 }
 
 } // namespace
+
+const Contribution* main_cause(const Attribution& x) {
+    for (const Contribution& p : x.contributions)
+        if (p.value * x.difference > 0)
+            return &p;
+    return nullptr;
+}
 
 void add_explanation(const ArchitectureComparison& c, const Explanation& e, Format format, Report& report) {
     const Attribution& x = e.attribution;

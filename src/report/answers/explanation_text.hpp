@@ -18,6 +18,8 @@ std::string signed_value(const Metric& metric, double value);
 std::string percent_text(double share);
 /// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
 std::string input_text(Factor factor, double value);
+/// The largest cause that speaks for the sign of the difference; null where none does.
+const Contribution* main_cause(const Attribution& attribution);
 /// What a factor is on each device: "an inference occupies GPU for 0.8 ms, TPU for 0.3 ms".
 std::string cause_text(const Contribution& contribution, const std::string& a, const std::string& b);
 /// One sentence on a contribution, with both inputs and what it does to the difference.

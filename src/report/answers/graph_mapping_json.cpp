@@ -1,9 +1,11 @@
+#include "archsim/compare/shown_pass.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
 
@@ -132,15 +134,35 @@ Json memory_json(const Result& result) {
             {"live_bytes", plan.timeline}};
 }
 
+namespace {
+
+/// Of the subgraphs listed: {"latency_s", "energy_j", "context", "steps"}; context null for a prompt's pass;
+/// null where the model has one pass.
+Json pass_json(const Result& result) {
+    const ShownPass pass = shown_pass(result);
+    if (!pass.part_of_answer)
+        return nullptr;
+    return {{"latency_s", pass.latency_s},
+            {"energy_j", pass.energy_j},
+            {"context", pass.steps > 0 ? Json(pass.context) : Json(nullptr)},
+            {"steps", pass.steps}};
+}
+
+} // namespace
+
 std::string to_json(const Result& result, const GraphMappingView&) {
     const std::vector<std::string> labels = {hardware_label(result)};
     const Json document = {
         {"schema", "archsim.analyze_graph_mapping/1"},
         {"version", version()},
-        {"verdict", verdict_json({std::span(&result, 1), labels, ranked_by(result.conditions.scenario), {}})},
+        {"verdict", verdict_json({std::span(&result, 1),
+                                  labels,
+                                  usual_order(std::span(&result, 1), result.conditions.scenario),
+                                  {}})},
         {"model", model_json(*result.model, result.partition.get())},
         {"result", result_json({&result, result.estimate.batch, 0})},
         {"network_s", result.ok() ? Json(result.estimate.network_s) : Json(nullptr)},
+        {"pass", pass_json(result)},
         {"subgraphs", subgraphs_json(result)},
         {"memory", memory_json(result)}};
     return document_text(document);

@@ -1,6 +1,7 @@
 #include "archsim/report/graph_mapping.hpp"
 
 #include "archsim/estimate/resource_times.hpp"
+#include "archsim/report/generation_report.hpp"
 #include "archsim/report/memory_report.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
@@ -8,6 +9,7 @@
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
 
@@ -187,14 +189,19 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     report.blocks.push_back(
         Heading{1, fmt::format("GRAPH MAPPING: {} on {}", result.model->title, hardware_label(result))});
     const std::vector<std::string> labels = {hardware_label(result)};
-    report.blocks.push_back(
-        verdict_block({std::span(&result, 1), labels, ranked_by(result.conditions.scenario), {}}));
+    report.blocks.push_back(verdict_block(
+        {std::span(&result, 1), labels, usual_order(std::span(&result, 1), result.conditions.scenario), {}}));
     if (result.device)
         report.blocks.push_back(device_facts(result));
     if (!result.ok())
         return report; // the verdict says why
     const bool all = format == Format::html;
-    report.blocks.push_back(performance_facts(result, {}, all || view.verbose ? Detail::all : Detail::brief));
+    report.blocks.push_back(performance_facts(result, shown_metrics(std::span(&result, 1)),
+                                              all || view.verbose ? Detail::all : Detail::brief));
+    if (result.generation) {
+        report.blocks.push_back(generation_table(std::span(&result, 1)));
+        report.blocks.push_back(generation_definitions(*result.generation));
+    }
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));
     add_slowest_subgraphs(result, view.top, report);

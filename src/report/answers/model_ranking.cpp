@@ -1,9 +1,9 @@
 #include "report/answers/model_ranking.hpp"
 
 #include "archsim/compare/bound_shares.hpp"
-#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/compare/ranking.hpp"
 #include "report/blocks/command_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -16,19 +16,7 @@ std::span<const Result> results_of(const ModelComparison& c, std::size_t model) 
 
 const Metric& order_of(const ModelComparison& c, std::span<const Result> results,
                        const CompareModelsView& view) {
-    if (view.sort_by != nullptr)
-        return *view.sort_by;
-    if (!compares_generation(results))
-        return ranked_by(c.request.conditions.scenario);
-    return c.request.conditions.scenario == Scenario::throughput ? metric::total_token_rate
-                                                                 : metric::token_rate;
-}
-
-MetricView shown_metrics(std::span<const Result> results, const CompareModelsView& view) {
-    const bool own = view.metrics != &MetricTable::standard();
-    return !own && compares_generation(results)
-               ? MetricView{&generation_metrics(), view.explanations.conditions}
-               : view.metric_view();
+    return view.sort_by != nullptr ? *view.sort_by : usual_order(results, c.request.conditions.scenario);
 }
 
 namespace {

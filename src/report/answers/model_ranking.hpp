@@ -13,8 +13,6 @@ std::span<const Result> results_of(const ModelComparison& comparison, std::size_
 /// asks for.
 const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
                        const CompareModelsView& view);
-/// The metrics that tables for people show: those of language models where every result answers a prompt.
-MetricView shown_metrics(std::span<const Result> results, const CompareModelsView& view);
 
 /// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,
 /// load. Each can be pasted.

@@ -1,8 +1,10 @@
 #include "archsim/report/portability_report.hpp"
 
 #include "archsim/core/version.hpp"
-#include "report/blocks/number_format.hpp"
+#include "report/blocks/cells.hpp"
+#include "report/blocks/columns.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/verdict.hpp"
 #include "report/render/json_document.hpp"
 
 #include <fmt/format.h>
@@ -19,142 +21,149 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostOperatorNames = 3;
 
-Cell whole_number(std::size_t value) {
-    return {fmt::format("{}", value), static_cast<double>(value), Tone::plain, {}, CellKind::count};
-}
-
-Cell portability_time(double seconds) {
-    return {format_time(seconds), seconds};
+/// The fastest that the rewrites make it.
+double best_latency(const Portability& p) {
+    double best = p.result.estimate.latency_s;
+    for (const RewriteOutcome& o : p.rewrites)
+        best = std::min(best, o.latency_s);
+    return p.together ? std::min(best, p.together->latency_s) : best;
 }
 
 Table device_table(const PortabilityAnswer& answer) {
-    Table table;
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Runtime", "", "runtime", Align::left, 2},
-                     {"Format", "", "precision"},
-                     {"Operators", "", "operators", Align::right, 1},
-                     {"Leave", "", "leaving", Align::right},
-                     {"Arithmetic", "on it", "operations_share", Align::right, 1},
-                     {"Islands", "", "islands", Align::right},
-                     {"Fallback", "", "fallback_s", Align::right},
-                     {"Latency", "", "latency_s", Align::right},
-                     {"Best rewrite", "", "rewritten_s", Align::right}};
-    for (const Portability& p : answer.devices) {
-        const Result& r = p.result;
-        if (!r.ok()) {
-            std::vector<Cell> row(table.columns.size(), Cell{"-"});
-            row[0] = {r.hardware};
-            row[1] = {runtime_label(r)};
-            table.rows.push_back(std::move(row));
-            continue;
-        }
-        double best = r.estimate.latency_s;
-        for (const RewriteOutcome& o : p.rewrites)
-            best = std::min(best, o.latency_s);
-        if (p.together)
-            best = std::min(best, p.together->latency_s);
-        table.rows.push_back({{hardware_label(r)},
-                              {runtime_label(r)},
-                              {precision_label(r)},
-                              whole_number(p.operators),
-                              whole_number(p.leaving),
-                              {format_percent(p.operations_share), p.operations_share},
-                              whole_number(p.islands),
-                              portability_time(p.fallback_s),
-                              portability_time(r.estimate.latency_s),
-                              p.rewrites.empty() ? Cell{"-"} : portability_time(best)});
-    }
-    return table;
+    const auto estimated = [](auto cell) {
+        return [cell](const Portability& p) { return p.result.ok() ? cell(p) : Cell{"-"}; };
+    };
+    const std::vector<ColumnOf<Portability>> columns = {
+        {{"Hardware", "", "hardware"}, [](const Portability& p) { return Cell{hardware_label(p.result)}; }},
+        {{"Runtime", "", "runtime", Align::left, 2},
+         [](const Portability& p) { return Cell{runtime_label(p.result)}; }},
+        {{"Format", "", "precision"},
+         estimated([](const Portability& p) { return Cell{precision_label(p.result)}; })},
+        {{"Operators", "", "operators", Align::right, 1},
+         estimated([](const Portability& p) { return whole_cell(p.operators); })},
+        {{"Leave", "", "leaving", Align::right},
+         estimated([](const Portability& p) { return whole_cell(p.leaving); })},
+        {{"Arithmetic", "on it", "operations_share", Align::right, 1},
+         estimated([](const Portability& p) { return share_cell(p.operations_share); })},
+        {{"Islands", "", "islands", Align::right},
+         estimated([](const Portability& p) { return whole_cell(p.islands); })},
+        {{"Fallback", "", "fallback_s", Align::right},
+         estimated([](const Portability& p) { return time_cell(p.fallback_s); })},
+        {{"Latency", "", "latency_s", Align::right},
+         estimated([](const Portability& p) { return time_cell(p.result.estimate.latency_s); })},
+        {{"Best rewrite", "", "rewritten_s", Align::right}, estimated([](const Portability& p) {
+             return p.rewrites.empty() ? Cell{"-"} : time_cell(best_latency(p));
+         })}};
+    return table_of({}, columns, answer.devices);
+}
+
+/// Operators of one type on one device.
+struct LeavingRow {
+    const Portability* device;
+    const LeavingOperators* operators;
+};
+
+/// "Softmax_1, Softmax_2, Softmax_3, ..."
+std::string few_names(const std::vector<std::string>& names) {
+    const std::size_t shown = std::min(kMostOperatorNames, names.size());
+    return fmt::format("{}{}",
+                       fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
+                       shown < names.size() ? ", ..." : "");
 }
 
 Table leaving_table(const std::vector<const Portability*>& devices, bool named) {
-    Table table;
-    if (named)
-        table.columns.push_back({"", "", "hardware"});
-    table.title = named ? "" : "What leaves the accelerator";
-    for (Column column : std::initializer_list<Column>{{"Operator", "", "type"},
-                                                       {"Number", "", "count", Align::right},
-                                                       {"Host", "", "host_s", Align::right},
-                                                       {"Hand-over", "", "switch_s", Align::right},
-                                                       {"Transfers", "", "transfer_s", Align::right},
-                                                       {"Together", "", "total_s", Align::right},
-                                                       {"Where", "", "names", Align::left, 1}})
-        table.columns.push_back(std::move(column));
+    std::vector<LeavingRow> rows;
     for (const Portability* p : devices)
-        for (const LeavingOperators& t : p->types) {
-            const std::size_t shown = std::min(kMostOperatorNames, t.names.size());
-            std::vector<Cell> row;
-            if (named)
-                row.push_back({p->result.hardware});
-            row.insert(row.end(),
-                       {{t.type},
-                        whole_number(t.names.size()),
-                        portability_time(t.host_s),
-                        portability_time(t.switch_s),
-                        portability_time(t.transfer_s),
-                        portability_time(t.total_s()),
-                        {fmt::format("{}{}",
-                                     fmt::join(t.names.begin(),
-                                               t.names.begin() + static_cast<std::ptrdiff_t>(shown), ", "),
-                                     shown < t.names.size() ? ", ..." : "")}});
-            table.rows.push_back(std::move(row));
-        }
-    return table;
+        for (const LeavingOperators& operators : p->types)
+            rows.push_back({p, &operators});
+    std::vector<ColumnOf<LeavingRow>> columns;
+    if (named)
+        columns.push_back(
+            {{"", "", "hardware"}, [](const LeavingRow& row) { return Cell{row.device->result.hardware}; }});
+    const auto add = [&](Column column, auto cell) {
+        columns.push_back(
+            {std::move(column), [cell](const LeavingRow& row) { return cell(*row.operators); }});
+    };
+    using Type = LeavingOperators;
+    add({"Operator", "", "type"}, [](const Type& t) { return Cell{t.type}; });
+    add({"Number", "", "count", Align::right}, [](const Type& t) { return whole_cell(t.names.size()); });
+    add({"Host", "", "host_s", Align::right}, [](const Type& t) { return time_cell(t.host_s); });
+    add({"Hand-over", "", "switch_s", Align::right}, [](const Type& t) { return time_cell(t.switch_s); });
+    add({"Transfers", "", "transfer_s", Align::right}, [](const Type& t) { return time_cell(t.transfer_s); });
+    add({"Together", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
+    add({"Where", "", "names", Align::left, 1}, [](const Type& t) { return Cell{few_names(t.names)}; });
+    return table_of(named ? "" : "What leaves the accelerator", columns, rows);
 }
 
+using RewriteColumns = std::vector<ColumnOf<RewriteOutcome>>;
+
 Table rewrite_table(const Portability& p) {
-    Table table;
-    table.title = "Rewrites, done on the graph and estimated";
-    table.columns = {{"Rewrite", "", "rewrite"},
-                     {"Places", "", "places", Align::right},
-                     {"Before", "", "before_s", Align::right},
-                     {"After", "", "after_s", Align::right},
-                     {"Still leave", "", "leaving", Align::right},
-                     {"Changes", "", "note", Align::left, 1}};
-    const auto add = [&](const RewriteOutcome& o) {
-        table.rows.push_back({{o.title},
-                              whole_number(o.places),
-                              p.result.ok() ? portability_time(p.result.estimate.latency_s) : Cell{"-"},
-                              portability_time(o.latency_s),
-                              whole_number(o.leaving),
-                              {o.note}});
-    };
-    for (const RewriteOutcome& o : p.rewrites)
-        add(o);
+    const RewriteColumns columns = {
+        {{"Rewrite", "", "rewrite"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
+        {{"Places", "", "places", Align::right},
+         [](const RewriteOutcome& o) { return whole_cell(o.places); }},
+        {{"Before", "", "before_s", Align::right},
+         [&](const RewriteOutcome&) {
+             return p.result.ok() ? time_cell(p.result.estimate.latency_s) : Cell{"-"};
+         }},
+        {{"After", "", "after_s", Align::right},
+         [](const RewriteOutcome& o) { return time_cell(o.latency_s); }},
+        {{"Still leave", "", "leaving", Align::right},
+         [](const RewriteOutcome& o) { return whole_cell(o.leaving); }},
+        {{"Changes", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
+    std::vector<RewriteOutcome> rows = p.rewrites;
     if (p.together)
-        add(*p.together);
-    return table;
+        rows.push_back(*p.together);
+    return table_of("Rewrites, done on the graph and estimated", columns, rows);
 }
 
 Table advice_table(const Portability& p) {
     const double before = p.result.estimate.latency_s / p.result.estimate.batch;
-    Table table;
-    table.title = "Changes of the model that save most, done on the graph and estimated";
-    table.columns = {{"Change", "", "change"},
-                     {"Places", "", "places", Align::right},
-                     {"Per item", "", "after_s", Align::right},
-                     {"Saves", "%", "saving", Align::right},
-                     {"Price", "", "note", Align::left, 1}};
-    for (const RewriteOutcome& o : p.advice) {
-        const double saving = 1 - o.per_item() / before;
-        table.rows.push_back({{o.title},
-                              whole_number(o.places),
-                              portability_time(o.per_item()),
-                              {fmt::format("{:.1f}", 100 * saving), saving},
-                              {o.note}});
-    }
+    const RewriteColumns columns = {
+        {{"Change", "", "change"}, [](const RewriteOutcome& o) { return Cell{o.title}; }},
+        {{"Places", "", "places", Align::right},
+         [](const RewriteOutcome& o) { return whole_cell(o.places); }},
+        {{"Per item", "", "after_s", Align::right},
+         [](const RewriteOutcome& o) { return time_cell(o.per_item()); }},
+        {{"Saves", "%", "saving", Align::right},
+         [&](const RewriteOutcome& o) { return percent_cell(1 - o.per_item() / before); }},
+        {{"Price", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
+    Table table =
+        table_of("Changes of the model that save most, done on the graph and estimated", columns, p.advice);
     table.notes.push_back(fmt::format("An item takes {} as it is.", format_time(before)));
     return table;
 }
 
-std::string accelerator_text(const Portability& p) {
+/// "Hailo-8: all 72 operators stay." or what leaves, what that costs and which rewrite would help.
+std::string device_line(const Portability& p) {
+    const std::string name = hardware_label(p.result);
+    if (!p.result.ok())
+        return fmt::format("{} does not run it: {}.", name, p.result.estimate.reason);
     if (p.leaving == 0)
-        return fmt::format("All {} operators stay on the accelerator.", p.operators);
-    return fmt::format(
-        "{} of {} operators leave the accelerator and cut the model into {} islands; that costs {}, "
-        "{} of the latency of {}.",
-        p.leaving, p.operators, p.islands, format_time(p.fallback_s),
-        format_percent(p.fallback_s / p.result.estimate.latency_s), format_time(p.result.estimate.latency_s));
+        return fmt::format("{}: all {} operators stay, {}.", name, p.operators,
+                           format_time(p.result.estimate.latency_s));
+    std::string text =
+        fmt::format("{}: {} of {} operators leave, for {} ({} of {})", name, p.leaving, p.operators,
+                    format_time(p.fallback_s), format_percent(p.fallback_s / p.result.estimate.latency_s),
+                    format_time(p.result.estimate.latency_s));
+    if (!p.rewrites.empty())
+        text += fmt::format("; rewritten {}", format_time(best_latency(p)));
+    return text + ".";
+}
+
+/// Who runs it whole, and a line for each of the others.
+std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
+    if (answer.devices.size() == 1)
+        return {device_line(answer.devices.front())};
+    std::vector<std::string> whole, lines = {""};
+    for (const Portability& p : answer.devices)
+        if (p.result.ok() && p.leaving == 0)
+            whole.push_back(hardware_label(p.result));
+        else
+            lines.push_back(device_line(p));
+    lines.front() = fmt::format("Stays whole on {} of {} devices{}{}.", whole.size(), answer.devices.size(),
+                                whole.empty() ? "" : ": ", names_text(whole));
+    return lines;
 }
 
 Json rewrite_json(const RewriteOutcome& o) {
@@ -175,11 +184,12 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     }
     report.title = "PORTABILITY: " + answer.model->title;
     report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Takeaway{verdict_lines(answer)});
     report.blocks.push_back(device_table(answer));
     for (const Portability& p : answer.devices) {
-        report.blocks.push_back(Heading{2, p.result.hardware});
-        if (p.result.ok())
-            report.blocks.push_back(Paragraph{accelerator_text(p)});
+        if (p.types.empty() && p.notes.empty() && p.rewrites.empty() && p.advice.empty())
+            continue;
+        report.blocks.push_back(Heading{2, hardware_label(p.result)});
         Bullets notes;
         for (const LeavingOperators& t : p.types)
             notes.items.push_back(t.reason + ".");
@@ -202,6 +212,7 @@ std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
                      {"version", version()},
                      {"model", answer.model->name},
                      {"batch_size", answer.request.workload.batch},
+                     {"verdict", {{"lines", verdict_lines(answer)}}},
                      {"devices", Json::array()}};
     for (const Portability& p : answer.devices) {
         const Result& r = p.result;

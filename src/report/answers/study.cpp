@@ -9,11 +9,34 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+
 namespace archsim {
 
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+/// "12 of 14 combinations run. Fastest most often: H100 (5 of 6)." The best of a group is its first place.
+std::vector<std::string> study_lines(const Study& study) {
+    const Metric& by = ranked_by(study.request.conditions.scenario);
+    std::map<std::string, std::size_t> wins;
+    std::size_t decided = 0;
+    for (const StudyGroup& group : study.groups)
+        if (const auto winner = find_winner(group.results, by)) {
+            ++wins[hardware_label(group.results[winner->best])];
+            ++decided;
+        }
+    std::vector<std::string> lines = {
+        fmt::format("{} of {} combinations run.", study.cells(Status::ok), study.cells())};
+    const auto most = std::max_element(wins.begin(), wins.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (most != wins.end())
+        lines.front() += fmt::format(" {} most often: {} ({} of {} comparisons).", by.best, most->first,
+                                     most->second, decided);
+    return lines;
+}
 
 Facts study_summary(const Study& study) {
     const StudyRequest& q = study.request;
@@ -97,6 +120,7 @@ Report describe(const Study& study, PlainView, Format format) {
     report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
     if (!q.description.empty())
         report.blocks.push_back(Paragraph{q.description});
+    report.blocks.push_back(Takeaway{study_lines(study)});
     report.blocks.push_back(study_summary(study));
     report.blocks.push_back(winners(study));
     for (const StudyGroup& group : study.groups) {
@@ -114,7 +138,8 @@ std::string to_json(const Study& study, PlainView) {
     Json runtimes = Json::array();
     for (const std::string& name : q.stacks)
         runtimes.push_back(name.empty() ? "default" : name);
-    Json document = {{"schema", "archsim.study/1"}, {"version", version()}};
+    Json document = {
+        {"schema", "archsim.study/1"}, {"version", version()}, {"verdict", {{"lines", study_lines(study)}}}};
     document["request"] = {{"file", q.file},
                            {"title", q.title},
                            {"description", q.description},

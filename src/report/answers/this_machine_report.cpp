@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace archsim {
 
 namespace {
@@ -33,12 +35,27 @@ void describe_entry(const MachineEntry& entry, Report& report) {
         report.blocks.push_back(Bullets{entry.remarks});
 }
 
+/// "this-machine: AMD EPYC 9654, like EPYC-9654 of the database; 3 of 14 numbers are assumed."
+std::vector<std::string> machine_lines(const ThisMachine& machine) {
+    std::vector<std::string> lines;
+    for (const MachineEntry& entry : machine.entries) {
+        const auto assumed = std::count_if(entry.facts.begin(), entry.facts.end(),
+                                           [](const MachineFact& f) { return f.origin == Origin::assumed; });
+        lines.push_back(fmt::format("{}: {}, {}; {} of {} numbers are assumed.", entry.id, entry.title,
+                                    entry.matched.empty() ? std::string("like no device of the database")
+                                                          : "like " + entry.matched,
+                                    assumed, entry.facts.size()));
+    }
+    return lines;
+}
+
 } // namespace
 
 Report describe(const ThisMachine& machine) {
     Report report;
     report.title = "This machine";
     report.blocks.push_back(Heading{1, report.title});
+    report.blocks.push_back(Takeaway{machine_lines(machine)});
     for (const MachineEntry& entry : machine.entries)
         describe_entry(entry, report);
     report.blocks.push_back(Paragraph{"Tools take it by name; the entry can be kept in a file and edited:"});

@@ -1,5 +1,6 @@
 #include "report/blocks/grouped_subgraphs.hpp"
 
+#include "archsim/compare/shown_pass.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/subgraph_table.hpp"
@@ -89,8 +90,8 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
     const bool all = most == 0 || groups.size() <= most + 1;
     const std::size_t shown = all ? groups.size() : most;
     Table table;
-    table.title = fmt::format("Subgraphs, {} in {} groups of equal ones", result.estimate.subgraphs.size(),
-                              groups.size());
+    table.title = fmt::format("{}, {} in {} groups of equal ones", with_pass("Subgraphs", result),
+                              result.estimate.subgraphs.size(), groups.size());
     table.columns = {{"Subgraph", "", "subgraph"},
                      {"Count", "", "count", Align::right},
                      {"Kind", "", "kind", Align::left, 1},
@@ -100,7 +101,7 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
                      {"Util", "%", "utilization", Align::right, 2},
                      {"Energy", "µJ", "energy_j", Align::right, 3},
                      {"Allocation", "", "allocation", Align::left, 4}};
-    const double total = result.estimate.latency_s;
+    const double total = shown_pass(result).latency_s;
     for (std::size_t i = 0; i < shown; ++i)
         table.rows.push_back(cells_of_row(row_of(result, groups[i]), total));
     if (!all) {

@@ -3,6 +3,7 @@
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace archsim {
@@ -28,6 +29,11 @@ std::string format_value(const Metric& metric, double value) {
     case QuantityKind::number:
         break;
     }
+    // Where the unit of columns is too small (an answer of seconds and joules in mJ ms), in that of the
+    // metric.
+    constexpr double kMostDigits = 1e6;
+    if (std::abs(value * metric.scale) >= kMostDigits && metric.scale > 1)
+        return fmt::format("{} {}", format_number(value), metric.unit);
     const std::string& unit = axis_unit_of(metric);
     return format_number(value * metric.scale) + (unit.empty() ? "" : " ") + unit;
 }
@@ -38,19 +44,22 @@ std::string column_number(const Metric& metric, double value) {
 }
 
 const Metric& readable(const Metric& metric, std::span<const Result> results, const CostOptions& conditions) {
-    static const Metric kJoules = [] {
-        Metric joules = metric::energy;
-        joules.scale = 1;
-        joules.column_unit = "J/inf";
-        joules.axis_unit = "J";
-        return joules;
-    }();
-    if (metric != metric::energy || !any_value(results, metric, conditions))
+    const auto in_si = [](const Metric& small, const char* column_unit) {
+        Metric large = small;
+        large.scale = 1;
+        large.column_unit = column_unit;
+        large.axis_unit = large.unit;
+        return large;
+    };
+    static const Metric kJoules = in_si(metric::energy, "J/inf"),
+                        kJouleSeconds = in_si(metric::balance, "J s");
+    const bool is_energy = metric == metric::energy;
+    if ((!is_energy && metric != metric::balance) || !any_value(results, metric, conditions))
         return metric;
     const bool large = std::all_of(results.begin(), results.end(), [&](const Result& r) {
         return value_of(r, metric, conditions).value_or(1) >= 1;
     });
-    return large ? kJoules : metric;
+    return !large ? metric : is_energy ? kJoules : kJouleSeconds;
 }
 
 Column column_of(const Metric& metric) {

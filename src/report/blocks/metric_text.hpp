@@ -14,7 +14,8 @@ namespace archsim {
 std::string format_value(const Metric& metric, double value);
 /// The number alone, in the unit of columns: "15.4".
 std::string column_number(const Metric& metric, double value);
-/// The metric, in joules instead of millijoules where every value is one joule or more.
+/// The metric, in joules instead of millijoules where every value is one joule or more; likewise energy-delay
+/// products in J s instead of mJ ms.
 const Metric& readable(const Metric& metric, std::span<const Result> results, const CostOptions& conditions);
 /// The metric's column: heading, unit, key and priority of its row.
 Column column_of(const Metric& metric);

@@ -138,7 +138,7 @@ std::vector<NamedValue> subgraph_shares(const Result& result) {
 }
 
 std::vector<NamedValue> time_shares(const Result& result) {
-    if (result.generation) // the subgraphs are those of the prompt alone
+    if (result.generation) // the subgraphs are those of one pass alone
         return {};
     auto shares = operation_shares(result);
     std::stable_sort(shares.begin(), shares.end(), [](const OperationShare& a, const OperationShare& b) {
@@ -167,7 +167,7 @@ std::string utilization_reading(const Result& result) {
     const UtilizationBand& band = utilization_band(result.estimate.utilization);
     std::string text = fmt::format("{}, {}", band.verdict, band.meaning);
     const BoundTimes times = bound_times(result);
-    // Of generated text the subgraphs are those of the prompt alone.
+    // Of generated text the subgraphs are those of one pass alone.
     if (&band == &kBands.front() || times.total() <= 0 || result.generation)
         return text;
     const double largest = std::max({times.compute_s, times.memory_s, times.overhead_s});

@@ -1,5 +1,6 @@
 #include "report/blocks/subgraph_table.hpp"
 
+#include "archsim/compare/shown_pass.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -24,9 +25,23 @@ std::string_view unit_name(const Device& device) {
     return device.engines.empty() ? std::string_view("units") : std::string_view(device.engines.front().unit);
 }
 
+std::string pass_text(const Result& result) {
+    const ShownPass pass = shown_pass(result);
+    if (!pass.part_of_answer)
+        return "";
+    return pass.steps > 0 ? fmt::format("the step at {:.0f} positions (one of {:.0f}, {})", pass.context,
+                                        pass.steps, format_time(pass.latency_s))
+                          : fmt::format("the prompt's pass ({})", format_time(pass.latency_s));
+}
+
+std::string with_pass(std::string title, const Result& result) {
+    const std::string pass = pass_text(result);
+    return pass.empty() ? title : title + " of " + pass;
+}
+
 Table subgraph_table(const Result& result) {
     Table table;
-    table.title = "Subgraphs";
+    table.title = with_pass("Subgraphs", result);
     table.columns = {{"Subgraph", "", "subgraph"},
                      {"Kind", "", "kind"},
                      {"Time", "µs", "latency_s", Align::right},

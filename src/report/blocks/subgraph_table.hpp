@@ -7,6 +7,12 @@ namespace archsim {
 /// One row per fused subgraph: allocation, time of each lane, what binds, utilisation, energy.
 Table subgraph_table(const Result& result);
 
+/// "the step at 575 positions (one of 127, 6.1 ms)", "the prompt's pass (21 ms)": whose subgraphs a result
+/// lists; empty where the model has one pass.
+std::string pass_text(const Result& result);
+/// The same in the title of a table: "Subgraphs of the prompt's pass (21 ms)".
+std::string with_pass(std::string title, const Result& result);
+
 /// What the device's first engine counts: "SM", "core", "tile".
 std::string_view unit_name(const Device& device);
 

@@ -1,4 +1,4 @@
-// Estimates of an earlier day as JSON: every number that their differences are explained by. One table of
+// Estimates of an earlier day as JSON: every number that their differences are explained by. One list of
 // members for each struct is read and written from, so that what is written is what is read.
 
 #include "archsim/run/check_budget.hpp"
@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -21,50 +22,43 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.baseline/1";
 
-// Visitors call `visit(key, member)` for every number of a struct, const or not.
-
-template <class Time, class Visit>
-void visit_time(Time& t, Visit&& visit) {
-    visit("compute_s", t.compute_s);
-    visit("operations", t.operations);
-    visit("device_operations", t.device_operations);
-    visit("starts", t.starts);
-    visit("on_chip_clocked_s", t.on_chip_clocked_s);
-    visit("on_chip_s", t.on_chip_s);
-    visit("bytes", t.bytes);
-    visit("memory_s", t.memory_s);
-    visit("weight_bytes", t.weight_bytes);
-    visit("weight_s", t.weight_s);
-    visit("fixed_clocked_s", t.fixed_clocked_s);
-    visit("fixed_s", t.fixed_s);
-    visit("host_s", t.host_s);
-    visit("body_s", t.body_s);
-}
-
-template <class Graph, class Visit>
-void visit_graph(Graph& g, Visit&& visit) {
-    visit("repeat", g.repeat);
-    visit("batch", g.batch);
-    visit("peak", g.peak);
-    visit("bandwidth", g.bandwidth);
-    visit("exponent", g.exponent);
-    visit("clock_ratio", g.clock_ratio);
-    visit("latency_s", g.latency_s);
-    visit("interval_s", g.interval_s);
-    visit("static_power_w", g.static_power_w);
-}
-
-template <class Record, class Visit>
-void visit_record(Record& r, Visit&& visit) {
-    visit("batch_size", r.batch);
-    visit("weight_bytes", r.weight_bytes);
-    visit("activation_bytes", r.activation_bytes);
-    visit("kv_cache_bytes", r.kv_cache_bytes);
-    visit("workspace_bytes", r.workspace_bytes);
-    visit("price_per_s", r.price_per_s);
-    visit("seconds_per_inference", r.seconds_per_inference);
-    visit("electricity", r.electricity);
-}
+/// A number of a struct and its key: each struct is written and read by one list.
+template <class Struct>
+struct Number {
+    const char* key;
+    double Struct::*member;
+};
+constexpr std::array kTime = {Number{"compute_s", &RegionTime::compute_s},
+                              Number{"operations", &RegionTime::operations},
+                              Number{"device_operations", &RegionTime::device_operations},
+                              Number{"starts", &RegionTime::starts},
+                              Number{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
+                              Number{"on_chip_s", &RegionTime::on_chip_s},
+                              Number{"bytes", &RegionTime::bytes},
+                              Number{"memory_s", &RegionTime::memory_s},
+                              Number{"weight_bytes", &RegionTime::weight_bytes},
+                              Number{"weight_s", &RegionTime::weight_s},
+                              Number{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
+                              Number{"fixed_s", &RegionTime::fixed_s},
+                              Number{"host_s", &RegionTime::host_s},
+                              Number{"body_s", &RegionTime::body_s}};
+constexpr std::array kGraph = {Number{"repeat", &GraphRecord::repeat},
+                               Number{"batch", &GraphRecord::batch},
+                               Number{"peak", &GraphRecord::peak},
+                               Number{"bandwidth", &GraphRecord::bandwidth},
+                               Number{"exponent", &GraphRecord::exponent},
+                               Number{"clock_ratio", &GraphRecord::clock_ratio},
+                               Number{"latency_s", &GraphRecord::latency_s},
+                               Number{"interval_s", &GraphRecord::interval_s},
+                               Number{"static_power_w", &GraphRecord::static_power_w}};
+constexpr std::array kRecord = {Number{"batch_size", &EstimateRecord::batch},
+                                Number{"weight_bytes", &EstimateRecord::weight_bytes},
+                                Number{"activation_bytes", &EstimateRecord::activation_bytes},
+                                Number{"kv_cache_bytes", &EstimateRecord::kv_cache_bytes},
+                                Number{"workspace_bytes", &EstimateRecord::workspace_bytes},
+                                Number{"price_per_s", &EstimateRecord::price_per_s},
+                                Number{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
+                                Number{"electricity", &EstimateRecord::electricity}};
 
 /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
 Json number_json(double value) {
@@ -97,7 +91,8 @@ Json kernel_json(const KernelRecord& k) {
             out[key] = number_json(value);
     };
     write("latency_s", k.latency_s);
-    visit_time(k.time, write);
+    for (const auto& [key, member] : kTime)
+        write(key, k.time.*member);
     out["bound"] = name_of(k.bound);
     out["events"] = events_json(k.events.counts.data(), kEventCount, event_key);
     out["macs"] = events_json(k.events.macs.data(), kPrecisionCount, format_key);
@@ -108,7 +103,8 @@ Json kernel_json(const KernelRecord& k) {
 
 Json graph_json(const GraphRecord& g) {
     Json out = {{"name", g.name}};
-    visit_graph(g, [&](const char* key, double value) { out[key] = number_json(value); });
+    for (const auto& [key, member] : kGraph)
+        out[key] = number_json(g.*member);
     out["prefetch"] = g.prefetch;
     out["operators"] = Json::array();
     for (const OperatorRecord& op : g.operators)
@@ -135,7 +131,8 @@ Json record_json(const EstimateRecord& r) {
                   {"strict_fp32", p.strict_fp32}}},
                 {"dims", r.dims},
                 {"values", Json::object()}};
-    visit_record(r, [&](const char* key, double value) { out[key] = number_json(value); });
+    for (const auto& [key, member] : kRecord)
+        out[key] = number_json(r.*member);
     for (const auto& [key, m] : r.values)
         out["values"][key] = {number_json(m.value), number_json(m.interval.low),
                               number_json(m.interval.high)};
@@ -233,9 +230,9 @@ KernelRecord read_kernel(const Members& m, std::size_t operators) {
             m.fail("operators", "a list of operators of the graph");
         k.operators.push_back(op.get<std::uint32_t>());
     }
-    const auto read = [&](const char* key, double& value) { value = m.number_or_zero(key); };
-    read("latency_s", k.latency_s);
-    visit_time(k.time, read);
+    k.latency_s = m.number_or_zero("latency_s");
+    for (const auto& [key, member] : kTime)
+        k.time.*member = m.number_or_zero(key);
     const std::string bound = m.text("bound");
     for (const Bound one : {Bound::compute, Bound::memory, Bound::overhead})
         if (name_of(one) == bound)
@@ -243,14 +240,15 @@ KernelRecord read_kernel(const Members& m, std::size_t operators) {
     m.numbers("events", k.events.counts.data(), kEventCount, event_key);
     m.numbers("macs", k.events.macs.data(), kPrecisionCount, format_key);
     m.numbers("joules", k.energy.joules.data(), kEventCount, event_key);
-    read("static_joules", k.energy.static_joules);
+    k.energy.static_joules = m.number_or_zero("static_joules");
     return k;
 }
 
 GraphRecord read_graph(const Members& m) {
     GraphRecord g;
     g.name = m.text("name");
-    visit_graph(g, [&](const char* key, double& value) { value = m.number(key); });
+    for (const auto& [key, member] : kGraph)
+        g.*member = m.number(key);
     g.prefetch = m.flag("prefetch");
     for (const nlohmann::json& op : m.array("operators")) {
         if (!op.is_array() || op.size() != 3 || !op[0].is_string() || !op[1].is_string() ||
@@ -277,7 +275,8 @@ EstimateRecord read_record(const Members& m) {
     r.precision.weight_bits_overhead = formats.number("weight_bits_overhead");
     r.precision.head_bits = formats.number("head_bits");
     r.precision.strict_fp32 = formats.flag("strict_fp32");
-    visit_record(r, [&](const char* key, double& value) { value = m.number(key); });
+    for (const auto& [key, member] : kRecord)
+        r.*member = m.number(key);
     const Members dims = m.object("dims");
     for (const auto& [key, value] : dims.json().items())
         r.dims[key] = static_cast<std::int64_t>(dims.number(key.c_str()));

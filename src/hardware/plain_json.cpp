@@ -1,0 +1,128 @@
+#include "hardware/plain_json.hpp"
+
+#include <span>
+
+namespace archsim {
+
+namespace {
+
+constexpr bool is_digit(char c) {
+    return c >= '0' && c <= '9';
+}
+
+/// Characters that a string can hold as they are: ASCII without control characters, quote and backslash.
+constexpr bool is_plain(char c) {
+    return c >= ' ' && c < '\x7f' && c != '"' && c != '\\';
+}
+
+} // namespace
+
+bool PlainJson::take_word(std::string_view word) {
+    if (!std::string_view(at_, end_).starts_with(word))
+        return false;
+    at_ += word.size();
+    return true;
+}
+
+bool PlainJson::string(std::string& out) {
+    constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
+    if (!take('"'))
+        return false;
+    for (;;) {
+        const char* begin = at_;
+        while (at_ != end_ && is_plain(*at_))
+            ++at_;
+        out.append(begin, at_);
+        if (take('"'))
+            return true;
+        if (!take('\\') || at_ == end_)
+            return false;
+        const auto known = kEscapes.find(*at_);
+        if (known == std::string_view::npos)
+            return false;
+        out += kMeanings[known];
+        ++at_;
+    }
+}
+
+bool PlainJson::string(std::string_view& out) {
+    if (!take('"'))
+        return false;
+    const char* begin = at_;
+    while (at_ != end_ && is_plain(*at_))
+        ++at_;
+    out = {begin, at_};
+    return take('"');
+}
+
+bool PlainJson::number(std::string_view& out, bool& whole) {
+    const auto digits = [&] {
+        const char* begin = at_;
+        while (at_ != end_ && is_digit(*at_))
+            ++at_;
+        return at_ != begin;
+    };
+    const char* begin = at_;
+    take('-');
+    if (!take('0') && !digits())
+        return false;
+    whole = true;
+    if (take('.')) {
+        whole = false;
+        if (!digits())
+            return false;
+    }
+    if (take('e') || take('E')) {
+        whole = false;
+        if (!take('+'))
+            take('-');
+        if (!digits())
+            return false;
+    }
+    out = {begin, at_};
+    return true;
+}
+
+FlatObject::FlatObject(PlainJson& text) {
+    sound_ = text.members([&](std::string_view key) {
+        if (count_ == members_.size() || text.at_end())
+            return false;
+        Member& member = members_[count_++];
+        member.key = key;
+        member.is_text = text.peek() == '"';
+        bool whole = false;
+        return member.is_text ? text.string(member.value) : text.number(member.value, whole);
+    });
+}
+
+const FlatObject::Member* FlatObject::find(std::string_view key, Need need) {
+    for (const Member& member : std::span(members_.data(), count_))
+        if (member.key == key) {
+            ++asked_;
+            return &member;
+        }
+    sound_ = sound_ && need == Need::optional;
+    return nullptr;
+}
+
+std::string_view FlatObject::text(std::string_view key, Need need) {
+    const Member* const member = find(key, need);
+    if (member == nullptr)
+        return {};
+    sound_ = sound_ && member->is_text;
+    return member->value;
+}
+
+double FlatObject::number(std::string_view key, Bounds bounds, Need need) {
+    const Member* const member = find(key, need);
+    if (member == nullptr)
+        return 0;
+    double value = 0;
+    const char* const end = member->value.data() + member->value.size();
+    const auto [stop, error] = std::from_chars(member->value.data(), end, value);
+    sound_ = sound_ && !member->is_text && error == std::errc{} && stop == end && value >= bounds.low &&
+             value <= bounds.high;
+    return value;
+}
+
+} // namespace archsim

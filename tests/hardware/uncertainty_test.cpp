@@ -1,0 +1,105 @@
+// The table of intervals is read in one pass over its text; a file that is written any other way reads the
+// same, and a wrong one says what is wrong where.
+
+#include "archsim/hardware/uncertainty.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "hardware/json_text.hpp"
+#include "hardware/plain_json.hpp"
+#include "hardware/temporary_database.hpp"
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+using namespace archsim;
+using Catch::Contains;
+
+namespace {
+
+std::string shipped() {
+    std::ifstream file(std::string(ARCHSIM_SOURCE_DIR) + "/hardware_db/uncertainty.json");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::string replaced(std::string text, std::string_view what, std::string_view by) {
+    const auto at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, what.size(), by);
+}
+
+} // namespace
+
+TEST_CASE("a table that is not plain JSON holds the same classes", "[uncertainty][hardware]") {
+    const test::TemporaryDatabase folder;
+    const UncertaintyTable quick(folder.write("quick.json", shipped()));
+    // An escape, which the quick reader leaves to the other one.
+    const UncertaintyTable slow(folder.write("slow.json", replaced(shipped(), "Factors", "\\u0046actors")));
+    std::size_t compared = 0;
+    std::vector<Finding> findings;
+    for (const auto& device : laws::session().hardware().all_devices(findings)) {
+        const auto runtime = laws::session().hardware().runtime_for(*device);
+        for (const SpreadOf metric :
+             {SpreadOf::latency, SpreadOf::throughput, SpreadOf::prefill, SpreadOf::decode, SpreadOf::energy,
+              SpreadOf::power, SpreadOf::first_token, SpreadOf::later_token})
+            for (const char* regime : {"compute", "memory", "overhead"}) {
+                const Spread a = quick.spread(metric, *device, *runtime, regime),
+                             b = slow.spread(metric, *device, *runtime, regime);
+                INFO(device->id << " " << name_of(metric) << " " << regime);
+                CHECK((a.low == b.low && a.high == b.high && a.rows == b.rows && a.basis == b.basis));
+                ++compared;
+            }
+        CHECK(quick.measured(*device, *runtime) == slow.measured(*device, *runtime));
+    }
+    CHECK(compared > 3000);
+}
+
+TEST_CASE("a wrong class of a table is named with its place", "[uncertainty][hardware]") {
+    const test::TemporaryDatabase folder;
+    for (const auto& [what, by, said] :
+         {std::tuple{R"("family":"cpu")", R"("family":"xpu")", "/classes/0/family"},
+          {R"("metric":"latency")", R"("metric":"lateness")", "/classes/0/metric"},
+          {R"("metric":"latency",)", "", "\"metric\" is missing"},
+          {R"("low":0.)", R"("low":7.)", "/classes/0/low"},
+          {R"("rows":)", R"("row":)", "\"rows\" is missing"},
+          {R"("evidence":"device")", R"("evidence":5)", "this must be a text"},
+          {R"("classes": [)", R"("classes": [5,)", "this must be an object"},
+          {R"("kind": "fitted")", R"("kind": "dreamt")", "dreamt"}}) {
+        INFO(what << " -> " << by);
+        const std::string file = folder.write("wrong.json", replaced(shipped(), what, by));
+        CHECK_THROWS_WITH(UncertaintyTable(file), Contains(said));
+    }
+}
+
+TEST_CASE("rows that pass are no part of the document", "[hardware][json]") {
+    std::vector<std::string> names;
+    double sum = 0;
+    const std::vector<PassingRows> rows = {{"rows", [&](FlatObject& row) {
+                                                names.emplace_back(row.text("name", Need::required));
+                                                sum += row.number("n", {0, 10}, Need::required);
+                                            }}};
+    const auto read = [&](const char* text) {
+        names.clear();
+        sum = 0;
+        return parse_plain_json(text, rows);
+    };
+    const auto document =
+        read(R"({"a": [1], "rows": [{"name": "x", "n": 1}, {"n": 2.5, "name": "y"}], "b": 2})");
+    REQUIRE(document);
+    CHECK(document->dump() == R"({"a":[1],"b":2})");
+    CHECK(names == std::vector<std::string>{"x", "y"});
+    CHECK(sum == 3.5);
+    CHECK(read(R"({"inner": {"rows": [1]}})")); // only at the top
+    for (const char* wrong :
+         {R"({"rows": [{"name": "x"}]})", R"({"rows": [{"name": 1, "n": 1}]})",
+          R"({"rows": [{"name": "x", "n": 11}]})", R"({"rows": [{"name": "x", "n": "1"}]})",
+          R"({"rows": [{"name": "x", "n": 1, "more": 1}]})", R"({"rows": [{"name": "x", "n": 1, "n": 2}]})",
+          R"({"rows": [{"name": "\\x", "n": 1}]})", R"({"rows": [{"name": "x", "n": [1]}]})",
+          R"({"rows": [1]})", R"({"rows": 1})"}) {
+        INFO(wrong);
+        CHECK_FALSE(read(wrong));
+    }
+}

@@ -49,6 +49,7 @@ foreach(header IN LISTS archsim_headers)
         COMMAND ${CMAKE_COMMAND} -D HEADER=${header} -D FROM=${from} -D TO=${source} -P ${CMAKE_CURRENT_LIST_FILE})
     add_executable(doc_example_${name} ${source})
     target_link_libraries(doc_example_${name} PRIVATE archsim archsim_warnings)
+    target_compile_options(doc_example_${name} PRIVATE $<$<CONFIG:Release>:-O0>) # as the tests
     add_test(NAME "example of ${header}" COMMAND doc_example_${name})
     set_tests_properties("example of ${header}" PROPERTIES ENVIRONMENT ARCHSIM_DATA_DIR=${PROJECT_SOURCE_DIR})
 endforeach()

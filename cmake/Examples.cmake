@@ -5,6 +5,7 @@ foreach(source IN LISTS archsim_examples)
     cmake_path(GET source STEM example)
     add_executable(example_${example} ${source})
     target_link_libraries(example_${example} PRIVATE archsim archsim_warnings)
+    target_compile_options(example_${example} PRIVATE $<$<CONFIG:Release>:-O0>) # as the tests
 endforeach()
 
 enable_language(C)

@@ -16,6 +16,7 @@ set_target_properties(archsim_python PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${archsim_python_dir})
 target_include_directories(archsim_python PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(archsim_python PRIVATE archsim archsim_warnings)
+target_compile_options(archsim_python PRIVATE $<$<CONFIG:Release>:-O1>) # it hands values over; what computes is the library
 file(GLOB archsim_python_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/archsim/*)
 foreach(file IN LISTS archsim_python_files)
     cmake_path(GET file FILENAME name)

@@ -259,7 +259,7 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
         if (is_first(i))
             firsts.push_back(i);
     }
-    whole.mappings.resize(distinct);
+    whole.mappings.assign(distinct, Mapping{}); // copies of one are made faster than as many new ones
     if (const auto* at_once = dynamic_cast<const NetworkMapper*>(&mapper))
         at_once->map_each(firsts, work, machine, whole.mappings);
     else

@@ -68,6 +68,12 @@ class Fastest {
         if (time_of(c) < least)
             take(c, fourth(c.multiply) + fourth(c.load));
     }
+    /// Smaller for what is faster, but for rounding; 0 where that takes as long as the time itself.
+    static double measure(const Candidate& c, double exponent) {
+        if (exponent == 4)
+            return fourth(c.multiply) + fourth(c.load);
+        return std::isinf(exponent) ? std::max(c.multiply, c.load) : 0;
+    }
     /// True where whatever multiplies for so long, and then pays `extra`, is no faster: overlapping only
     /// adds.
     bool beats(double multiply, double extra) {
@@ -102,7 +108,8 @@ class Fastest {
 double rounded_waves(double waves, double rounding, bool overlapped) {
     if (overlapped)
         return waves;
-    return std::max(1.0, waves + rounding * (std::ceil(waves) - waves));
+    const double rounded = waves + rounding * (std::ceil(waves) - waves);
+    return rounded > 1 ? rounded : 1; // a maximum without a branch, which std::max of references is not
 }
 
 } // namespace
@@ -119,46 +126,66 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     const double inverse_l2 = engine.l2_bytes_per_cycle > 0 ? 1 / engine.l2_bytes_per_cycle : 0;
     const double result_elements = shape.groups * shape.m * shape.n;
     const double result_bytes = result_elements * engine.output_bytes;
-    Fastest fastest(engine.combine_exponent);
 
-    const auto consider = [&](const Tile& tile, double blocks, double split, double waves, double part_steps,
-                              double operands) {
-        const double rounded = rounded_waves(waves, engine.wave_rounding, engine.overlapped);
+    const auto candidate = [&](const Tile& tile, double blocks, double split, double waves, double part_steps,
+                               double operands) {
         Candidate c{&tile, blocks, split, part_steps};
+        const double rounded = rounded_waves(waves, engine.wave_rounding, engine.overlapped);
         c.cycles = rounded * tile.m * tile.n * part_steps * step * inverse_rate;
         c.extra = split > 1 ? engine.split_cycles : 0;
         c.multiply = c.cycles * inverse_efficiency;
-        if (fastest.beats(c.multiply, c.extra))
-            return;
         // Partial results are single precision: written by every part, read once by the combining block.
         const double partials = split > 1 ? result_elements * split * 2 * 4.0 : 0;
         c.l2_bytes = operands + result_bytes + partials;
         c.load = c.l2_bytes * inverse_l2;
-        fastest.consider(c);
+        return c;
     };
 
     // Sides of tiles and splits are powers of two: products with their reciprocals are exact, and shared.
     const double rows_per_load = 1 / engine.operand_reuse, alone = 1 / engine.paired_units;
+    const auto blocks_above = [&](const Tile& tile) { return std::ceil(shape.m * tile.per_m); };
+    const auto blocks_of = [&](const Tile& tile) {
+        return shape.groups * blocks_above(tile) * std::ceil(shape.n * tile.per_n);
+    };
+    const auto operands_of = [&](const Tile& tile, double blocks) {
+        // Blocks above each other need the same columns.
+        const double above = blocks_above(tile);
+        const double columns = tile.n * (above < engine.paired_units ? 1 / above : alone);
+        return blocks * (tile.m * rows_per_load + columns) * steps * step * engine.operand_bytes;
+    };
+    const auto whole = [&](const Tile& tile) {
+        const double blocks = blocks_of(tile);
+        return candidate(tile, blocks, 1, blocks / engine.units, steps, operands_of(tile, blocks));
+    };
+
+    // What is clearly slower than another tile is left out. No branch depends on the shape here: one that the
+    // processor mispredicts costs more than finishing a tile that is no good.
+    std::array<double, kTiles.size()> measures;
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t i = 0; i < kTiles.size(); ++i) {
+        measures[i] = Fastest::measure(whole(kTiles[i]), engine.combine_exponent);
+        least = kTiles[i].n < engine.smallest_n ? least : std::min(least, measures[i]);
+    }
+
+    Fastest fastest(engine.combine_exponent);
     // However a reduction is split, every unit multiplies its share without padding at least.
     const double least_multiply =
         (1 - kRounding) * result_elements * shape.k / engine.units * inverse_rate * inverse_efficiency;
-    for (const Tile& tile : kTiles) {
+    for (std::size_t i = 0; i < kTiles.size(); ++i) {
+        const Tile& tile = kTiles[i];
         if (tile.n < engine.smallest_n)
             continue;
-        const double above = std::ceil(shape.m * tile.per_m);
-        const double blocks = shape.groups * above * std::ceil(shape.n * tile.per_n);
-        // Blocks above each other need the same columns.
-        const double columns = tile.n * (above < engine.paired_units ? 1 / above : alone);
-        const double operands =
-            blocks * (tile.m * rows_per_load + columns) * steps * step * engine.operand_bytes;
-        const double waves = blocks / engine.units;
-        consider(tile, blocks, 1, waves, steps, operands);
+        if (!(measures[i] > kClearly * least))
+            fastest.consider(whole(tile));
         if (engine.split_cycles < 0 || fastest.beats(least_multiply, engine.split_cycles))
             continue;
+        const double blocks = blocks_of(tile), waves = blocks / engine.units;
+        const double operands = operands_of(tile, blocks);
         for (double split : kSplits) {
             if (blocks * split >= 2 * engine.units || steps < split * kLeastSteps)
                 break;
-            consider(tile, blocks, split, waves * split, std::ceil(steps / split), operands);
+            fastest.consider(
+                candidate(tile, blocks, split, waves * split, std::ceil(steps / split), operands));
         }
     }
     TileChoice choice;
@@ -175,6 +202,19 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     choice.waves = best.blocks * best.split / engine.units;
     choice.units_used = std::min(engine.units, best.blocks * best.split);
     choice.padded_macs = best.blocks * best.split * best.tile->m * best.tile->n * best.part_steps * step;
+    return choice;
+}
+
+TileChoice TileChoices::of(const GemmShape& shape, const GemmEngine& engine) {
+    constexpr std::size_t kMost = 64; // looking through more takes as long as choosing
+    for (const Known& known : known_)
+        if (known.shape == shape && known.engine == engine)
+            return known.choice;
+    const TileChoice choice = choose_tile(shape, engine);
+    if (known_.empty())
+        known_.reserve(kMost / 2);
+    if (known_.size() < kMost)
+        known_.push_back({shape, engine, choice});
     return choice;
 }
 

@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace archsim {
 
 /// `groups` independent products of an M x K and a K x N matrix.
 struct GemmShape {
     double groups = 1, m = 1, n = 1, k = 1;
+    bool operator==(const GemmShape&) const = default;
 };
 
 /// The side of the machine that decides which tile is fastest. Cycles are of the multiplying engine's clock.
@@ -27,6 +29,7 @@ struct GemmEngine {
     double smallest_n = 0;    ///< tiles narrower than this are not offered
     /// How multiplying and loading overlap, as in the time that is estimated (Machine::combine_exponent).
     double combine_exponent = std::numeric_limits<double>::infinity();
+    bool operator==(const GemmEngine&) const = default;
 };
 
 /// The fastest candidate.
@@ -46,5 +49,21 @@ double wave_count(double blocks, double units, double rounding, bool overlapped)
 
 /// Tries the tile shapes of the common libraries and, on a starved machine, split reductions.
 TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine);
+
+/// The choices of one network: a product occurs in several equivalence classes (with and without a residual
+/// behind it), and is looked at once.
+class TileChoices {
+  public:
+    /// As choose_tile().
+    TileChoice of(const GemmShape& shape, const GemmEngine& engine);
+
+  private:
+    struct Known {
+        GemmShape shape;
+        GemmEngine engine;
+        TileChoice choice;
+    };
+    std::vector<Known> known_;
+};
 
 } // namespace archsim

@@ -121,7 +121,7 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
     }
     if (p.multiplied == work.precision && has_packed_weights(view, work, c))
         g.efficiency *= view.param(Parameter::weight_only_efficiency, 1);
-    p.tile = choose_tile(shape, g);
+    p.tile = view.tiles.of(shape, g);
     p.efficiency = g.efficiency;
     p.reason = p.engine.reason;
     p.cycles = p.tile.cycles;
@@ -174,7 +174,7 @@ Product winograd(const View& view, const SubgraphWork& work) {
     g.split_cycles = -1;
     const double tiles =
         w.batch * std::ceil(w.out[1] / kWinogradOutputs) * std::ceil(w.out[2] / kWinogradOutputs);
-    p.tile = choose_tile({kWinogradProducts, tiles, w.out_channels, w.in_channels}, g);
+    p.tile = view.tiles.of({kWinogradProducts, tiles, w.out_channels, w.in_channels}, g);
     p.efficiency = g.efficiency;
     p.reason = Parameter::winograd_efficiency;
     p.cycles = p.tile.cycles;

@@ -27,7 +27,8 @@ class View {
     double special_per_cycle = 0; ///< exponentials, divisions, roots per cycle, whole device
     double l2_per_cycle = 0;      ///< bytes per cycle; 0 = unknown, never limits
     double dram_per_cycle = 0;
-    double paired_units = 1; ///< multiprocessors whose matrix engines share an operand
+    double paired_units = 1;   ///< multiprocessors whose matrix engines share an operand
+    mutable TileChoices tiles; ///< of one thread, as every view is
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
     /// What multiplies in `precision`: the matrix engine where it has the format, else the vector engine.

@@ -10,7 +10,7 @@ namespace {
 
 /// 8 units of 4 stages x 2 lanes: 64 multiply-adds, 128 operations; 256 per clock when two operands are
 /// packed.
-Rig fabric(double memory) {
+Rig cgra_fabric(double memory) {
     Rig rig(Family("cgra"), 8, 32, Precision::fp32);
     own(*rig.device, "compute_units") = fact(8);
     own(*rig.device, "stages") = fact(4);
@@ -24,7 +24,7 @@ Rig fabric(double memory) {
 
 double cycles(double m, double n, double k) {
     Network network(Precision::fp32);
-    return demand(map_one(*mapper_of("cgra"), network.product(m, n, k), network, fabric(1e6)),
+    return demand(map_one(*mapper_of("cgra"), network.product(m, n, k), network, cgra_fabric(1e6)),
                   Resource::matrix_cycles, Lane::compute) *
            0.5;
 }
@@ -40,7 +40,7 @@ TEST_CASE("CGRA: a product with a fused activation, the network in sections", "[
     s.kv_bytes = 40; // of the 1200 bytes of input
     // Weights 3 x 200 bytes and twice 1800 bytes of activations: 4200 in memories of 2500, two sections. The
     // activations exceed half the memories.
-    const Rig rig = fabric(2500);
+    const Rig rig = cgra_fabric(2500);
     const Mapping m = map_one(*mapper_of("cgra"), s, network, rig);
     // Two operators to a section. This one does 1500 + 300 of 4500, twice that of a section's: with one unit
     // to each of the two, 1 + floor(0.8 x 6) = 5 of 8. ceil(10 / 4) x ceil(5 / 2) = 9 blocks on 5 units: two
@@ -77,13 +77,14 @@ TEST_CASE("CGRA: blocks that do not fill the units are copied", "[formulas][cgra
 
 TEST_CASE("CGRA: no more copies than rows", "[formulas][cgra]") {
     Network network(Precision::fp32);
-    const Mapping few = map_one(*mapper_of("cgra"), network.product(3, 2, 4), network, fabric(1e6));
+    const Mapping few = map_one(*mapper_of("cgra"), network.product(3, 2, 4), network, cgra_fabric(1e6));
     check_allocation(few, 3, 8, 1, 1);
     Network second(Precision::fp32);
-    const Mapping many = map_one(*mapper_of("cgra"), second.product(30, 3, 7), second, fabric(1e6));
+    const Mapping many = map_one(*mapper_of("cgra"), second.product(30, 3, 7), second, cgra_fabric(1e6));
     check_allocation(many, 8, 8, 1, 30 * 3 * 7 / (4 * 8 * 30.0));
     Network third(Precision::fp32);
-    const Mapping groups = map_one(*mapper_of("cgra"), third.convolution(8, 4, 2, 1, 2), third, fabric(1e6));
+    const Mapping groups =
+        map_one(*mapper_of("cgra"), third.convolution(8, 4, 2, 1, 2), third, cgra_fabric(1e6));
     check_allocation(groups, 8, 8, 1, 1); // 2 groups of one block of 4 x 2, four copies
 }
 
@@ -91,7 +92,7 @@ TEST_CASE("CGRA: sections follow the operators where these are many", "[formulas
     Network network(Precision::fp32);
     for (int i = 0; i < 20; ++i)
         network.product(30, 5, 10);
-    Machine machine = fabric(1e9).machine();
+    Machine machine = cgra_fabric(1e9).machine();
     const auto reconfigured = [&] {
         return demand(mapper_of("cgra")->map_network(network.work(), machine).fixed, Resource::seconds,
                       Lane::overhead);
@@ -106,7 +107,7 @@ TEST_CASE("CGRA: a network placed whole shares the units by work", "[formulas][c
     std::vector<SubgraphWork> all;
     for (const double rows : {100, 200, 500})
         all.push_back(network.product(rows, 20, 40)); // 800 rows of 800 multiply-adds
-    const Rig rig = fabric(1e9);
+    const Rig rig = cgra_fabric(1e9);
     CHECK(mapper_of("cgra")->map_network(network.work(), rig.machine()).sections == 1);
     // One unit each, and floor(5 x part) more: 1 + 0, 1 + 1, 1 + 3 of 8.
     std::vector<double> used;

@@ -10,7 +10,7 @@ namespace {
 
 /// Four cores of 512 operations per cycle, two to an inference, in blocks of 8 channels. The vector unit does
 /// 0.1 x 2048 x 0.8 = 163.84 operations per cycle on all cores.
-Rig cores() {
+Rig npu_cores() {
     Rig rig(Family("npu"), 4, 512);
     own(*rig.device, "cores") = fact(4);
     own(*rig.device, "sram") = fact(6000);
@@ -23,7 +23,7 @@ Rig cores() {
     return rig;
 }
 
-constexpr double kMacs = 3 * 81 * 9 * 10 * 20, kPadded = 3 * 81 * 9 * 16 * 24;
+constexpr double kNpuMacs = 3 * 81 * 9 * 10 * 20, kPadded = 3 * 81 * 9 * 16 * 24;
 
 } // namespace
 
@@ -31,7 +31,7 @@ TEST_CASE("NPU: three images on two pairs of cores", "[formulas][npu]") {
     Network network(Precision::int8, 3);
     SubgraphWork& s = network.convolution(10, 20, 9, 3);
     s.kv_bytes = 90; // of the 2430 bytes of input
-    const Mapping m = map_one(*mapper_of("npu"), s, network, cores());
+    const Mapping m = map_one(*mapper_of("npu"), s, network, npu_cores());
     // One pair has two images: 1.5 pairs are busy on average, 512 x 2 x 1.5 operations per cycle.
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * kPadded / 1536, 0.8},
                       // 4860 bytes drain on 163.84 / 2 x 1.5 operations per cycle.
@@ -43,16 +43,16 @@ TEST_CASE("NPU: three images on two pairs of cores", "[formulas][npu]") {
                       // 7290 bytes of activations in a buffer of 6000: a quarter of them spills.
                       {Resource::dram_bytes, Lane::memory, 0.25 * (7290 - 90)}});
     check_events(
-        m.events, {{Precision::int8, kMacs}},
+        m.events, {{Precision::int8, kNpuMacs}},
         {{Event::l2_byte, 7290 + 1800}, {Event::systolic_hop, 7290}, {Event::dram_byte, 1350 + 90 + 1800}});
-    check_allocation(m, 4, 4, 0, kMacs / kPadded);
-    CHECK(m.ideal_cycles == Approx(2 * kMacs / 2048));
+    check_allocation(m, 4, 4, 0, kNpuMacs / kPadded);
+    CHECK(m.ideal_cycles == Approx(2 * kNpuMacs / 2048));
 }
 
 TEST_CASE("NPU: requests keep both pairs busy and share the fixed times", "[formulas][npu]") {
     Network network(Precision::int8, 3);
     SubgraphWork& s = network.convolution(10, 20, 9, 3);
-    Rig rig = cores();
+    Rig rig = npu_cores();
     rig.options.scenario = Scenario::throughput;
     const Mapping m = map_one(*mapper_of("npu"), s, network, rig);
     CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx(2 * kPadded / 2048 / 0.8));
@@ -70,7 +70,7 @@ TEST_CASE("NPU: requests keep both pairs busy and share the fixed times", "[form
 TEST_CASE("NPU: weights stay in what the activations leave of the buffer", "[formulas][npu]") {
     Network network;
     SubgraphWork& s = network.convolution(10, 20, 9, 3); // 2430 bytes of activations, 1800 of weights
-    Rig rig = cores();
+    Rig rig = npu_cores();
     own(*rig.device, "on_chip_weights") = {};
     own(*rig.device, "sram") = fact(3000);
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
@@ -84,7 +84,7 @@ TEST_CASE("NPU: weights stay in what the activations leave of the buffer", "[for
 TEST_CASE("NPU: arrays without a block per tap flatten the taps, depthwise runs at its share",
           "[formulas][npu]") {
     Network network;
-    Rig rig = cores();
+    Rig rig = npu_cores();
     std::erase_if(rig.runtime->parameters,
                   [](const ParameterEntry& entry) { return entry.parameter == Parameter::channel_block; });
     own(*rig.device, "array_rows") = fact(16);

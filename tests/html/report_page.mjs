@@ -1,5 +1,6 @@
 // Opens HTML reports in headless Chromium as a reader would: node report_page.mjs MODULES CHROMIUM SHOTS REPORT...
-// MODULES is the folder node_modules with playwright-core; screenshots are written to SHOTS.
+// MODULES is the folder node_modules with playwright-core. SHOTS takes the prints and, with ARCHSIM_SCREENSHOTS set, pictures
+// of every report for people to look at: drawing whole pages takes longer than all that is checked.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -128,7 +129,10 @@ async function checkDevices(page) {
   assert.deepEqual([await rows(), await marks()], before, 'and comes back');
 }
 
-for (const report of reports) {
+const picture = (page, name) => process.env.ARCHSIM_SCREENSHOTS
+  ? page.screenshot({ path: path.join(shots, `${name}.png`), fullPage: true }) : null;
+
+async function check(report) {
   const name = path.basename(report, '.html');
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
   const problems = [], foreign = [];
@@ -143,18 +147,18 @@ for (const report of reports) {
   await checkDevices(page);
   await checkAccess(page, 'light');
   await page.mouse.move(0, 0);
-  await page.screenshot({ path: path.join(shots, `${name}-light.png`), fullPage: true });
+  await picture(page, `${name}-light`);
   const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.emulateMedia({ colorScheme: 'dark' });
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light, 'dark mode');
   await checkAccess(page, 'dark');
-  await page.screenshot({ path: path.join(shots, `${name}-dark.png`), fullPage: true });
+  await picture(page, `${name}-dark`);
   await page.setViewportSize({ width: 420, height: 900 });
   await checkNarrow(page);
   await checkAccess(page, 'narrow');
-  await page.screenshot({ path: path.join(shots, `${name}-narrow-dark.png`), fullPage: true });
+  await picture(page, `${name}-narrow-dark`);
   await page.emulateMedia({ colorScheme: 'light' });
-  await page.screenshot({ path: path.join(shots, `${name}-narrow-light.png`), fullPage: true });
+  await picture(page, `${name}-narrow-light`);
   const paper = await page.pdf({ path: path.join(shots, `${name}.pdf`) });
   assert(paper.length > 10000, 'a print of some size');
   assert.deepEqual(problems, [], 'console errors');
@@ -162,4 +166,10 @@ for (const report of reports) {
   console.log(`${name}: ${await page.locator('figure.chart').count()} charts, ${await page.locator('table').count()} tables`);
   await page.close();
 }
+
+// Several at a time: a page that waits for a frame or an event leaves the processor to the others.
+const waiting = [...reports];
+await Promise.all(Array.from({ length: 3 }, async () => {
+  for (let report; (report = waiting.shift());) await check(report);
+}));
 await browser.close();

@@ -44,8 +44,17 @@ endforeach()
 # A tool of the installation finds the data beside it.
 run(${CMAKE_COMMAND} -E env --unset=ARCHSIM_DATA_DIR ${prefix}/bin/profile_graph resnet18 --top 1)
 
+# Programs that did not change since the last run come out of the compiler cache, as the library's objects do.
+find_program(ccache ccache)
+set(cached_compiler ${COMPILER})
+set(launcher "")
+if(ccache)
+    set(cached_compiler ${ccache} ${COMPILER})
+    set(launcher -D CMAKE_CXX_COMPILER_LAUNCHER=${ccache})
+endif()
+
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR} -B ${scratch}/find_package -G Ninja -D CMAKE_PREFIX_PATH=${prefix}
-    -D CMAKE_CXX_COMPILER=${COMPILER})
+    -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher})
 run(${CMAKE_COMMAND} --build ${scratch}/find_package)
 expect_macs(${scratch}/find_package/consumer)
 # The data is found beside the shared library, wherever the program lies.
@@ -56,9 +65,12 @@ endif()
 
 find_program(pkg_config pkg-config REQUIRED)
 set(ENV{PKG_CONFIG_PATH} ${prefix}/${LIB_DIR}/pkgconfig)
-run(${pkg_config} --static --cflags --libs archsim)
+run(${pkg_config} --cflags archsim)
 separate_arguments(flags UNIX_COMMAND "${said}")
-run(${COMPILER} -std=c++20 ${SOURCE_DIR}/consumer.cpp -o ${scratch}/pkg_config_consumer ${flags})
+run(${cached_compiler} -std=c++20 ${flags} -c ${SOURCE_DIR}/consumer.cpp -o ${scratch}/pkg_config_consumer.o)
+run(${pkg_config} --static --libs archsim)
+separate_arguments(flags UNIX_COMMAND "${said}")
+run(${COMPILER} ${scratch}/pkg_config_consumer.o -o ${scratch}/pkg_config_consumer ${flags})
 set(ENV{LD_LIBRARY_PATH} ${prefix}/${LIB_DIR})
 expect_macs(${scratch}/pkg_config_consumer)
 
@@ -67,7 +79,7 @@ expect_macs(${scratch}/pkg_config_consumer)
 cmake_path(GET SOURCE_DIR PARENT_PATH tests_dir)
 cmake_path(GET tests_dir PARENT_PATH project_dir)
 run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/subproject -B ${scratch}/subproject -G Ninja
-    -D ARCHSIM_SOURCE_DIR=${project_dir} -D CMAKE_CXX_COMPILER=${COMPILER})
+    -D ARCHSIM_SOURCE_DIR=${project_dir} -D CMAKE_CXX_COMPILER=${COMPILER} ${launcher})
 file(READ ${scratch}/subproject/compile_commands.json commands)
 if(commands MATCHES "-Werror")
     message(FATAL_ERROR "a consumer's build gets our warnings as errors")

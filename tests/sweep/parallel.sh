@@ -13,10 +13,10 @@ parallel --will-cite "${sweep[@]}" --shard '{}/4' --output 'part{}.csv' ::: 0 1 
 cmp whole.csv points.csv
 
 # Kill a long run, continue it, compare with an undisturbed one.
-long=("$tool" resnet50 --hardware H100 --vary "peak=0.5x..2x:log200000" --quiet)
+long=("$tool" resnet50 --hardware H100 --vary "peak=0.5x..2x:log60000" --quiet)
 "${long[@]}" --output long.csv
 "${long[@]}" --output killed.csv &
-sleep 0.3
+until [ -s killed.csv.partial ] || [ -e killed.csv ]; do sleep 0.01; done # it has rows
 kill -KILL $!
 if wait $! 2>/dev/null; then
     echo "the long run ended before it was killed" >&2

@@ -220,11 +220,11 @@ TEST_CASE("NPU: scores of attention without a kernel of its own pass through mem
     const auto dram = [&](Rig rig) {
         return demand(map_one(*mapper_of("npu"), s, network, rig), Resource::dram_bytes, Lane::memory);
     };
-    Rig unfused = cores().set(Parameter::fused_attention_bits, 0);
+    Rig unfused = npu_cores().set(Parameter::fused_attention_bits, 0);
     // A core holds a quarter of 6000 bytes, a head has 48,000: all 96,000 scores of 4 bytes pass ten times.
-    CHECK(dram(unfused) - dram(cores()) == Approx(96000. * 4 * 10));
+    CHECK(dram(unfused) - dram(npu_cores()) == Approx(96000. * 4 * 10));
     own(*unfused.device, "sram") = fact(4 * 48000);
     CHECK(dram(unfused) == 0); // a head stays, and so do the tensors
     // A kernel for the format keeps them wherever they fit or not.
-    CHECK(dram(cores().set(Parameter::fused_attention_bits, 8)) == dram(cores()));
+    CHECK(dram(npu_cores().set(Parameter::fused_attention_bits, 8)) == dram(npu_cores()));
 }

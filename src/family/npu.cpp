@@ -42,18 +42,22 @@ struct Array {
         cols = facts.array_cols.value_or(block);
         blocks_taps = machine.parameters.fact(Parameter::channel_block).known();
         own_dram = machine.rate(Resource::dram_bytes) > 0;
-        buffer = managed_memory_bytes(machine);
+        // Images at work lie in the memory of their groups, each beside its group's own copy of the weights.
+        // Worked: 16 cores of 9 MiB in groups of 4: 36 MiB for one image, 144 MiB for four.
+        const double in_work = std::min(parallel, network.batch);
+        const double whole_chip = managed_memory_bytes(machine);
+        buffer = whole_chip * share * in_work;
         weights_held = facts.on_chip_weight_bytes.value_or(0);
         if (machine.param(Parameter::weight_residency, 0) > 0 && weights_held <= 0)
-            weights_held = std::max(0.0, buffer - network.memory.peak_live_bytes);
+            weights_held = std::max(0.0, (buffer - network.memory.peak_live_bytes) / in_work);
         pipeline = facts.dataflow_pipeline;
         if (!own_dram && !machine.runtime->streams_weights)
             weights_held = network.weight_bytes; // what does not fit at all is refused before
         fits = network.weight_bytes <= weights_held;
         // A chip without memory of its own keeps keys and values where its weights are.
-        keeps_cache =
-            !own_dram &&
-            network.weight_bytes + network.memory.kv_cache_bytes + network.memory.peak_live_bytes <= buffer;
+        keeps_cache = !own_dram &&
+                      network.weight_bytes + network.memory.kv_cache_bytes + network.memory.peak_live_bytes <=
+                          whole_chip;
         vector_rate = vector_ops_per_cycle(machine) * share * parallel;
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
     }
@@ -61,7 +65,8 @@ struct Array {
     double independent() const { return m.scenario == Scenario::throughput ? groups : 1.0; }
 
     const Machine& m;
-    double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, buffer = 0, weights_held = 0;
+    double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, weights_held = 0;
+    double buffer = 0;   ///< of the groups that work on a batch
     double groups = 1;   ///< sets of cores that work on different images
     double parallel = 1; ///< images in work at once
     double vector_rate = 0;

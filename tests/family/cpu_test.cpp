@@ -68,13 +68,28 @@ TEST_CASE("a product spreads over all cores", "[cpu]") {
 
 TEST_CASE("few blocks keep few cores busy", "[cpu]") {
     Machine m = cpu_machine();
-    // 16 x 16 results are one block of one core, 16 x 272 are 17 blocks: two rounds on 16 cores.
+    // 16 x 16 results are two blocks of 8 rows, no finer; 16 x 272 are 34 of them: three rounds on 16 cores,
+    // where 17 blocks of 16 rows would take as long as four.
     auto single = matmul(16, 16, 512, Precision::fp32);
-    CHECK(demand_on(counted(*single, m), Resource::vector_cycles)->amount ==
-          Approx(2.0 * 16 * 16 * 512 / 64));
+    CHECK(demand_on(counted(*single, m), Resource::vector_cycles)->amount == Approx(2.0 * 8 * 16 * 512 / 64));
     auto uneven = matmul(16, 272, 512, Precision::fp32);
     CHECK(demand_on(counted(*uneven, m), Resource::vector_cycles)->amount ==
-          Approx(2 * 2.0 * 16 * 16 * 512 / 64));
+          Approx(3 * 2.0 * 8 * 16 * 512 / 64));
+}
+
+TEST_CASE("twice the rows never take more than twice the time", "[cpu]") {
+    for (const Machine& machine : {cpu_machine(), cpu_machine(true)})
+        for (int rows = 1; rows <= 400; ++rows)
+            for (const int columns : {16, 48, 320}) {
+                const auto cycles = [&](int times) {
+                    auto one = matmul(rows * times, columns, 64, Precision::bf16);
+                    const Mapping out = counted(*one, machine);
+                    const Demand* demand = demand_on(out, Resource::matrix_cycles);
+                    return (demand ? demand : demand_on(out, Resource::vector_cycles))->amount;
+                };
+                INFO(rows << " x " << columns);
+                CHECK(cycles(2) <= 2 * cycles(1) * (1 + 1e-12));
+            }
 }
 
 TEST_CASE("8-bit dot products and tiles replace float vectors where they exist", "[cpu]") {

@@ -72,12 +72,12 @@ TEST_CASE("NPU: weights stay in what the activations leave of the buffer", "[for
     SubgraphWork& s = network.convolution(10, 20, 9, 3); // 2430 bytes of activations, 1800 of weights
     Rig rig = npu_cores();
     own(*rig.device, "on_chip_weights") = {};
-    own(*rig.device, "sram") = fact(3000);
+    own(*rig.device, "sram") = fact(6000); // 3000 of a pair
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
     rig.set(Parameter::weight_residency, 1);
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) ==
           Approx(1800 - (3000 - 2430)));
-    own(*rig.device, "sram") = fact(2000); // less than the activations
+    own(*rig.device, "sram") = fact(4000); // a pair's half is less than the activations
     CHECK(demand(map_one(*mapper_of("npu"), s, network, rig), Resource::weight_bytes, Lane::memory) == 1800);
 }
 

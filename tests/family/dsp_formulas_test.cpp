@@ -86,6 +86,16 @@ TEST_CASE("DSP: 16-bit networks are converted on one processor, all of them serv
     check_demands(mapper_of("dsp")->map_network(network.work(), rig.machine()).fixed,
                   {{Resource::seconds, Lane::overhead, 1e-4},
                    {Resource::matrix_cycles, Lane::overhead, 3 * 20000 / 1000.0, 0.8}});
+    // 240 elements go in and 48 come out as fp32 on one side and as fp16 on the other.
+    network.work().input_bytes = 480;
+    network.work().output_bytes = 96;
+    const NetworkMapping converted = mapper_of("dsp")->map_network(network.work(), rig.machine());
+    CHECK(demand(converted.fixed, Resource::dram_bytes, Lane::overhead) == Approx(288 * (4 + 2)));
+    CHECK(converted.fixed.events[Event::dram_byte] == Approx(288 * (4 + 2)));
+    Network narrow(Precision::int8);
+    narrow.work().input_bytes = 480;
+    CHECK(demand(mapper_of("dsp")->map_network(narrow.work(), rig.machine()).fixed, Resource::dram_bytes,
+                 Lane::overhead) == 0);
     rig.options.scenario = Scenario::throughput;
     CHECK(mapper_of("dsp")->map_network(network.work(), rig.machine()).instances == 2);
     rig.set(Parameter::cores_per_inference, 2);

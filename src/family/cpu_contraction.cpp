@@ -11,9 +11,9 @@ namespace archsim::cpu {
 
 namespace {
 
-// Block of the output that one core works on at a time: AMX uses a 2 x 2 arrangement of 16 x 16 tiles, vector
-// code 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
-constexpr double kMatrixBlock = 32, kVectorBlockM = 16, kVectorBlockN = 16;
+// Block of the output that one core works on at a time: matrix units keep a 2 x 2 arrangement of tiles in
+// their accumulators, vector code 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
+constexpr double kTilesAcross = 2, kVectorBlockM = 16, kVectorBlockN = 16;
 // Finest useful split of the rows over cores.
 constexpr double kLeastRows = 8;
 // Winograd pays from this many channels (ncnn: convolution_3x3_winograd is chosen from 16 in and out).
@@ -93,20 +93,20 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
         (std::fmod(w->in_channels / w->groups, view.lanes) != 0 ||
          std::fmod(w->out_channels / w->groups, view.lanes) != 0))
         p.efficiency *= view.param(Parameter::grouped_efficiency, 1);
-    const double block_m = unit.matrix ? kMatrixBlock : kVectorBlockM;
-    const double block_n = unit.matrix ? kMatrixBlock : kVectorBlockN;
+    const double block_m = unit.matrix ? kTilesAcross * unit.m_step : kVectorBlockM;
+    const double block_n = unit.matrix ? kTilesAcross * unit.n_step : kVectorBlockN;
     const bool per_head = !c.weights_constant && view.param(Parameter::head_parallel_attention, 0) > 0;
     // Equal blocks, each padded to whole instructions; one core or one head takes all of its product.
-    const bool split = view.used > 1 && !per_head;
+    const bool split = unit.units > 1 && !per_head;
     const double blocks_m = split ? std::ceil(c.m / block_m) : 1,
                  blocks_n = split ? std::ceil(c.n / block_n) : 1;
     const double block = round_up(c.m / blocks_m, unit.m_step) * round_up(c.n / blocks_n, unit.n_step) * k;
     p.blocks = blocks_m * blocks_n * c.groups;
     const double macs = p.blocks * block / saved;
-    p.cycles = 2 * macs * view.imbalance(p.blocks) / (unit.ops_per_cycle * view.used);
+    p.cycles = 2 * macs * View::imbalance(p.blocks, unit.units) / (unit.ops_per_cycle * unit.units);
     p.useful_fraction = p.macs / macs;
-    // Cores along M and N in the ratio that moves the fewest bytes.
-    if (view.used > 1 && view.param(Parameter::operand_replication, 0) > 0) {
+    // Cores along M and N in the ratio that moves the fewest bytes; what they share reads everything once.
+    if (view.used > 1 && unit.units >= view.used && view.param(Parameter::operand_replication, 0) > 0) {
         if (!c.weights_constant) {
             p.rows_shares = std::min(std::max(1.0, c.groups), view.used);
             p.column_shares = p.rows_shares;
@@ -204,7 +204,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             reason = p.reason;
             winograd = winograd || p.winograd;
             out.workspace_bytes = std::max(out.workspace_bytes, p.workspace_bytes);
-            out.ideal_cycles += 2 * p.macs / (unit.ops_per_cycle * view.used);
+            out.ideal_cycles += 2 * p.macs / (unit.ops_per_cycle * unit.units);
             count_product(p.macs, use.compute, unit, out.events);
             traffic.input_share = 1 / p.rows_shares;
             traffic.weight_share = 1 / p.column_shares;

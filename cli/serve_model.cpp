@@ -44,7 +44,7 @@ LengthShape parse_shape(const std::string& text) {
 }
 
 struct ServeOptions {
-    bool whole_prompts = false, frontier = false;
+    bool whole_prompts = false, no_prefix_cache = false, frontier = false;
     std::string model, shape = "constant", length_range, lengths, kv_cache, ttft, tpot, e2e, request_time;
     std::vector<std::string> hardware, parallel;
     ServingRequest request;
@@ -80,6 +80,7 @@ struct ServeOptions {
         if (!length_range.empty())
             read_range();
         request.plan.engine.chunked = !whole_prompts;
+        request.plan.engine.prefix_cache = !no_prefix_cache;
         request.plan.request_s = parse_time(request_time, "--request-time");
         if (!lengths.empty())
             request.load.lengths = read_request_lengths(lengths);
@@ -132,6 +133,11 @@ struct ServeOptions {
         flags.add_option("--length-range", length_range,
                          "ends of the uniform spread as parts of the lengths: 0.8,1 (default: 0.5,1.5)");
         flags.add_option("--lengths", lengths, "CSV file with prompt_tokens and output_tokens to draw from");
+        flags
+            .add_option(
+                "--distinct-prompts", load.distinct_prompts,
+                "prompts that repeat in turn, as a data set smaller than the run does (0: none repeats)")
+            .within(0, 1 << 24);
         flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts").show_default();
     }
 
@@ -169,6 +175,8 @@ struct ServeOptions {
         flags
             .add_option("--prefix-hit", engine.prefix_hit,
                         "part of every prompt that is in the cache already")
+            .in_group("Engine");
+        flags.add_flag("--no-prefix-cache", no_prefix_cache, "compute prompts again that repeat")
             .in_group("Engine");
         flags
             .add_option("--drafted", engine.drafted,

@@ -1,5 +1,7 @@
 #include "archsim/compare/latency_spread.hpp"
 
+#include "archsim/core/data_dir.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -108,6 +110,17 @@ double LatencySpread::quantile(double p50_s, double u) const {
     if (u <= kUpperTail)
         return between(kUpperNinth, kUpperTail, p.p90, p.p99);
     return u <= kFarTail ? between(kUpperTail, kFarTail, p.p99, p.p999) : p.p999;
+}
+
+std::span<const SpreadRow> latency_spread_rows() {
+    static const std::vector<SpreadRow> kRows = [] {
+        std::vector<Finding> findings;
+        auto rows = read_spread_rows(data_dir() / "hardware_db" / "percentiles.json", findings);
+        if (!findings.empty())
+            throw InputError(to_string(findings.front()), findings);
+        return rows;
+    }();
+    return kRows;
 }
 
 LatencySpread fit_spread(std::span<const SpreadRow> rows) {

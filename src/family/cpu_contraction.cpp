@@ -11,9 +11,9 @@ namespace archsim::cpu {
 
 namespace {
 
-// Block of the output that one core works on at a time: AMX uses a 2 x 2 arrangement of 16 x 16 tiles, vector
-// code 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
-constexpr double kMatrixBlock = 32, kVectorBlockM = 16, kVectorBlockN = 16;
+// Block of the output that one core works on at a time: matrix units keep a 2 x 2 arrangement of tiles in
+// their accumulators, vector code 16 rows of a few vectors (oneDNN brgemm and ncnn micro-kernels).
+constexpr double kTilesAcross = 2, kVectorBlockM = 16, kVectorBlockN = 16;
 // Finest useful split of the rows over cores.
 constexpr double kLeastRows = 8;
 // Winograd pays from this many channels (ncnn: convolution_3x3_winograd is chosen from 16 in and out).
@@ -58,16 +58,16 @@ struct RowBlocks {
     double height = 1, count = 1;
 };
 
-/// The height between half a block and a whole one, in steps of the instruction, that keeps the cores busy
+/// The height between half a block and a whole one, in steps of the instruction, that keeps the units busy
 /// for the shortest time with `across` columns of blocks; of equals the largest. Every height is there for
 /// every number of rows, so that twice the rows never take more than twice the time. Worked: 196 rows are 14
 /// blocks of 14, where 13 of 16 would pad them to 208.
-RowBlocks split_rows(double rows, double step, double block, double across, const View& view) {
+RowBlocks split_rows(double rows, double step, double block, double across, double units) {
     RowBlocks best;
     double least = 0;
     for (double height = block; height >= std::min(block / 2, round_up(rows, step)); height -= step) {
         const double count = std::ceil(rows / height);
-        const double time = height * count * view.imbalance(count * across);
+        const double time = height * count * View::imbalance(count * across, units);
         if (least == 0 || time < least) {
             least = time;
             best = {height, count};
@@ -116,21 +116,21 @@ Product multiply(const View& view, const SubgraphWork& work, const OperatorUse& 
         (std::fmod(w->in_channels / w->groups, view.lanes) != 0 ||
          std::fmod(w->out_channels / w->groups, view.lanes) != 0))
         p.efficiency *= view.param(Parameter::grouped_efficiency, 1);
-    const double block_m = unit.matrix ? kMatrixBlock : kVectorBlockM;
-    const double block_n = unit.matrix ? kMatrixBlock : kVectorBlockN;
+    const double block_m = unit.matrix ? kTilesAcross * unit.m_step : kVectorBlockM;
+    const double block_n = unit.matrix ? kTilesAcross * unit.n_step : kVectorBlockN;
     const bool per_head = !c.weights_constant && view.param(Parameter::head_parallel_attention, 0) > 0;
     // Equal blocks, each padded to whole instructions; one core or one head takes all of its product.
-    const bool split = view.used > 1 && !per_head;
+    const bool split = unit.units > 1 && !per_head;
     const double blocks_n = split ? std::ceil(c.n / block_n) : 1;
-    const RowBlocks by_rows = split ? split_rows(c.m, unit.m_step, block_m, blocks_n * c.groups, view)
+    const RowBlocks by_rows = split ? split_rows(c.m, unit.m_step, block_m, blocks_n * c.groups, unit.units)
                                     : RowBlocks{round_up(c.m, unit.m_step), 1};
     const double block = by_rows.height * round_up(c.n / blocks_n, unit.n_step) * k;
     p.blocks = by_rows.count * blocks_n * c.groups;
     const double macs = p.blocks * block / saved;
-    p.cycles = 2 * macs * view.imbalance(p.blocks) / (unit.ops_per_cycle * view.used);
+    p.cycles = 2 * macs * View::imbalance(p.blocks, unit.units) / (unit.ops_per_cycle * unit.units);
     p.useful_fraction = p.macs / macs;
-    // Cores along M and N in the ratio that moves the fewest bytes.
-    if (view.used > 1 && view.param(Parameter::operand_replication, 0) > 0) {
+    // Cores along M and N in the ratio that moves the fewest bytes; what they share reads everything once.
+    if (view.used > 1 && unit.units >= view.used && view.param(Parameter::operand_replication, 0) > 0) {
         if (!c.weights_constant) {
             p.rows_shares = std::min(std::max(1.0, c.groups), view.used);
             p.column_shares = p.rows_shares;
@@ -229,7 +229,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             reason = p.reason;
             winograd = winograd || p.winograd;
             out.workspace_bytes = std::max(out.workspace_bytes, p.workspace_bytes);
-            out.ideal_cycles += 2 * p.macs / (unit.ops_per_cycle * view.used);
+            out.ideal_cycles += 2 * p.macs / (unit.ops_per_cycle * unit.units);
             count_product(p.macs, use.compute, unit, out.events);
             traffic.input_share = 1 / p.rows_shares;
             traffic.weight_share = 1 / p.column_shares;

@@ -7,9 +7,9 @@ namespace {
 // Register blocking of vector micro-kernels (six rows by four vectors, oneDNN jit kernels): 24 multiply-adds
 // take four vector loads and six broadcasts, so every product instruction brings 10 / 24 loads.
 constexpr double kLoadsPerProduct = 10.0 / 24.0;
-// Operands and result of a 64-byte vector instruction, and of a tile instruction (three 1 KiB tiles read, one
-// written).
-constexpr double kVectorOperands = 4, kTileBytes = 4 * 1024;
+// Operands and result of a vector instruction; a matrix instruction reads two operands and its accumulators,
+// and writes these (Intel's AMX: three 1 KiB tiles read, one written).
+constexpr double kVectorOperands = 4;
 constexpr double kBytesPerLane = 4;
 
 } // namespace
@@ -18,10 +18,10 @@ void count_product(double macs, Precision precision, const MultiplyUnit& unit, E
     events.mac(precision) += macs;
     const double products = macs / unit.macs_per_instruction;
     events[Event::instruction] += products * (1 + kLoadsPerProduct);
-    const double register_bytes =
-        unit.matrix ? kTileBytes : kVectorOperands * unit.n_step * bytes_of(precision) * unit.k_step;
-    events[Event::register_byte] += products * register_bytes;
-    events[Event::l1_byte] += products * kLoadsPerProduct * register_bytes / kVectorOperands;
+    const double loaded = unit.matrix ? unit.operand_bytes : unit.n_step * bytes_of(precision) * unit.k_step;
+    events[Event::register_byte] +=
+        products * (unit.matrix ? 2 * (unit.operand_bytes + unit.result_bytes) : kVectorOperands * loaded);
+    events[Event::l1_byte] += products * kLoadsPerProduct * loaded;
 }
 
 void count_vector(const View& view, double vector_ops, double special_ops, EventCounts& events) {

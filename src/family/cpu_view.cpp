@@ -1,5 +1,7 @@
 #include "family/cpu_view.hpp"
 
+#include "map/engine_rate.hpp"
+
 #include <algorithm>
 #include <cmath>
 
@@ -18,18 +20,34 @@ double miss_share(double capacity, double data, double sharpness) {
     return capacity > 0 ? 1 / (1 + std::pow(capacity / data, sharpness)) : 1;
 }
 
-const Engine* first_engine(const Device& device, EngineClass kind, Precision p) {
-    for (const Engine& engine : device.engines)
-        if (engine.kind == kind && engine.supports(p))
+const Engine* first_engine(const Machine& machine, EngineClass kind, Precision p) {
+    for (const Engine& engine : machine.device->engines)
+        if (engine.kind == kind && engine.supports(p) && machine.runtime->uses(engine))
             return &engine;
     return nullptr;
+}
+
+// One tile instruction of Intel's AMX multiplies 16 rows of 64 bytes (Architecture Instruction Set
+// Extensions); the default where a device states no other shape.
+constexpr double kTileBytes = 1024, kTileDepthBytes = 64;
+constexpr double kAccumulatorBytes = 4;
+
+/// Rows and columns are what an operand holds beside its depth: 16 rows of 64 bytes, or the outer product of
+/// two registers of 64 bytes (depth of one element, or of the four bytes that SME adds up).
+void set_shape(const CpuFacts& facts, Precision precision, MultiplyUnit& u) {
+    const double element = bytes_of(precision);
+    u.operand_bytes = facts.matrix_operand_bytes.value_or(kTileBytes);
+    u.k_step = std::max(1.0, std::floor(facts.matrix_depth_bytes.value_or(kTileDepthBytes) / element));
+    u.m_step = u.n_step = std::max(1.0, std::floor(u.operand_bytes / (element * u.k_step)));
+    u.macs_per_instruction = u.m_step * u.n_step * u.k_step;
+    u.result_bytes = u.m_step * u.n_step * std::max(kAccumulatorBytes, element);
 }
 
 } // namespace
 
 View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     const Device& d = *m.device;
-    const Engine* vector = first_engine(d, EngineClass::vector, Precision::fp32);
+    const Engine* vector = first_engine(m, EngineClass::vector, Precision::fp32);
     const double all = vector ? vector->count * m.active_fraction : m.units;
     cores = std::max(1.0, all);
     streams = m.scenario == Scenario::throughput && m.runtime->independent_streams;
@@ -51,27 +69,27 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
 }
 
 MultiplyUnit View::unit(Precision precision, OpKind kind) const {
-    const Device& d = *machine.device;
+    const auto first = [this](EngineClass of, Precision p) { return first_engine(machine, of, p); };
     // Attention products of 8-bit networks stay in the widest fast float format.
     if (kind == OpKind::attention && wide_bytes > bytes_of(precision))
-        precision = wide_bytes > 2                                          ? Precision::fp32
-                    : first_engine(d, EngineClass::matrix, Precision::bf16) ? Precision::bf16
-                                                                            : Precision::fp16;
+        precision = wide_bytes > 2                                ? Precision::fp32
+                    : first(EngineClass::matrix, Precision::bf16) ? Precision::bf16
+                                                                  : Precision::fp16;
     MultiplyUnit u;
-    const bool vectors_alone = machine.parameters.fact(Parameter::vector_bits).known();
-    if (const Engine* matrix = first_engine(d, EngineClass::matrix, precision); matrix && !vectors_alone) {
+    u.units = used;
+    if (const Engine* matrix = first(EngineClass::matrix, precision); matrix) {
         u.resource = Resource::matrix_cycles;
         u.matrix = true;
-        u.ops_per_cycle = matrix->rate(precision).value;
+        u.ops_per_cycle = operations_per_cycle(*machine.device, *matrix, precision);
         u.reason = Parameter::matrix_efficiency;
-        // One tile instruction multiplies 16 rows of 64 bytes (Intel AMX, Architecture Instruction Set
-        // Extensions).
-        u.m_step = 16;
-        u.n_step = 16;
-        u.k_step = 64 / bytes_of(precision);
-        u.macs_per_instruction = u.m_step * u.n_step * u.k_step;
+        set_shape(machine.device->facts.as<CpuFacts>(), precision, u);
+        // Streams take turns at a unit that their cores share; one inference has all of them.
+        if (matrix->shared && streams)
+            u.ops_per_cycle *= std::min(1.0, matrix->count / cores);
+        else if (matrix->shared)
+            u.units = std::min(matrix->count, used);
     } else {
-        const Engine* vector = first_engine(d, EngineClass::vector, precision);
+        const Engine* vector = first(EngineClass::vector, precision);
         const Precision runs = vector ? precision : Precision::fp32;
         u.ops_per_cycle = vector ? vector->rate(precision).value * narrowing : vector_fp32;
         if (is_integer(runs)) {
@@ -92,11 +110,11 @@ MultiplyUnit View::unit(Precision precision, OpKind kind) const {
     return u;
 }
 
-double View::imbalance(double blocks) const {
-    if (used <= 1)
+double View::imbalance(double blocks, double units) {
+    if (units <= 1)
         return 1;
     const double whole = std::max(1.0, std::ceil(blocks));
-    return std::ceil(whole / used) * used / whole;
+    return std::ceil(whole / units) * units / whole;
 }
 
 double View::dram_bytes(double activations, double weights) const {

@@ -8,6 +8,7 @@ namespace archsim::cpu {
 struct CpuFacts : FactsOf<CpuFacts> {
     Fact cores, performance_cores, efficiency_cores, threads, sockets;
     Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
+    Fact matrix_operand_bytes, matrix_depth_bytes; ///< of one matrix instruction
     std::vector<std::string> isa;
 };
 
@@ -15,12 +16,14 @@ struct CpuFacts : FactsOf<CpuFacts> {
 struct MultiplyUnit {
     Resource resource = Resource::vector_cycles;
     bool matrix = false;
-    double ops_per_cycle = 0; ///< one core
+    double ops_per_cycle = 0; ///< of one unit
+    double units = 1;         ///< that share a product: the cores of an inference, or what these share
     double efficiency = 1;
     Parameter reason = Parameter::count_;
     // Shapes are padded to these: rows, columns and reduction steps of one instruction.
     double m_step = 1, n_step = 1, k_step = 1;
     double macs_per_instruction = 1;
+    double operand_bytes = 0, result_bytes = 0; ///< of a matrix instruction: one operand, the accumulators
 };
 
 class View {
@@ -44,7 +47,9 @@ class View {
     /// Whether an operator of this network computes in floats between conversions from and to 8 bits.
     bool between_conversions(const OperatorUse& use) const;
     /// Slow-down when `blocks` equal pieces of work meet `used` cores.
-    double imbalance(double blocks) const;
+    double imbalance(double blocks) const { return imbalance(blocks, used); }
+    /// The same for other units than the cores.
+    static double imbalance(double blocks, double units);
 
     /// What one operator moves on the chip and to DRAM, in bytes of all cores together.
     struct Traffic {

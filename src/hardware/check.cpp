@@ -4,6 +4,7 @@
 
 #include "archsim/core/data_dir.hpp"
 #include "archsim/hardware/energy_table.hpp"
+#include "archsim/hardware/spread_rows.hpp"
 
 #include "core/embedded_files.hpp"
 #include "hardware/claims.hpp"
@@ -95,7 +96,9 @@ class Checker {
         // Generations are known only where every device was read.
         if (first_layer == 0) {
             generations();
+            instruction_sets();
             append(claims_beyond_measured(runtimes_));
+            percentiles();
         }
         deployments();
     }
@@ -231,6 +234,43 @@ class Checker {
                     check(generation, fmt::format("/parameters/{}/by_generation/{}",
                                                   info_of(entry.parameter).name, generation));
         }
+    }
+
+    /// A misspelt instruction set would silently leave an engine unused.
+    void instruction_sets() {
+        std::set<std::string> known;
+        for (const auto& device : devices_)
+            for (const Engine& engine : device->engines)
+                if (!engine.isa.empty())
+                    known.insert(lower_case(engine.isa));
+        for (const auto& runtime : runtimes_)
+            for (std::size_t i = 0; i < runtime->instruction_sets.size(); ++i)
+                if (const std::string& name = runtime->instruction_sets[i]; !known.contains(lower_case(name)))
+                    append({finding(FindingKind::unknown_name, runtime->file,
+                                    fmt::format("/instruction_sets/{}", i),
+                                    fmt::format("no engine is reached by \"{}\"", name),
+                                    nearest_mend(name, {known.begin(), known.end()}))});
+    }
+
+    /// Rows of percentiles, where the database has them: their schema, their order, and stacks that exist.
+    void percentiles() {
+        const fs::path file = root_ / "percentiles.json";
+        if (!is_text_file(file))
+            return;
+        std::vector<Finding> own;
+        const auto rows = read_spread_rows(file, own);
+        if (const auto document = parse_json_file(file.string(), unreported_))
+            append_schema_findings(SchemaCheck((root_ / "percentiles_schema.json").string(), own)
+                                       .validate(*document, file.string()),
+                                   own);
+        const auto& stacks = files_.index().runtimes;
+        for (const SpreadRow& row : rows)
+            if (!stacks.contains(name_key(row.stack)))
+                own.push_back(finding(FindingKind::unknown_name, file.string(), "/rows",
+                                      fmt::format("{}, {}: no software stack is called \"{}\"", row.hardware,
+                                                  row.network, row.stack),
+                                      nearest_mend(row.stack, ids_of(stacks))));
+        append(std::move(own));
     }
 
     void deployments() {

@@ -95,7 +95,8 @@ void add(EntryTable& table, DatabaseEntry entry) {
 /// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay
 /// they may lie flat.
 bool is_reserved(const std::string& stem) {
-    return stem == "schema" || stem.ends_with("_schema") || stem == "energy" || stem == "uncertainty";
+    return stem == "schema" || stem.ends_with("_schema") || stem == "energy" || stem == "uncertainty" ||
+           stem == "percentiles";
 }
 
 void add_file(const fs::path& file, const std::string& folder, std::size_t layer, DatabaseIndex& index) {

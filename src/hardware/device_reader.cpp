@@ -37,6 +37,8 @@ void read_engine(ObjectReader& entry, Device& device) {
                                "use matrix, vector or special");
     engine.unit = entry.text("unit");
     engine.count = entry.number("count", {1, 1e7}, Need::required);
+    engine.isa = entry.text("isa");
+    engine.shared = entry.flag("shared", false);
     engine.clock = entry.quantity("clock", D::frequency, kClock, Need::required);
     read_rates(entry, "ops_per_clock", engine.ops_per_clock);
     device.engines.push_back(std::move(engine));

@@ -350,8 +350,13 @@ class Resolver {
         return joules;
     }
 
+    /// The family's price of a matrix engine holds for units inside the cores: beside a unit that cores
+    /// share, a multiply-accumulate costs its arithmetic, as on vectors, and instructions are counted.
     bool on_vector_engine(Precision p) const {
-        return family_.vector_kernel.known && !device_.supports(EngineClass::matrix, p);
+        return family_.vector_kernel.known &&
+               std::none_of(device_.engines.begin(), device_.engines.end(), [p](const Engine& engine) {
+                   return engine.kind == EngineClass::matrix && engine.supports(p) && !engine.shared;
+               });
     }
 
     /// The published all-in energy of the vector engine, less datapath and operands, is what its instructions

@@ -31,6 +31,10 @@ bool Runtime::allows(Precision p) const {
     return precisions.empty() || std::find(precisions.begin(), precisions.end(), p) != precisions.end();
 }
 
+bool Runtime::uses(const Engine& engine) const {
+    return engine.isa.empty() || listed(instruction_sets, engine.isa);
+}
+
 ParameterSet resolve_parameters(const Device& device, const Runtime& runtime) {
     ParameterSet set;
     const auto at = [&set](Parameter p) -> Fact& { return set.facts[static_cast<std::size_t>(p)]; };

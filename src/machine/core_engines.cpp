@@ -28,10 +28,7 @@ class CoreEngines {
                 for (const Precision p : kPrecisions)
                     if (engine.supports(p))
                         rates[name_of(p)] = engine.rate(p).value;
-                add_engine(
-                    engines, peaks,
-                    {engine.name, engine.kind == EngineClass::matrix ? "matrix" : "vector", engine.count},
-                    rates, facts_.borrowed(0));
+                add_engine(engines, peaks, named_after(engine, engine.count), rates, facts_.borrowed(0));
             }
             lanes_ = facts_.borrowed(facts_.number("vector_lanes_fp32").value_or(kUnknownLanes));
         } else {
@@ -80,7 +77,7 @@ class CoreEngines {
                 facts_.seen().has("asimddp"))
                 rates["int8"] = 4 * fp32; // four byte products in the place of one fp32 product
         }
-        add_engine(engines, peaks, {vector_name(), "vector", facts_.seen().cores}, rates, rate);
+        add_engine(engines, peaks, {vector_name(), "vector", facts_.seen().cores, {}}, rates, rate);
         out_.fact("fp32 operations per clock and core", fmt::format("{:g}", rates["fp32"].number()), rate);
     }
 
@@ -88,19 +85,37 @@ class CoreEngines {
         std::string name;
         const char* kind;
         double count;
+        std::string isa;
+        bool shared = false;
+        Known clock = {}; ///< of a unit that cores share
     };
+
+    /// An engine of the device that this machine is like. A unit that cores share keeps its own clock.
+    EngineName named_after(const Engine& engine, double count) const {
+        return {engine.name,
+                engine.kind == EngineClass::matrix ? "matrix" : "vector",
+                engine.shared ? engine.count : count,
+                engine.isa,
+                engine.shared,
+                engine.shared ? facts_.borrowed(engine.clock.value) : Known{}};
+    }
 
     void add_engine(Json& engines, Json& peaks, const EngineName& name, const Json& rates,
                     const Known& rate) {
-        Json clock = out_.quantity(base_clock_, "MHz", kMega);
+        Json clock = out_.quantity(name.shared ? name.clock : base_clock_, "MHz", kMega);
         const double hertz = clock["value"].number() * kMega;
-        engines.push_back(Json::object({{"name", name.name},
-                                        {"class", name.kind},
-                                        {"unit", "core"},
-                                        {"count", name.count},
-                                        {"clock", clock},
-                                        {"ops_per_clock", rates},
-                                        {"source", out_.source(rate.origin, rate.from)}}));
+        Json engine = Json::object({{"name", name.name},
+                                    {"class", name.kind},
+                                    {"unit", name.shared ? "cluster" : "core"},
+                                    {"count", name.count},
+                                    {"clock", clock},
+                                    {"ops_per_clock", rates},
+                                    {"source", out_.source(rate.origin, rate.from)}});
+        if (!name.isa.empty())
+            engine["isa"] = name.isa;
+        if (name.shared)
+            engine["shared"] = Json::flag(true);
+        engines.push_back(engine);
         for (const auto& [format, per_clock] : rates.members())
             peaks[name.kind][format] = out_.quantity(
                 {name.count * per_clock.number() * hertz, Origin::assumed, "arithmetic on the other figures"},
@@ -139,7 +154,7 @@ class CoreEngines {
         for (const Engine& engine : facts_.device()->engines) {
             if (engine.kind != EngineClass::matrix)
                 continue;
-            if (!facts_.seen().flags.empty() && !facts_.seen().has("amx_tile")) {
+            if (engine.isa == "amx" && !facts_.seen().flags.empty() && !facts_.seen().has("amx_tile")) {
                 out_.remark(fmt::format("{} of {} is not shown by this machine: no matrix engine",
                                         engine.name, facts_.device()->id));
                 return;
@@ -148,7 +163,7 @@ class CoreEngines {
             for (const Precision p : kPrecisions)
                 if (engine.supports(p))
                     rates[name_of(p)] = engine.rate(p).value;
-            add_engine(engines, peaks, {engine.name, "matrix", facts_.seen().cores}, rates,
+            add_engine(engines, peaks, named_after(engine, facts_.seen().cores), rates,
                        facts_.borrowed(0, "core of the same design"));
         }
     }

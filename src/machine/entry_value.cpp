@@ -36,6 +36,13 @@ EntryValue EntryValue::list() {
     return value;
 }
 
+EntryValue EntryValue::flag(bool value) {
+    EntryValue result;
+    result.kind_ = Kind::scalar;
+    result.scalar_ = value ? "true" : "false";
+    return result;
+}
+
 EntryValue& EntryValue::operator[](std::string_view key) {
     for (auto& [name, member] : members_)
         if (name == key)

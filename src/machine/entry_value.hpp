@@ -22,6 +22,7 @@ class EntryValue {
     EntryValue(const std::string& text) : EntryValue(std::string_view(text)) {}
     static EntryValue object(std::initializer_list<std::pair<std::string_view, EntryValue>> members);
     static EntryValue list();
+    static EntryValue flag(bool value);
 
     /// The member of that name, added where there is none.
     EntryValue& operator[](std::string_view key);

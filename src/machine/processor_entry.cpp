@@ -185,6 +185,9 @@ class Builder {
             {std::max(facts_.seen().threads, facts_.seen().cores), cores_.origin, cores_.from}, "1");
         cpu["sockets"] = out_.quantity(facts_.assumed(1, "one entry is one memory domain"), "1");
         cpu["vector_lanes_fp32"] = out_.quantity(lanes_, "1");
+        for (const char* shape : {"matrix_operand_bytes", "matrix_depth_bytes"})
+            if (const Fact fact = facts_.number(shape); fact.known())
+                cpu[shape] = out_.quantity(facts_.borrowed(fact.value), "B");
         Json isa = Json::list();
         static constexpr std::array kNamed = {std::pair{"avx2", "avx2"},
                                               std::pair{"avx512f", "avx512f"},

@@ -1,5 +1,6 @@
 #include "archsim/map/machine.hpp"
 
+#include "map/engine_rate.hpp"
 #include "map/on_chip.hpp"
 
 #include <fmt/format.h>
@@ -53,10 +54,6 @@ double Machine::peak_ops(Precision p) const {
     return matrix > 0 ? matrix : vector_ops(p) * rate(Resource::vector_cycles);
 }
 
-namespace {
-
-/// Clock at which code runs: the mode's, else that with every core busy or what the chip sustains, else
-/// boost, else the engine's own.
 const Fact& operating_clock(const Device& device, const PowerMode* mode) {
     if (mode && mode->clock.known())
         return mode->clock;
@@ -72,6 +69,15 @@ const Fact& operating_clock(const Device& device, const PowerMode* mode) {
                     "clock",
                     device.file, device.id));
 }
+
+double operations_per_cycle(const Device& device, const Engine& engine, Precision p) {
+    const double rate = engine.rate(p).value;
+    if (!engine.shared || !engine.clock.known())
+        return rate;
+    return rate * engine.clock.value / operating_clock(device, nullptr).value;
+}
+
+namespace {
 
 /// Of each class of engines those that are listed first, the strongest: a network waits for the slowest of
 /// the units that share it, so that stacks leave a hybrid processor's efficiency cores out.
@@ -136,12 +142,12 @@ class MachineBuilder {
         for (const Engine& engine : m_.device->engines) {
             auto& table =
                 engine.kind == EngineClass::matrix ? m_.matrix_ops_per_cycle : m_.vector_ops_per_cycle;
-            if (engine.kind == EngineClass::special)
+            if (engine.kind == EngineClass::special || !m_.runtime->uses(engine))
                 continue;
             for (Precision p : kPrecisions)
                 if (engine.supports(p))
                     table[static_cast<std::size_t>(p)] +=
-                        engine.rate(p).value * engine.count * m_.active_fraction;
+                        operations_per_cycle(*m_.device, engine, p) * engine.count * m_.active_fraction;
         }
         set(Resource::matrix_cycles, clock.value, {&clock});
         set(Resource::vector_cycles, clock.value, {&clock});

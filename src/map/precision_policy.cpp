@@ -14,7 +14,9 @@ namespace {
 
 bool native(const Device& device, const Runtime& runtime, Precision p) {
     return runtime.allows(p) &&
-           (device.supports(EngineClass::matrix, p) || device.supports(EngineClass::vector, p));
+           std::any_of(device.engines.begin(), device.engines.end(), [&](const Engine& engine) {
+               return engine.kind != EngineClass::special && engine.supports(p) && runtime.uses(engine);
+           });
 }
 
 /// Formats tried in turn when the requested one is missing: same class and wider first, then other classes.

@@ -25,7 +25,8 @@ std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
     serving::RandomStream lengths(plan.seed), gaps(~plan.seed);
     std::vector<ServedRequest> requests(static_cast<std::size_t>(std::max<std::int64_t>(0, plan.count)));
     double now = 0;
-    for (ServedRequest& r : requests) {
+    for (std::size_t i = 0; i < requests.size(); ++i) {
+        ServedRequest& r = requests[i];
         if (!plan.lengths.empty()) {
             const auto& drawn = plan.lengths[lengths.next() % plan.lengths.size()];
             r.prompt_tokens = std::max<std::int64_t>(1, drawn.first);
@@ -33,6 +34,10 @@ std::vector<ServedRequest> make_requests(const RequestPlan& plan) {
         } else {
             r.prompt_tokens = draw_length(lengths, plan.prompt_tokens, plan);
             r.output_tokens = draw_length(lengths, plan.output_tokens, plan);
+        }
+        if (const auto set = static_cast<std::size_t>(plan.distinct_prompts); set > 0) {
+            r.prompt = static_cast<std::int64_t>(i % set);
+            r.prompt_tokens = requests[i % set].prompt_tokens;
         }
         if (plan.rate_per_s > 0)
             r.arrival_s = now += gaps.exponential() / plan.rate_per_s;

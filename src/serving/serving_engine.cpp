@@ -5,29 +5,56 @@
 
 namespace archsim::serving {
 
-namespace {
-
-/// Prompt tokens that must be processed; the last one always, it gives the first logits.
-std::int64_t computed_prompt(const ServedRequest& r, double hit) {
-    const auto cached = static_cast<std::int64_t>(std::floor(hit * static_cast<double>(r.prompt_tokens)));
-    return std::max<std::int64_t>(1, r.prompt_tokens - cached);
-}
-
-} // namespace
-
 std::int64_t Engine::blocks(std::int64_t positions) const {
     return (positions + limits_.block_tokens - 1) / limits_.block_tokens * limits_.block_tokens;
 }
 
-double Engine::bytes_for(const ServedRequest& r) const {
+std::int64_t Engine::kept_positions(const ServedRequest& r) const {
+    return (r.prompt_tokens - 1) / limits_.block_tokens * limits_.block_tokens;
+}
+
+std::int64_t Engine::computed_prompt(const ServedRequest& r, bool held) const {
+    auto cached =
+        static_cast<std::int64_t>(std::floor(limits_.prefix_hit * static_cast<double>(r.prompt_tokens)));
+    if (held)
+        cached = std::max(cached, kept_positions(r));
+    return std::max<std::int64_t>(1, r.prompt_tokens - cached);
+}
+
+/// Whether the prompt of a request may be kept for later ones.
+bool Engine::keeps(const ServedRequest& r) const {
+    return limits_.prefix_cache && r.prompt >= 0 && role_ != EngineRole::answers && kept_positions(r) > 0;
+}
+
+double Engine::bytes_for(const ServedRequest& r, bool held) const {
     // A shared prefix lies in the cache once, whoever reads it.
-    const std::int64_t own = computed_prompt(r, limits_.prefix_hit),
+    const std::int64_t own = computed_prompt(r, held),
                        end = role_ == EngineRole::prompts ? own : own + r.output_tokens;
     return prices_->cache_bytes(static_cast<double>(blocks(end)));
 }
 
 bool Engine::can_ever_hold(const ServedRequest& r) const {
-    return bytes_for(r) <= limits_.cache_bytes;
+    return bytes_for(r, false) <= limits_.cache_bytes;
+}
+
+/// Gives up prompts that nobody uses until so many bytes fit.
+bool Engine::make_room(double bytes) {
+    while (used_bytes_ + bytes > limits_.cache_bytes) {
+        const double freed = prefixes_.give_up();
+        if (freed <= 0)
+            return false;
+        used_bytes_ -= freed;
+    }
+    return true;
+}
+
+/// Hands the blocks of a prompt that was just computed over to the prefix cache.
+void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
+    const double bytes = std::min(s.bytes, prices_->cache_bytes(static_cast<double>(kept_positions(r))));
+    if (!s.kept && keeps(r) && prefixes_.keep(r.prompt, bytes)) {
+        s.kept = true;
+        s.bytes -= bytes;
+    }
 }
 
 void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
@@ -42,7 +69,7 @@ bool Engine::admits_now(const std::vector<ServedRequest>& requests, double seen_
     std::int64_t tokens = limits_.step_tokens - budget;
     for (const Waiting& w : queue_)
         if (w.since_s <= seen_s)
-            tokens += computed_prompt(requests[w.request], limits_.prefix_hit);
+            tokens += computed_prompt(requests[w.request], prefixes_.holds(requests[w.request].prompt));
     const double enough = limits_.wait_tokens * static_cast<double>(limits_.step_tokens);
     if (static_cast<double>(tokens) < enough && waited_ < limits_.wait_steps) {
         ++waited_;
@@ -56,19 +83,24 @@ void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, st
     while (!queue_.empty() && queue_.front().since_s <= seen_s && budget > 0 &&
            static_cast<std::int64_t>(running_.size()) < limits_.sequences) {
         const ServedRequest& r = requests[queue_.front().request];
-        const double bytes = bytes_for(r);
-        if (used_bytes_ + bytes > limits_.cache_bytes)
-            break; // first come, first served: nobody overtakes
+        // In use before room is made, so that it is not given up for its own sake.
+        const bool held = keeps(r) && prefixes_.use(r.prompt);
+        const double bytes = bytes_for(r, held);
         Sequence s;
         s.request = queue_.front().request;
         s.bytes = bytes;
+        s.kept = held;
         s.positions = r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens);
-        s.prompt_left = role_ == EngineRole::answers ? 0 : computed_prompt(r, limits_.prefix_hit);
+        s.prompt_left = role_ == EngineRole::answers ? 0 : computed_prompt(r, held);
         s.context = r.prompt_tokens - s.prompt_left;
         s.left = role_ == EngineRole::prompts ? 1 : r.output_tokens - r.emitted;
-        // Without chunks a prompt waits for a step with room, and one larger than a step has its own.
-        if (!limits_.chunked && s.prompt_left > budget && load_.prompt_tokens > 0)
+        // First come, first served: nobody overtakes. Without chunks a prompt waits for a step with room, and
+        // one larger than a step has its own.
+        if (!make_room(bytes) || (!limits_.chunked && s.prompt_left > budget && load_.prompt_tokens > 0)) {
+            if (held)
+                prefixes_.done(r.prompt);
             break;
+        }
         s.chunk = limits_.chunked ? std::min(s.prompt_left, budget) : s.prompt_left;
         load_.prompt_tokens += s.chunk;
         budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
@@ -164,6 +196,8 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
             s.context += s.chunk;
             tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
             ahead_ -= static_cast<double>(s.chunk);
+            if (s.prompt_left == 0)
+                keep_prompt(s, r);
         } else {
             tokens = accepted_tokens();
         }
@@ -178,12 +212,14 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
         s.context += tokens;
         if (s.left == 0) {
             used_bytes_ -= s.bytes;
+            if (s.kept)
+                prefixes_.done(r.prompt);
             finished.push_back(s.request);
         }
     }
     std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
     if (running_.empty())
-        used_bytes_ = 0; // sums of doubles leave a rest
+        used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
     ahead_ = 0;
     for (const Sequence& s : running_)
         ahead_ += static_cast<double>(s.prompt_left + s.left);

@@ -5,6 +5,7 @@
 // answer are free, so that nothing is evicted (TensorRT-LLM's GUARANTEED_NO_EVICT).
 
 #include "archsim/serving/simulation.hpp"
+#include "serving/prefix_cache.hpp"
 #include "serving/random.hpp"
 
 #include <deque>
@@ -19,8 +20,8 @@ class Engine {
     Engine(const EngineLimits& limits, EngineRole role, StepPrices& prices, std::uint64_t seed)
         : limits_(limits), role_(role), prices_(&prices), random_(seed) {}
 
-    /// Blocks of a request in bytes, prompts that an earlier one left in the cache counted apart.
-    double bytes_for(const ServedRequest& r) const;
+    /// Cache of a request's prompt that an engine for answers takes over.
+    double handed_over_bytes(const ServedRequest& r) const { return bytes_for(r, false); }
     bool can_ever_hold(const ServedRequest& r) const;
     void enqueue(std::size_t request, const ServedRequest& r, double now);
     /// Tokens that stand before a new request.
@@ -48,10 +49,21 @@ class Engine {
         std::int64_t context = 0;     ///< positions in the cache
         std::int64_t chunk = 0;       ///< of the prompt, in this step
         std::int64_t left = 0;        ///< tokens still to be emitted here
-        double bytes = 0;             ///< given out
+        double bytes = 0;             ///< given out, beside those of a prompt that is kept
+        bool kept = false;            ///< uses a prompt of the prefix cache
         std::int64_t positions = 0;   ///< at its end
     };
     std::int64_t blocks(std::int64_t positions) const;
+    /// Prompt tokens that must be processed, of a prompt that is held or not; the last one always, it gives
+    /// the first logits.
+    std::int64_t computed_prompt(const ServedRequest& r, bool held) const;
+    /// Whole blocks of a prompt that a later one can start from, in positions.
+    std::int64_t kept_positions(const ServedRequest& r) const;
+    bool keeps(const ServedRequest& r) const;
+    /// Bytes of its own that a request needs until its end.
+    double bytes_for(const ServedRequest& r, bool held) const;
+    bool make_room(double bytes);
+    void keep_prompt(Sequence& s, const ServedRequest& r);
     struct Waiting {
         std::size_t request = 0;
         double since_s = 0;
@@ -68,6 +80,7 @@ class Engine {
     RandomStream random_;
     std::deque<Waiting> queue_;
     std::vector<Sequence> running_;
+    PrefixCache prefixes_;
     StepLoad load_;
     double used_bytes_ = 0, peak_bytes_ = 0, ahead_ = 0, waste_ = 0;
     double began_s_ = 0;      ///< the last step

@@ -181,7 +181,7 @@ class Simulation {
         }
     }
 
-    double transfer_bytes(const ServedRequest& r) const { return engines_.front().bytes_for(r); }
+    double transfer_bytes(const ServedRequest& r) const { return engines_.front().handed_over_bytes(r); }
 
     void finish() {
         double first = std::numeric_limits<double>::infinity();

@@ -30,6 +30,16 @@ TEST_CASE("a cold start is build, weights and a warm inference", "[cold_start]")
     CHECK(start.first_s() == Approx(76 + 2.318e-3 + 1.2e-3));
 }
 
+TEST_CASE("parts built side by side wait for the largest one, and share the link", "[cold_start]") {
+    Machine machine = machine_with(1, 0.02);
+    test::set_rate(machine, Resource::host_link_bytes, 10e9);
+    const ColdStart start = cold_start(machine, 300, 1e8, 5e-3, 180);
+    CHECK(start.first_s() == Approx(1 + 6 + 0.01 + 0.005));
+    CHECK(start.side_by_side_s() == Approx(1 + 3.6 + 0.01 + 0.005));
+    const ColdStart whole = cold_start(machine, 300, 1e8, 5e-3);
+    CHECK(whole.side_by_side_s() == whole.first_s());
+}
+
 TEST_CASE("a device in the host's memory copies its weights there", "[cold_start]") {
     Machine machine = machine_with(0, 0);
     auto device = std::make_shared<Device>();

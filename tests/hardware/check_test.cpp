@@ -383,3 +383,52 @@ TEST_CASE("every parameter's unit is known", "[hardware]") {
         CHECK_FALSE(info.doc.empty());
     }
 }
+
+TEST_CASE("rows of percentiles are checked: order, family, source, stack", "[hardware][check][percentiles]") {
+    TemporaryDatabase files;
+    files.write("schema.json", kOpenSchema);
+    files.write("runtime_schema.json", kOpenSchema);
+    files.write("percentiles_schema.json", kOpenSchema);
+    files.add_runtime(small_runtime("stack"));
+    json row = {{"stack", "stack"},
+                {"family", "gpu"},
+                {"hardware", "One"},
+                {"network", "n"},
+                {"ms", {{"p50", 1.0}, {"p90", 1.1}, {"p99", 1.2}, {"p999", 1.3}}},
+                {"source", "S"},
+                {"run", "log"}};
+    const auto with = [&](const std::string& pointer, const json& value) {
+        json changed = row;
+        if (value.is_null())
+            changed.erase(pointer.substr(1));
+        else
+            changed[json::json_pointer(pointer)] = value;
+        return changed;
+    };
+    const json rows = {row,
+                       with("/ms/p99", 1.05),
+                       with("/family", "fpga"),
+                       with("/source", json()),
+                       with("/source", "T"),
+                       with("/stack", "stak"),
+                       with("/ms/p95", 1.15),
+                       with("/ms", json())};
+    files.write("percentiles.json",
+                json{{"rows", rows}, {"sources", {{"S", {{"kind", "measured"}, {"cite", "a log"}}}}}}.dump());
+    const auto findings = check_hardware(files.root());
+    for (const Finding& finding : findings)
+        UNSCOPED_INFO(to_string(finding));
+    const std::vector<std::pair<std::string, FindingKind>> expected = {
+        {"/rows/1/ms/p99", FindingKind::inconsistent}, {"/rows/2/family", FindingKind::unknown_name},
+        {"/rows/3", FindingKind::missing_source},      {"/rows/6/ms/p95", FindingKind::unknown_key},
+        {"/rows/7", FindingKind::missing_field},       {"/rows", FindingKind::unknown_name}};
+    for (const auto& [where, kind] : expected) {
+        CAPTURE(where);
+        REQUIRE(at(findings, where) != nullptr);
+        CHECK(at(findings, where)->kind == kind);
+    }
+    CHECK(at(findings, "/rows/4/source") != nullptr);
+    CHECK(std::none_of(findings.begin(), findings.end(),
+                       [](const Finding& f) { return f.where.starts_with("/rows/0"); }));
+    CHECK_THAT(at(findings, "/rows")->hint, Catch::Contains("stack"));
+}

@@ -298,3 +298,75 @@ TEST_CASE("uniform lengths stay in their range", "[serving]") {
     }
     CHECK(sum / 5000 == Approx(900).epsilon(0.01));
 }
+
+TEST_CASE("a prompt that repeats is computed once, but for its last block", "[serving]") {
+    SimplePrices prices;
+    RequestPlan load;
+    load.count = 3;
+    load.prompt_tokens = 500;
+    load.output_tokens = 2;
+    load.shape = LengthShape::constant;
+    load.distinct_prompts = 1;
+    std::vector<ServedRequest> again = make_requests(load);
+    for (std::size_t i = 0; i < again.size(); ++i)
+        again[i].arrival_s = static_cast<double>(i); // one after the other
+    const ServingOutcome out = simulate_serving(plain(), prices, again);
+    const double whole = 0.01 + 500 * 1e-4, rest = 0.01 + (500 - 496) * 1e-4; // 31 blocks of 16 are kept
+    CHECK(out.requests[0].time_to_first() == Approx(whole));
+    CHECK(out.requests[1].time_to_first() == Approx(rest));
+    CHECK(out.requests[2].time_to_first() == Approx(rest));
+    CHECK(out.cache_peak_bytes == 512); // 502 positions in blocks: the kept ones lie there once
+    ServingPlan without = plain();
+    without.engine.prefix_cache = false;
+    CHECK(simulate_serving(without, prices, again).requests[2].time_to_first() == Approx(whole));
+    // A request that is admitted beside the first finds nothing: the prompt is not there before it is
+    // computed.
+    for (ServedRequest& r : again)
+        r.arrival_s = 0;
+    CHECK(simulate_serving(plain(), prices, again).requests[1].time_to_first() > whole + 488 * 1e-4);
+}
+
+TEST_CASE("kept prompts give way, the least recently used first", "[serving]") {
+    SimplePrices prices;
+    RequestPlan load;
+    load.count = 6;
+    load.prompt_tokens = 161; // 160 positions are kept
+    load.output_tokens = 1;
+    load.shape = LengthShape::constant;
+    load.distinct_prompts = 3;
+    std::vector<ServedRequest> turns = make_requests(load);
+    for (std::size_t i = 0; i < turns.size(); ++i)
+        turns[i].arrival_s = static_cast<double>(i);
+    const double whole = 0.01 + 161 * 1e-4, rest = 0.01 + 1e-4;
+    const ServingOutcome roomy = simulate_serving(plain(), prices, turns);
+    const ServingOutcome tight = simulate_serving(plain(400), prices, turns); // two prompts and a block
+    for (std::size_t i = 3; i < 6; ++i) {
+        CHECK(roomy.requests[i].time_to_first() == Approx(rest));
+        CHECK(tight.requests[i].time_to_first() == Approx(whole)); // in turn, each was given up just before
+    }
+    CHECK(tight.cache_peak_bytes <= 400);
+    CHECK(roomy.requests[0].time_to_first() == Approx(whole));
+}
+
+TEST_CASE("prompts that repeat keep tokens and room, and take no longer to process", "[serving][laws]") {
+    SimplePrices prices;
+    for (const std::int64_t distinct : {1, 7, 100, 399}) {
+        RequestPlan load;
+        load.count = 400;
+        load.rate_per_s = 5;
+        load.prompt_tokens = 200;
+        load.output_tokens = 50;
+        load.shape = LengthShape::exponential;
+        load.distinct_prompts = distinct;
+        for (ServingPlan plan : all_plans()) {
+            const ServingOutcome with = simulate_serving(plan, prices, make_requests(load));
+            plan.engine.prefix_cache = false;
+            const ServingOutcome without = simulate_serving(plan, prices, make_requests(load));
+            CHECK(with.output_tokens == without.output_tokens);
+            CHECK(with.prompt_tokens == without.prompt_tokens);
+            CHECK(with.cache_peak_bytes <= plan.engine.cache_bytes);
+            CHECK(with.prompt_busy_s <= without.prompt_busy_s * (1 + 1e-9));
+            CHECK(with.refused == 0);
+        }
+    }
+}

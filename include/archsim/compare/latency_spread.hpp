@@ -5,25 +5,16 @@
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/runtime.hpp"
+#include "archsim/hardware/spread_rows.hpp"
 
 #include <span>
 #include <string>
-#include <string_view>
 
 namespace archsim {
 
-/// Percentiles of one network's time, one query after the other, as their source publishes them.
-struct SpreadRow {
-    std::string_view stack, family; ///< of the device
-    bool integrated = false;        ///< the device shares its host's memory, or is the host
-    std::string_view hardware, network;
-    /// Milliseconds at P50, P90, P99 and P99.9; 0: not published.
-    double p50_ms = 0, p90_ms = 0, p99_ms = 0, p999_ms = 0;
-    std::string_view source;
-};
-/// Every row that is known: logs of MLPerf Inference's single stream (mlcommons/inference_results_v*, closed
-/// division, results/.../SingleStream/performance/run_1/mlperf_log_summary.txt, networks of one input size)
-/// and the latency tables of AWS Neuron (aws-neuron/aws-neuron-sdk@81ce03ae261e, about-neuron/benchmarks).
+/// Every row of hardware_db/percentiles.json in data_dir(): logs of MLPerf Inference's single stream and the
+/// latency tables of AWS Neuron. Read when first asked for, then kept. Throws InputError for a file that is
+/// missing or wrong.
 ARCHSIM_API std::span<const SpreadRow> latency_spread_rows();
 
 /// Percentiles of repeated inferences, in seconds.

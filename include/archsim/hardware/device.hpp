@@ -26,7 +26,11 @@ struct Engine {
     EngineClass kind = EngineClass::vector;
     std::string unit; ///< what is counted: "SM", "core", "tile"
     double count = 0;
-    Fact clock;                                        ///< Hz
+    /// Instructions that reach it where a stack needs kernels of its own for them ("amx", "sme"): stacks say
+    /// which they have (Runtime::uses). Empty: every stack uses it.
+    std::string isa;
+    bool shared = false; ///< a unit beside several cores, which take turns at it, with a clock of its own
+    Fact clock;          ///< Hz
     std::array<Fact, kPrecisionCount> ops_per_clock{}; ///< of one unit; unknown = not native
     /// Operations per clock of one unit; unknown where the format is not native.
     const Fact& rate(Precision p) const { return ops_per_clock[static_cast<std::size_t>(p)]; }

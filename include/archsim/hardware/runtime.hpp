@@ -70,8 +70,9 @@ struct ARCHSIM_API Runtime {
     bool independent_streams = false; ///< saturated throughput = one stream per core
     bool language_models =
         false; ///< made for autoregressive language models: preferred for them on its devices
-    std::vector<Precision> precisions;  ///< empty = all the device has
-    std::vector<Precision> weight_only; ///< weight formats narrower than arithmetic
+    std::vector<Precision> precisions;         ///< empty = all the device has
+    std::vector<Precision> weight_only;        ///< weight formats narrower than arithmetic
+    std::vector<std::string> instruction_sets; ///< of engines that not every stack uses (Engine::isa)
     std::vector<ParameterEntry> parameters;
     std::vector<std::string> unsupported_operators;
     /// ONNX operators with 8-bit kernels on a CPU; the others of an 8-bit network run in fp32 between
@@ -88,6 +89,8 @@ struct ARCHSIM_API Runtime {
     bool serves(const Device& device) const;
     /// True when it runs that format where a device has it.
     bool allows(Precision p) const;
+    /// True when it has kernels for that engine's instructions, or none of its own are needed.
+    bool uses(const Engine& engine) const;
 };
 
 /// Device fit > value for the device's generation > default.

@@ -15,7 +15,7 @@ struct Parallelism {
     std::int64_t tensor = 1;   ///< devices that share every matrix (Megatron-LM, arXiv:1909.08053)
     std::int64_t pipeline = 1; ///< stages of consecutive layers
     std::int64_t data = 1;     ///< engines beside each other, each with the whole model
-    /// Chips of a stage that hold the experts of a mixture, whole ones each; a multiple of `tensor`. Beyond
+    /// Devices of a stage that hold the experts of a mixture, whole ones each; a multiple of `tensor`. Beyond
     /// it, groups of `tensor` devices have requests of their own and exchange tokens (data-parallel
     /// attention, DeepSeek-V3, arXiv:2412.19437, section 3.4). 1: experts are shared like every other matrix.
     std::int64_t experts = 1;

@@ -54,9 +54,12 @@ struct EngineLimits {
     std::int64_t wait_steps = 0;    ///< 0: prompts never wait for others
     std::int64_t block_tokens = 16; ///< positions that the cache is given out in
     double prefix_hit = 0;          ///< part of every prompt that is in the cache already
-    std::int64_t drafted = 0;       ///< tokens that a drafter proposes per step and sequence
-    double accepted = 0;            ///< probability that a drafted token is right
-    double draft_cost = 0;          ///< time and energy of one drafted token as part of a plain step
+    /// Prompts that were computed stay in the cache while there is room, and whole blocks of them are not
+    /// computed again (vLLM's automatic prefix caching). Only prompts that repeat notice: RequestPlan.
+    bool prefix_cache = true;
+    std::int64_t drafted = 0; ///< tokens that a drafter proposes per step and sequence
+    double accepted = 0;      ///< probability that a drafted token is right
+    double draft_cost = 0;    ///< time and energy of one drafted token as part of a plain step
 };
 
 /// Engines beside each other, each with a queue; requests go to the one with the fewest tokens ahead.
@@ -75,6 +78,7 @@ struct ServingPlan {
 struct ServedRequest {
     double arrival_s = 0;
     std::int64_t prompt_tokens = 1, output_tokens = 1;
+    std::int64_t prompt = -1; ///< which of a set of prompts it has; -1: one of its own
     double first_token_s = -1, end_s = -1;
     std::int64_t emitted = 0;
     bool refused = false; ///< its cache is larger than an engine
@@ -122,6 +126,7 @@ struct RequestPlan {
     std::int64_t count = 1000;
     double rate_per_s = 0; ///< Poisson arrivals; 0: all at the start
     double prompt_tokens = 512, output_tokens = 128;
+    std::int64_t distinct_prompts = 0; ///< a set of prompts that is gone through in turn; 0: none repeats
     LengthShape shape = LengthShape::constant; ///< exponential: at least one token
     /// Ends of the uniform shape, as parts of the lengths above; both lengths are drawn apart.
     double shortest = 0.5, longest = 1.5;

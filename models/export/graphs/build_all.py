@@ -17,6 +17,7 @@ import gpt2
 import gptj
 import llama_models
 import llava
+import log_mel
 import micro
 import t5
 import vit
@@ -29,7 +30,7 @@ sys.path.append(str(MODELS / "export"))
 
 from compact import compact  # noqa: E402  (beside the folder of this file)
 
-FAMILIES = [bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, vit, clip, xclip, llava, micro]
+FAMILIES = [bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, log_mel, vit, clip, xclip, llava, micro]
 
 
 def entries():

@@ -168,7 +168,10 @@ def output_shape(op, shapes, values, a):
     if op == "Range":
         start, limit, step = (int(v) for v in values)
         return (max(0, math.ceil((limit - start) / step)),)
-    if op in ("ReduceMean", "ReduceL2", "ArgMax"):
+    if op == "STFT":
+        step, length = int(values[1]), int(values[3])
+        return (x[0], (x[1] - length) // step + 1, length // 2 + 1 if a.get("onesided", 1) else length, 2)
+    if op in ("ReduceMean", "ReduceL2", "ReduceMax", "ReduceSumSquare", "ArgMax"):
         axes = [v % len(x) for v in (a["axes"] if "axes" in a else [a["axis"]])]
         keep = a.get("keepdims", 1)
         return tuple(1 if i in axes else d for i, d in enumerate(x) if keep or i not in axes)

@@ -34,9 +34,7 @@ void add_cells(const ValidationGroup* group, std::vector<Cell>& cells) {
     cells.push_back({format_percent(group->errors.median_ape), group->errors.median_ape});
     cells.push_back({format_percent(group->errors.within_25), group->errors.within_25});
     cells.push_back({format_percent(group->errors.coverage), group->errors.coverage});
-    cells.push_back(group->models.pairs == 0
-                        ? Cell{"-", std::nullopt, Tone::muted}
-                        : Cell{fmt::format("{:.2f}", group->models.tau), group->models.tau});
+    cells.push_back(tau_cell(group->models));
 }
 
 Table table_of(const Validation& shipped, const LeftOutValidation& left_out, const std::string& property) {

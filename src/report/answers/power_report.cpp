@@ -2,6 +2,7 @@
 
 #include "archsim/compare/power_validation.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/statistic_cells.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -97,9 +98,7 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
             add_left_out_cells(without_device, group, cells);
         }
         add_split_cells(group, cells);
-        cells.push_back(group.devices.pairs == 0
-                            ? Cell{"-", std::nullopt, Tone::muted}
-                            : Cell{fmt::format("{:.2f}", group.devices.tau), group.devices.tau});
+        cells.push_back(tau_cell(group.devices));
         cells.push_back({group.worst});
         cells.push_back(share(group.worst_error, true));
         table.rows.push_back(std::move(cells));

@@ -38,7 +38,7 @@ Table overview(const Validation& validation) {
     table.notes.push_back(
         "Errors are |predicted / measured - 1|; bias is the geometric mean of predicted / measured, "
         "minus 1; tau is Kendall's rank agreement of devices for the same workload, and of models "
-        "on the same device.");
+        "on the same device, with the pairs that were compared in brackets.");
     return table;
 }
 

@@ -1,5 +1,6 @@
 #include "report/blocks/cold_start_table.hpp"
 
+#include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -21,16 +22,22 @@ std::string kind_of(const Fact* fact) {
                                                       : std::string(name_of(fact->source->kind));
 }
 
+using ColdRow = std::pair<const Result*, ColdStart>;
+
 } // namespace
 
 std::optional<ColdStart> cold_start_of(const Result& r) {
     if (!r.ok() || r.machine == nullptr)
         return std::nullopt;
-    return cold_start(*r.machine, r.model->operators, r.estimate.memory.weight_bytes, r.estimate.latency_s);
+    double largest = 0;
+    for (const ResultPart& part : r.parts)
+        largest = std::max(largest, part.result->model->operators);
+    return cold_start(*r.machine, r.model->operators, r.estimate.memory.weight_bytes, r.estimate.latency_s,
+                      largest);
 }
 
 Table cold_start_table(std::span<const Result> results) {
-    std::vector<std::pair<const Result*, ColdStart>> rows;
+    std::vector<ColdRow> rows;
     for (const Result& r : results)
         if (const auto start = cold_start_of(r))
             rows.emplace_back(&r, *start);
@@ -38,29 +45,37 @@ Table cold_start_table(std::span<const Result> results) {
         return std::isnan(start.first_s()) ? HUGE_VAL : start.first_s();
     };
     std::stable_sort(rows.begin(), rows.end(),
-                     [&](const auto& a, const auto& b) { return key(a.second) < key(b.second); });
-    Table table;
-    table.title = "Cold Start (First Inference, Nothing Cached)";
-    table.columns = {{"Hardware", "", "hardware"},
-                     {"Stack", "", "runtime"},
-                     {"Build", "s", "build_s", Align::right},
-                     {"Weights", "ms", "weight_upload_s", Align::right},
-                     {"First", "s", "first_inference_s", Align::right},
-                     {"Warm", "ms", "latency_s", Align::right},
-                     {"Build from", "", "build_source", Align::left, 1},
-                     {"Link from", "", "link_source", Align::left, 2}};
-    for (const auto& [result, start] : rows)
-        table.rows.push_back({{hardware_label(*result)},
-                              {result->runtime->id},
-                              time_cell(start.build_s, 1),
-                              time_cell(start.upload_s, 1e-3),
-                              time_cell(start.first_s(), 1),
-                              time_cell(start.warm_s, 1e-3),
-                              {kind_of(start.build)},
-                              {kind_of(start.link)}});
+                     [&](const ColdRow& a, const ColdRow& b) { return key(a.second) < key(b.second); });
+    std::vector<ColumnOf<ColdRow>> columns = {
+        {{"Hardware", "", "hardware"}, [](const ColdRow& r) { return Cell{hardware_label(*r.first)}; }},
+        {{"Stack", "", "runtime"}, [](const ColdRow& r) { return Cell{r.first->runtime->id}; }},
+        {{"Build", "s", "build_s", Align::right},
+         [](const ColdRow& r) { return time_cell(r.second.build_s, 1); }},
+        {{"Weights", "ms", "weight_upload_s", Align::right},
+         [](const ColdRow& r) { return time_cell(r.second.upload_s, 1e-3); }},
+        {{"First", "s", "first_inference_s", Align::right},
+         [](const ColdRow& r) { return time_cell(r.second.first_s(), 1); }}};
+    const bool parts =
+        std::any_of(rows.begin(), rows.end(), [](const ColdRow& r) { return !r.first->parts.empty(); });
+    if (parts)
+        columns.push_back({{"Side by side", "s", "side_by_side_s", Align::right}, [](const ColdRow& r) {
+                               return r.first->parts.empty() ? Cell{"-"}
+                                                             : time_cell(r.second.side_by_side_s(), 1);
+                           }});
+    columns.insert(columns.end(), {{{"Warm", "ms", "latency_s", Align::right},
+                                    [](const ColdRow& r) { return time_cell(r.second.warm_s, 1e-3); }},
+                                   {{"Build from", "", "build_source", Align::left, 1},
+                                    [](const ColdRow& r) { return Cell{kind_of(r.second.build)}; }},
+                                   {{"Link from", "", "link_source", Align::left, 2},
+                                    [](const ColdRow& r) { return Cell{kind_of(r.second.link)}; }}});
+    Table table = table_of("Cold Start (First Inference, Nothing Cached)", columns, rows);
     table.notes = {
         "Build: compilation or graph building by the software stack, which many keep on disk; weights: "
         "their way to the device; storage is not counted"};
+    if (parts)
+        table.notes.emplace_back(
+            "Side by side: all parts of the model built at once, each on a thread of its "
+            "own, where the stack can; their weights share the link");
     return table;
 }
 

@@ -14,16 +14,19 @@ namespace {
 using Json = nlohmann::ordered_json;
 using ResultColumns = std::vector<ColumnOf<RankedResult>>;
 
-Json cold_start_json(const ColdStart& start) {
+Json cold_start_json(const ColdStart& start, bool parts) {
     const auto number = [](double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); };
     const auto kind = [](const Fact* fact) {
         return fact != nullptr && fact->source != nullptr ? Json(name_of(fact->source->kind)) : Json(nullptr);
     };
-    return {{"build_s", number(start.build_s)},
-            {"weight_upload_s", number(start.upload_s)},
-            {"first_inference_s", number(start.first_s())},
-            {"build_source", kind(start.build)},
-            {"link_source", kind(start.link)}};
+    Json object = {{"build_s", number(start.build_s)},
+                   {"weight_upload_s", number(start.upload_s)},
+                   {"first_inference_s", number(start.first_s())},
+                   {"build_source", kind(start.build)},
+                   {"link_source", kind(start.link)}};
+    if (parts)
+        object["side_by_side_s"] = number(start.side_by_side_s());
+    return object;
 }
 
 void add_identity(ResultColumns& columns) {
@@ -120,7 +123,7 @@ Json result_json(const RankedResult& row, const MetricView& view) {
     const Result& r = *row.result;
     Json object = object_of(result_columns(view), row);
     if (const auto start = cold_start_of(r))
-        object["cold_start"] = cold_start_json(*start);
+        object["cold_start"] = cold_start_json(*start, !r.parts.empty());
     if (r.generation)
         object["generation"] = generation_json(*r.generation, r.ok());
     if (!r.parts.empty())

@@ -7,15 +7,11 @@
 
 namespace archsim {
 
-namespace {
-
 Cell tau_cell(const RankAgreement& agreement) {
     if (agreement.pairs == 0)
         return {"-", std::nullopt, Tone::muted};
-    return {fmt::format("{:.2f}", agreement.tau), agreement.tau};
+    return {fmt::format("{:.2f} ({})", agreement.tau, agreement.pairs), agreement.tau};
 }
-
-} // namespace
 
 std::vector<Column> statistic_columns(std::string heading, std::string key) {
     return {{std::move(heading), "", std::move(key)},

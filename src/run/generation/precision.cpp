@@ -40,9 +40,8 @@ bool offers_weights_alone(const Runtime& runtime, Precision format) {
 /// floating-point arithmetic, else what is multiplied with them is in the narrowest format that keeps a model
 /// usable, eight bits.
 std::optional<PrecisionConfig> usual_formats(const Machine& machine, Precision asked) {
-    const Device& device = *machine.device;
     for (const Precision p : {Precision::fp16, Precision::bf16})
-        if (device.supports(EngineClass::matrix, p) && machine.runtime->allows(p)) {
+        if (machine.matrix_ops(p) > 0 && machine.runtime->allows(p)) {
             PrecisionConfig c = PrecisionConfig::uniform(p);
             c.weights = asked;
             return c;

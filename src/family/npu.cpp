@@ -46,6 +46,7 @@ struct Array {
         // Worked: 16 cores of 9 MiB in groups of 4: 36 MiB for one image, 144 MiB for four.
         const double in_work = std::min(parallel, network.batch);
         const double whole_chip = managed_memory_bytes(machine);
+        core_buffer = whole_chip / cores;
         buffer = whole_chip * share * in_work;
         weights_held = facts.on_chip_weight_bytes.value_or(0);
         if (machine.param(Parameter::weight_residency, 0) > 0 && weights_held <= 0)
@@ -67,6 +68,7 @@ struct Array {
     const Machine& m;
     double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, weights_held = 0;
     double buffer = 0;   ///< of the groups that work on a batch
+    double core_buffer = 0;
     double groups = 1;   ///< sets of cores that work on different images
     double parallel = 1; ///< images in work at once
     double vector_rate = 0;
@@ -94,7 +96,7 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
                 const auto& shape = use.op->work.attention;
                 const double keys = shape ? shape->kv_length : product.n;
                 const double queries = shape ? shape->query_length : product.m;
-                if (queries * keys * kBytes <= array.buffer / array.cores)
+                if (queries * keys * kBytes <= array.core_buffer)
                     return 0;
                 return product.groups * product.m * keys * kBytes * kPasses;
             }

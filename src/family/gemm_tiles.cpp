@@ -189,9 +189,9 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         }
     }
     TileChoice choice;
-    if (std::isinf(fastest.time()))
-        return choice;
     const Candidate& best = fastest.best();
+    if (std::isinf(best.multiply + best.load + best.extra)) // none has a finite time
+        return choice;
     choice.tile_m = static_cast<std::uint16_t>(best.tile->m);
     choice.tile_n = static_cast<std::uint16_t>(best.tile->n);
     choice.tile_k = static_cast<std::uint16_t>(step);

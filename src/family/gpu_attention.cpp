@@ -69,7 +69,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     const bool rows_only = a.query_length <= kRowKernelRows;
     const double kv_heads = a.batch * a.kv_heads;
     const Precision precision = multiplied_in(view, work.precision);
-    MultiplyEngine engine = view.engine(precision, false);
+    MultiplyEngine engine = view.engine(precision, false).multiply;
     engine.efficiency = view.param(Parameter::attention_efficiency, engine.efficiency);
     engine.reason = Parameter::attention_efficiency;
     TileChoice tile;

@@ -107,8 +107,9 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
         work.kind == OpKind::convolution && work.anchor->window ? &*work.anchor->window : nullptr;
     Product p;
     p.multiplied = multiplied_in(view, work, c);
-    p.engine = view.engine(p.multiplied, window != nullptr);
-    GemmEngine g = view.gemm_engine(p.engine, p.multiplied);
+    const View::Engine& engine = view.engine(p.multiplied, window != nullptr);
+    p.engine = engine.multiply;
+    GemmEngine g = engine.tiles;
     g.output_bytes = bytes_of(work.precision);
     GemmShape shape{c.groups, c.m, c.n, c.k};
     if (window) {
@@ -168,8 +169,9 @@ Product winograd(const View& view, const SubgraphWork& work) {
     const Window& w = *work.anchor->window;
     Product p;
     p.multiplied = work.precision;
-    p.engine = view.engine(work.precision, true);
-    GemmEngine g = view.gemm_engine(p.engine, work.precision);
+    const View::Engine& engine = view.engine(work.precision, true);
+    p.engine = engine.multiply;
+    GemmEngine g = engine.tiles;
     g.efficiency = view.param(Parameter::winograd_efficiency, 1);
     g.split_cycles = -1;
     const double tiles =

@@ -54,7 +54,16 @@ View::View(const Machine& m, const NetworkWork& n)
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
 }
 
-MultiplyEngine View::engine(Precision precision, bool convolution) const {
+const View::Engine& View::engine(Precision precision, bool convolution) const {
+    for (const Engine& known : engines_)
+        if (known.precision == precision && known.convolution == convolution)
+            return known;
+    engines_.reserve(2 * kPrecisionCount); // all that there can be: none moves
+    const MultiplyEngine multiply = multiply_engine(precision, convolution);
+    return engines_.emplace_back(Engine{precision, convolution, multiply, gemm_engine(multiply, precision)});
+}
+
+MultiplyEngine View::multiply_engine(Precision precision, bool convolution) const {
     MultiplyEngine e;
     if (machine.matrix_ops(precision) > 0) {
         e.resource = Resource::matrix_cycles;

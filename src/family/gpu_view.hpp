@@ -4,6 +4,8 @@
 #include "archsim/map/mapper.hpp"
 #include "family/gemm_tiles.hpp"
 
+#include <vector>
+
 namespace archsim::gpu {
 
 /// The unit that multiplies in a given format.
@@ -31,10 +33,15 @@ class View {
     mutable TileChoices tiles; ///< of one thread, as every view is
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
-    /// What multiplies in `precision`: the matrix engine where it has the format, else the vector engine.
-    MultiplyEngine engine(Precision precision, bool convolution) const;
-    /// The tile search on that engine.
-    GemmEngine gemm_engine(const MultiplyEngine& engine, Precision precision) const;
+    /// What multiplies in a format, and the tile search on it.
+    struct Engine {
+        Precision precision = Precision::fp32;
+        bool convolution = false;
+        MultiplyEngine multiply;
+        GemmEngine tiles;
+    };
+    /// The matrix engine where it has the format, else the vector engine.
+    const Engine& engine(Precision precision, bool convolution) const;
 
     /// Traffic of one kernel in bytes.
     struct Traffic {
@@ -53,9 +60,13 @@ class View {
     void add_floor(Mapping& out, bool simple, double kernels) const;
 
   private:
-    double resident_bytes_ = 0;     ///< L2 that activations may count on between kernels
-    bool weights_resident_ = false; ///< the network's weights stay in L2 between inferences
-    double half_gain_ = 1;          ///< of a stack that sums fp16 products in fp16
+    MultiplyEngine multiply_engine(Precision precision, bool convolution) const;
+    GemmEngine gemm_engine(const MultiplyEngine& engine, Precision precision) const;
+
+    mutable std::vector<Engine> engines_; ///< looked up so far
+    double resident_bytes_ = 0;           ///< L2 that activations may count on between kernels
+    bool weights_resident_ = false;       ///< the network's weights stay in L2 between inferences
+    double half_gain_ = 1;                ///< of a stack that sums fp16 products in fp16
 };
 
 // The kinds of kernels, each in a file of its own.

@@ -496,9 +496,9 @@ TEST_CASE("GPU: rates and efficiencies of the engines", "[formulas][gpu]") {
     set(m, Parameter::fp4_efficiency, 0.7);
     const NetworkWork network;
     const gpu::View view(m, network);
-    CHECK(view.engine(Precision::fp8, false).efficiency == Approx(0.72));
-    CHECK(view.engine(Precision::fp4, false).efficiency == Approx(0.56));
-    CHECK(view.gemm_engine(view.engine(Precision::fp8, false), Precision::fp8).ops_per_cycle == 2048);
+    CHECK(view.engine(Precision::fp8, false).multiply.efficiency == Approx(0.72));
+    CHECK(view.engine(Precision::fp4, false).multiply.efficiency == Approx(0.56));
+    CHECK(view.engine(Precision::fp8, false).tiles.ops_per_cycle == 2048);
     // Special-function units of the database, in a mode that keeps half of them.
     auto device = std::make_shared<Device>(*m.device);
     Engine special;
@@ -537,7 +537,9 @@ TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies i
 TEST_CASE("GPU: a stack that sums fp16 products in fp16 runs at the rate for that", "[formulas][gpu]") {
     Machine m = ten_units();
     const auto one = matmul(64, 64, 64, Precision::fp16);
-    const auto rate = [&](Precision p) { return gpu::View(m, one->network).engine(p, false).ops_per_cycle; };
+    const auto rate = [&](Precision p) {
+        return gpu::View(m, one->network).engine(p, false).multiply.ops_per_cycle;
+    };
     CHECK(rate(Precision::fp16) == 10240);
     set(m, Parameter::half_accumulation, 1);
     CHECK(rate(Precision::fp16) == 10240); // this device has one rate

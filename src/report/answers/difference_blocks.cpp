@@ -80,7 +80,7 @@ Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& colu
         rest += rows[i].part.value;
     if (const std::size_t hidden = rows.size() - shown; hidden > 0)
         table.notes.push_back(std::abs(rest) <= kNothing * std::abs(rows.front().part.value)
-                                  ? fmt::format("{} more have no part; all of them with --top 0.", hidden)
+                                  ? fmt::format("{} more without a part; all of them with --top 0.", hidden)
                                   : fmt::format("{} more: {} ({} %); all of them with --top 0.", hidden,
                                                 signed_value(*x.metric, rest),
                                                 share_text(rest, x.difference)));

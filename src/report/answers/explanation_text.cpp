@@ -80,8 +80,10 @@ std::string input_text(Factor factor, double value) {
         return format_energy(value);
     if (unit == "W")
         return format_power(value);
-    if (unit == "op/s" || unit == "op")
-        return format_count(value) + std::string(unit == "op" ? " operations" : "op/s");
+    if (unit == "op")
+        return format_count(value) + " operations";
+    if (unit == "op/s")
+        return format_number(value / 1e12) + " TOPS";
     if (unit == "count")
         return fmt::format("{:.10g}", value);
     if (unit == "J/B" || unit == "J/op")

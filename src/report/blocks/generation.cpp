@@ -1,6 +1,7 @@
 #include "archsim/report/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -12,10 +13,6 @@
 namespace archsim {
 
 namespace {
-
-Cell scaled(double value, double unit) {
-    return {format_number(value / unit), value};
-}
 
 std::string range(const Interval& i, double unit) {
     return fmt::format("{}-{}", format_number(i.low / unit), format_number(i.high / unit));
@@ -29,7 +26,7 @@ void add_number(GenerationColumns& columns, Column column, double unit,
     column.align = Align::right;
     columns.push_back({std::move(column), [unit, of](const Result* r) {
                            const double value = of(*r->generation);
-                           return value > 0 ? scaled(value, unit) : Cell{"-"};
+                           return value > 0 ? cell_in(unit, value) : Cell{"-"};
                        }});
 }
 
@@ -148,29 +145,27 @@ void add_part_metric(PartColumns& columns, Column column, const Metric& metric, 
     column.align = Align::right;
     columns.push_back({std::move(column), [&metric, each](const PartRow& row) {
                            const auto value = value_of(*row.result, metric);
-                           return row.result->ok() && value ? scaled(*value * (each ? 1 : row.times), 1e-3)
+                           return row.result->ok() && value ? cell_in(1e-3, *value * (each ? 1 : row.times))
                                                             : Cell{"-"};
                        }});
 }
 
 PartColumns part_columns() {
-    PartColumns columns = {{{"Part", "", "part"},
-                            [](const PartRow& row) {
-                                return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain};
-                            }},
-                           {{"Times", "", "repeat", Align::right},
-                            [](const PartRow& row) {
-                                return Cell{format_count(row.times), row.times};
-                            }},
-                           {{"Parameters", "", "parameters", Align::right},
-                            [](const PartRow& row) {
-                                const double parameters = row.result->model->parameters;
-                                return Cell{format_count(parameters), parameters};
-                            }},
-                           {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
-                                const double macs = row.result->model->macs;
-                                return Cell{format_count(macs), macs};
-                            }}};
+    PartColumns columns = {
+        {{"Part", "", "part"},
+         [](const PartRow& row) {
+             return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain};
+         }},
+        {{"Times", "", "repeat", Align::right}, [](const PartRow& row) { return amount_cell(row.times); }},
+        {{"Parameters", "", "parameters", Align::right},
+         [](const PartRow& row) {
+             const double parameters = row.result->model->parameters;
+             return amount_cell(parameters);
+         }},
+        {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
+             const double macs = row.result->model->macs;
+             return amount_cell(macs);
+         }}};
     add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, true);
     auto& first = columns.back().cell; // says why there is no estimate
     first = [shown = first](const PartRow& row) {
@@ -181,7 +176,7 @@ PartColumns part_columns() {
     add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
     add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);
     columns.push_back({{"Weights", "MB", "weight_bytes", Align::right}, [](const PartRow& row) {
-                           return scaled(row.result->estimate.memory.weight_bytes, 1e6);
+                           return cell_in(1e6, row.result->estimate.memory.weight_bytes);
                        }});
     return columns;
 }

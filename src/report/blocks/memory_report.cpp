@@ -1,6 +1,7 @@
 #include "archsim/report/memory_report.hpp"
 
 #include "archsim/report/graph_mapping.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -76,7 +77,7 @@ Table fit_table(std::span<const Result> results) {
                      {"Stays", "", "stays_on_chip"},
                      {"Traffic", "MB/inf", "external_bytes_per_inference", Align::right, 4}};
     const auto megabytes = [](double bytes, bool known = true) {
-        return known ? Cell{format_number(bytes / 1e6), bytes} : Cell{"-"};
+        return known ? cell_in(1e6, bytes) : Cell{"-"};
     };
     for (const Result& r : results) {
         const auto fit = memory_fit(r);
@@ -155,8 +156,8 @@ Table top_tensors(const Result& r, const std::string& who) {
                               {shape_text(tensor)},
                               {made},
                               {read},
-                              {format_number(bytes / 1e6), bytes},
-                              {fmt::format("{:.1f}", 100 * share), share}});
+                              cell_in(1e6, bytes),
+                              percent_cell(share)});
     }
     if (plan.peak_tensors.size() > kTopTensors)
         table.notes.push_back(fmt::format("and {} smaller ones", plan.peak_tensors.size() - kTopTensors));

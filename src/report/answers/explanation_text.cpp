@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "the power limit leaves {x} of the clock on {a}, {y} on {b}",
     "an item finishes every {x} of the latency on {a}, every {y} on {b}",
     "{a} has {x}, {b} {y}",
-    "{a} starts {x}, {b} {y}",
+    "{a} starts {x} kernels or layers, {b} {y}",
     "the network wants room on the chip for {x} of weights on {a}, {y} on {b}",
     "{a} executes {x}, {b} {y}",
     "an operation costs {x} on {a}, {y} on {b}",

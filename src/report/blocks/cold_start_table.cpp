@@ -1,5 +1,4 @@
 #include "report/blocks/cold_start_table.hpp"
-#include "report/blocks/cells.hpp"
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -12,6 +11,10 @@
 namespace archsim {
 
 namespace {
+
+Cell time_cell(double seconds, double unit) {
+    return std::isnan(seconds) ? Cell{"-"} : Cell{format_number(seconds / unit), seconds};
+}
 
 std::string kind_of(const Fact* fact) {
     return fact == nullptr || fact->source == nullptr ? std::string("-")
@@ -49,10 +52,10 @@ Table cold_start_table(std::span<const Result> results) {
     for (const auto& [result, start] : rows)
         table.rows.push_back({{hardware_label(*result)},
                               {result->runtime->id},
-                              cell_in(1, start.build_s),
-                              cell_in(1e-3, start.upload_s),
-                              cell_in(1, start.first_s()),
-                              cell_in(1e-3, start.warm_s),
+                              time_cell(start.build_s, 1),
+                              time_cell(start.upload_s, 1e-3),
+                              time_cell(start.first_s(), 1),
+                              time_cell(start.warm_s, 1e-3),
                               {kind_of(start.build)},
                               {kind_of(start.link)}});
     table.notes = {

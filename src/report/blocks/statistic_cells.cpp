@@ -1,5 +1,4 @@
 #include "report/blocks/statistic_cells.hpp"
-#include "report/blocks/cells.hpp"
 
 #include "report/blocks/number_format.hpp"
 
@@ -37,14 +36,14 @@ std::vector<Cell> statistic_cells(const ValidationGroup& group) {
     const ErrorStatistics& errors = group.errors;
     return {{group.name.empty() ? "-" : group.name},
             {std::to_string(errors.n), static_cast<double>(errors.n)},
-            share_cell(errors.median_ape),
-            share_cell(errors.mean_ape),
-            share_cell(errors.p90_ape),
+            {format_percent(errors.median_ape), errors.median_ape},
+            {format_percent(errors.mean_ape), errors.mean_ape},
+            {format_percent(errors.p90_ape), errors.p90_ape},
             {signed_percent(errors.bias), errors.bias},
-            share_cell(errors.within_10),
-            share_cell(errors.within_25),
-            share_cell(errors.within_50),
-            share_cell(errors.coverage),
+            {format_percent(errors.within_10), errors.within_10},
+            {format_percent(errors.within_25), errors.within_25},
+            {format_percent(errors.within_50), errors.within_50},
+            {format_percent(errors.coverage), errors.coverage},
             tau_cell(group.devices),
             tau_cell(group.models)};
 }

@@ -74,8 +74,8 @@ int main(int argc, char** argv) {
         }
         name = model.taken("profile_graph");
         const Session session;
-        const auto model = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
-        const GraphProfile profile = profile_graph(model->facts()->name, model->facts()->graph);
+        const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
+        const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);
         return profile.complete || view.allow_unknown ? 0 : 3;
     };

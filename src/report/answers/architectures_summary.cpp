@@ -57,12 +57,17 @@ ComparedPair compared_pair(const ArchitectureComparison& c) {
                                           : ComparedPair{&metric::energy, &metric::latency};
 }
 
+/// Metrics of tokens whose winner is that of tokens per second.
+bool same_winner(const Metric& m) {
+    return m == metric::token_time || m == metric::total_token_rate;
+}
+
 /// What has a winner: the metric asked for, then those of the table that recommend, in its order.
 std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
     const Metric& asked = shown_metric(c.results, *c.request.metric);
     std::vector<const Metric*> list = {&asked};
     for (const Metric* m : summary_metrics(c).rows())
-        if (m->recommend && *m != asked)
+        if (m->recommend && *m != asked && !same_winner(*m))
             list.push_back(m);
     return list;
 }
@@ -114,7 +119,7 @@ std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     for (const Metric* m : recommended(c))
         if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
             winner && winner->best == index && !all_equal(c, *m))
-            text += (text.empty() ? "" : ", ") + m->key;
+            text += (text.empty() ? "" : ", ") + key_words(*m);
     return text;
 }
 

@@ -187,12 +187,8 @@ class ModelSection {
 
     /// Parts of the device that the verdict names; of every one where they are asked for.
     void add_generation_and_parts() {
-        const auto generated =
-            std::find_if(results_.begin(), results_.end(), [](const Result& r) { return !!r.generation; });
-        if (generated != results_.end()) {
+        if (std::any_of(results_.begin(), results_.end(), [](const Result& r) { return !!r.generation; }))
             add(generation_table(results_));
-            add(generation_definitions(*generated->generation));
-        }
         const bool all = view_.verbose || format_ == Format::html;
         const auto winner = find_winner(results_, by_, shown_.conditions);
         for (std::size_t i = 0; i < results_.size(); ++i)

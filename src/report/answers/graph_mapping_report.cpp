@@ -199,10 +199,8 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     const bool all = format == Format::html;
     report.blocks.push_back(performance_facts(result, shown_metrics(std::span(&result, 1)),
                                               all || view.verbose ? Detail::all : Detail::brief));
-    if (result.generation) {
+    if (result.generation)
         report.blocks.push_back(generation_table(std::span(&result, 1)));
-        report.blocks.push_back(generation_definitions(*result.generation));
-    }
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));
     add_slowest_subgraphs(result, view.top, report);

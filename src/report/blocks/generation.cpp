@@ -93,6 +93,28 @@ GenerationColumns generation_columns(bool serving) {
     return columns;
 }
 
+/// How the columns are defined, each for its own.
+void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes) {
+    notes.emplace_back(fmt::format("First token: the prompt of {:.0f} tokens in one pass.", g.prompt_tokens),
+                       "time_to_first_token_s");
+    if (g.generate_tokens > 1) {
+        notes.emplace_back(
+            fmt::format("Per token: mean over the steps of tokens 2 to {:.0f}, while the context grows from "
+                        "{:.0f} to {:.0f} positions.",
+                        g.generate_tokens, g.prompt_tokens, g.prompt_tokens + g.generate_tokens - 1),
+            "time_per_output_token_s");
+        notes.emplace_back("Energy per token: of these steps, per sequence and token.", "energy_per_token_j");
+    }
+    if (g.batch > 1) {
+        notes.emplace_back("Stream: of one sequence.", "tokens_per_s_stream");
+        notes.emplace_back(fmt::format("Total: of all {:.0f} in the batch.", g.batch), "tokens_per_s_total");
+    }
+    notes.emplace_back("Energy per prompt token: of the prompt's pass.", "energy_per_prompt_token_j");
+    notes.emplace_back("Energy per request: of its prompt and its answer.", "energy_per_request_j");
+    notes.emplace_back("Power: mean of one device over the answer.", "power_per_device_w");
+    notes.emplace_back("KV cache: at the last token.", "kv_cache_bytes");
+}
+
 } // namespace
 
 Table generation_table(std::span<const Result> results) {
@@ -112,21 +134,9 @@ Table generation_table(std::span<const Result> results) {
     }
     Table table = table_of("Text Generation", generation_columns(serving), rows);
     table.notes.assign(notes.begin(), notes.end());
+    if (!rows.empty())
+        add_definitions(*rows.front()->generation, table.notes);
     return table;
-}
-
-Paragraph generation_definitions(const GenerationEstimate& g) {
-    std::string text =
-        fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
-                    "over the steps of tokens 2 to {:.0f}, "
-                    "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
-                    "sequence; total: of all {:.0f} in "
-                    "the batch. Energy: of the decode steps, per sequence and token; of the "
-                    "prompt's pass, per token of it; of a whole request. Power: mean of one device "
-                    "over the answer. KV cache: at the last token.",
-                    g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
-                    g.prompt_tokens + g.generate_tokens - 1, g.batch);
-    return {text, Tone::muted};
 }
 
 namespace {

@@ -76,6 +76,10 @@ Table fit_table(std::span<const Result> results) {
                      {"Alive", "MB", "alive_bytes", Align::right, 3},
                      {"Stays", "", "stays_on_chip"},
                      {"Traffic", "MB/inf", "external_bytes_per_inference", Align::right, 4}};
+    table.notes = {{"Arena: offsets planned by size, best fit.", "arena_bytes"},
+                   {"Lower bound: the most that is alive at one step.", "live_bytes"},
+                   {"Alive: of the piece that runs at a time.", "alive_bytes"},
+                   {"Stays: what the memory that software manages can hold.", "stays_on_chip"}};
     const auto megabytes = [](double bytes, bool known = true) {
         return known ? cell_in(1e6, bytes) : Cell{"-"};
     };
@@ -106,11 +110,6 @@ Table fit_table(std::span<const Result> results) {
         for (std::string& note : fit_notes(r, *fit))
             table.notes.push_back(std::move(note));
     }
-    table.notes.insert(
-        table.notes.begin(),
-        "Arena: offsets planned by size, best fit; lower bound: the most that is alive at one step. Alive: "
-        "of "
-        "the piece that runs at a time. Stays: what the memory that software manages can hold.");
     return table;
 }
 

@@ -6,7 +6,6 @@
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "report/render/json_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -275,10 +274,6 @@ nlohmann::ordered_json memory_json(std::span<const Result> results) {
     for (const Result& r : results)
         list.push_back(one_json(r));
     return {{"results", std::move(list)}};
-}
-
-std::string memory_to_json(std::span<const Result> results) {
-    return json_text(memory_json(results));
 }
 
 } // namespace archsim

@@ -18,16 +18,15 @@ constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --
 int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
-    std::string positional, batches = "1,2,4,...,64";
+    std::string batches = "1,2,4,...,64";
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
     cli::DecisionOptions decisions;
+    cli::ModelOption model;
     cli::OutputOptions output;
     cli::SaveOptions save;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)");
-        flags.add_option("--model", request.model, "the same as a flag");
+        model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
             .separated_by(',')
             .required();
@@ -41,12 +40,9 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        cli::take_model(request.model, positional, "analyze_batch");
+        request.model = model.taken("analyze_batch");
         request.batches = cli::parse_batches(batches, "--batch-sizes");
-        request.workload = workload.workload();
-        workload.answers_prompts = text.asked();
-        request.conditions = workload.conditions();
-        text.give(request.workload, request.conditions);
+        text.ask(workload, request.workload, request.conditions);
         request.limits = decisions.request(metric::throughput);
         const Session session = workload.open();
         const BatchAnalysis sweep = [&] {

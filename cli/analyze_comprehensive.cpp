@@ -20,20 +20,18 @@ constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware
 int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
-    std::string positional, hardware, batches;
+    std::string hardware, batches;
     int top = -1; ///< not given
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
     cli::DecisionOptions decisions;
+    cli::ModelOption model;
     cli::OutputOptions output;
     cli::SaveOptions save;
     cli::CheckOptions check;
     ComprehensiveView view;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
-                         "standard input");
-        flags.add_option("--model", request.model, "the same as a flag");
+        model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
         text.add_to(flags);
@@ -50,16 +48,13 @@ int main(int argc, char** argv) {
         save.add_to(flags, argc, argv);
     };
     const auto body = [&] {
-        cli::take_model(request.model, positional, "analyze_comprehensive");
+        request.model = model.taken("analyze_comprehensive");
         view.described = top >= 0;
         view.top = top >= 0 ? top : view.top;
         request.hardware = {hardware};
         if (!batches.empty())
             request.batches = cli::parse_batches(batches, "--batch-sizes");
-        request.workload = workload.workload();
-        workload.answers_prompts = text.asked();
-        request.conditions = workload.conditions();
-        text.give(request.workload, request.conditions);
+        text.ask(workload, request.workload, request.conditions);
         request.limits = decisions.request(metric::latency);
         const Session session = workload.open();
         const ComprehensiveAnalysis analysis = [&] {

@@ -30,18 +30,16 @@ std::string onnx_file(const archsim::Model& model, const std::string& name) {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string positional, name, hardware, dot, mermaid, trace, explorer, annotated;
+    std::string name, hardware, dot, mermaid, trace, explorer, annotated;
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
+    cli::ModelOption model;
     cli::OutputOptions output;
     GraphMappingView view;
     cli::CheckOptions check;
     std::string profile;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
-                         "standard input");
-        flags.add_option("--model", name, "the same as a flag");
+        model.add_to(flags);
         flags.add_option("--hardware", hardware, "device: NAME, NAME@MODE or a device file").required();
         workload.add_to(flags);
         text.add_to(flags);
@@ -70,13 +68,12 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        cli::take_model(name, positional, "analyze_graph_mapping");
+        name = model.taken("analyze_graph_mapping");
         const Session session = workload.open();
-        Workload asked = workload.workload();
+        Workload asked;
+        Conditions conditions;
+        text.ask(workload, asked, conditions);
         asked.model = session.load(name);
-        workload.answers_prompts = text.asked();
-        Conditions conditions = workload.conditions();
-        text.give(asked, conditions);
         if (!asked.prompt)
             graph_of(asked.model); // a mapping shows one graph; of an answer one of its passes
         const Result result = session.estimate(asked, hardware, conditions);

@@ -49,10 +49,7 @@ int main(int argc, char** argv) {
         for (const std::string& rule : rules)
             request.rules.push_back(parse_budget_rule(rule, "--fail-on"));
         request.baseline = baseline;
-        request.workload = workload.workload();
-        workload.answers_prompts = text.asked();
-        request.conditions = workload.conditions();
-        text.give(request.workload, request.conditions);
+        text.ask(workload, request.workload, request.conditions);
         const BudgetAnswer answer = check_budget(workload.open(), request);
         output.emit_answer(answer, view);
         if (!junit.empty())

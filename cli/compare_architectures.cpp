@@ -27,16 +27,15 @@ int main(int argc, char** argv) {
     CompareArchitecturesRequest request;
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
+    cli::ModelOption model;
     cli::OutputOptions output;
     cli::SaveOptions save;
     cli::DecisionOptions decisions;
     cli::ExplainOptions explain;
-    std::string sweep, positional, level, metric = "energy";
+    std::string sweep, level, metric = "energy";
     bool by_class = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)");
-        flags.add_option("--model", request.model, "the same as a flag");
+        model.add_to(flags);
         flags.add_option(
             "--architectures", request.architectures,
             fmt::format("families ({}, or all), FAMILY=DEVICE, or devices", fmt::join(family_names(), " ")));
@@ -89,15 +88,12 @@ int main(int argc, char** argv) {
             output.emit_answer(comparison);
             return cli::exit_code_of(results);
         }
-        cli::take_model(request.model, positional, "compare_architectures");
+        request.model = model.taken("compare_architectures");
         if (level.empty())
             level = request.architecture.empty() ? "summary" : "detailed";
         request.level = *parse_comparison_level(level);
         request.metric = &request.metrics->at(metric, "--metric");
-        request.workload = workload.workload();
-        workload.answers_prompts = text.asked();
-        request.conditions = workload.conditions();
-        text.give(request.workload, request.conditions);
+        text.ask(workload, request.workload, request.conditions);
         const Explanations explanations = explain.chosen(request.level == ComparisonLevel::detailed);
         request.decision = decisions.request(*request.metric);
         request.decision.cost = explanations.conditions;

@@ -43,9 +43,10 @@ struct SizeOptions {
 
 int main(int argc, char** argv) {
     using namespace archsim;
-    std::string positional, name;
+    std::string name;
     std::string order{name_of(ProfileOrder::operations)};
     SizeOptions sizes;
+    cli::ModelOption model;
     cli::OutputOptions output;
     GraphProfileView view;
     bool list_operators = false;
@@ -53,10 +54,7 @@ int main(int argc, char** argv) {
         std::vector<std::string> orders;
         for (const ProfileOrder known : kProfileOrders)
             orders.emplace_back(name_of(known));
-        flags.add_option("MODEL", positional,
-                         "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
-                         "standard input");
-        flags.add_option("--model", name, "the same as a flag");
+        model.add_to(flags);
         flags.add_flag("--list-operators", list_operators, "the operators that can be read, without a model");
         sizes.add_to(flags);
         flags.add_option("--top", view.top, "operators to list; 0: all").show_default();
@@ -74,10 +72,10 @@ int main(int argc, char** argv) {
             output.emit_answer(OperatorRegistry::standard());
             return 0;
         }
-        cli::take_model(name, positional, "profile_graph");
+        name = model.taken("profile_graph");
         const Session session;
-        const auto model = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
-        const GraphProfile profile = profile_graph(model->facts()->name, model->facts()->graph);
+        const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
+        const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);
         return profile.complete || view.allow_unknown ? 0 : 3;
     };

@@ -136,7 +136,7 @@ struct ServeOptions {
         flags
             .add_option(
                 "--distinct-prompts", load.distinct_prompts,
-                "prompts that repeat in turn, as a data set smaller than the run does (0: none repeats)")
+                "prompts that repeat in turn (default: 0, none repeats)")
             .within(0, 1 << 24);
         flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts").show_default();
     }

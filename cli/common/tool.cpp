@@ -335,6 +335,13 @@ void GenerationOptions::give(Workload& workload, Conditions& conditions) const {
         throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
 }
 
+void GenerationOptions::ask(WorkloadOptions& options, Workload& workload, Conditions& conditions) const {
+    options.answers_prompts = asked();
+    workload = options.workload();
+    conditions = options.conditions();
+    give(workload, conditions);
+}
+
 std::optional<Prompt> GenerationOptions::prompt() const {
     if (!asked()) {
         if (!parallel.empty())
@@ -357,11 +364,18 @@ std::optional<Prompt> GenerationOptions::prompt() const {
     return prompt;
 }
 
-void take_model(std::string& model, const std::string& positional, const std::string& tool) {
-    if (model.empty() == positional.empty())
+void ModelOption::add_to(Flags& flags) {
+    flags.add_option("MODEL", positional,
+                     "catalogue name, .onnx, .tflite or .gguf file, checkpoint (config.json), or - for "
+                     "standard input");
+    flags.add_option("--model", flag, "the same as a flag");
+}
+
+std::string ModelOption::taken(const std::string& tool) const {
+    if (flag.empty() == positional.empty())
         throw UsageError(positional.empty() ? fmt::format("name a model: {} MODEL", tool)
                                             : std::string("name the model once, as MODEL or with --model"));
-    model = model_named(model.empty() ? positional : model);
+    return model_named(flag.empty() ? positional : flag);
 }
 
 namespace {

@@ -102,6 +102,8 @@ struct GenerationOptions {
     void apply(Conditions& conditions) const;
     /// The prompt and what apply() does; throws UsageError for `--devices auto` without a prompt.
     void give(Workload& workload, Conditions& conditions) const;
+    /// Workload and conditions of both groups of flags, in the format that is usual for what is asked.
+    void ask(WorkloadOptions& options, Workload& workload, Conditions& conditions) const;
     /// Whether a prompt or tokens to generate were given.
     bool asked() const { return prompt_tokens > 0 || generate_tokens > 0; }
     /// Nothing when neither was.
@@ -126,9 +128,14 @@ struct DecisionOptions {
 /// "1,8,32", or a progression that continues as its first numbers: "1,2,4,...,256", "8,16,...,64".
 std::vector<std::int64_t> parse_batches(const std::string& text, const std::string& flag);
 
-/// For tools that take the model as MODEL or with --model: fills `model`, throws UsageError unless it was
-/// named exactly once.
-void take_model(std::string& model, const std::string& positional, const std::string& tool);
+/// The model of tools that take one, as MODEL or with --model.
+struct ModelOption {
+    std::string positional, flag;
+
+    void add_to(Flags& flags);
+    /// Its name. Throws UsageError unless it was named exactly once.
+    std::string taken(const std::string& tool) const;
+};
 
 /// Status of a process; the same for every tool. A fault of our own is EX_SOFTWARE of sysexits.h: far from
 /// those that say something about the input.

@@ -15,14 +15,19 @@ namespace {
 /// Facts named per input at most: the ones that weigh most.
 constexpr std::size_t kMostSources = 3;
 
-void add_source(std::string_view name, const Fact* fact, FactorInput& out) {
+void add_source(std::string_view name, const Fact* fact, std::string_view unit, FactorInput& out) {
     if (fact && fact->known() && fact->source)
-        out.sources.push_back({std::string(name), *fact});
+        out.sources.push_back({std::string(name), *fact, unit});
+}
+
+void add_parameter(const Result& r, Parameter parameter, FactorInput& out) {
+    const ParameterInfo& info = info_of(parameter);
+    add_source(info.name, &r.machine->parameters.fact(parameter), info.unit, out);
 }
 
 void add_rate_sources(const Machine& machine, Resource resource, FactorInput& out) {
     for (const Fact* fact : machine.rates[static_cast<std::size_t>(resource)].facts)
-        add_source(name_of(resource), fact, out);
+        add_source(name_of(resource), fact, {}, out);
 }
 
 /// Every subgraph of the result with its repeats.
@@ -49,7 +54,7 @@ void add_parameters(const Result& result, Lane lane, FactorInput& out) {
     std::sort(order.begin(), order.end());
     for (const auto& [time, parameter] : order)
         if (out.sources.size() < kMostSources)
-            add_source(info_of(parameter).name, &result.machine->parameters.fact(parameter), out);
+            add_parameter(result, parameter, out);
 }
 
 double joules(const Result& r, std::initializer_list<Event> list) {
@@ -88,12 +93,13 @@ void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput&
         if (out.sources.size() >= kMostSources)
             break;
         if (e != Event::mac) {
-            add_source(name_of(e), &(*r.machine->energy)[e], out);
+            add_source(name_of(e), &(*r.machine->energy)[e], "J", out);
             continue;
         }
         const auto most = std::max_element(r.estimate.events.macs.begin(), r.estimate.events.macs.end());
         const auto p = static_cast<std::size_t>(most - r.estimate.events.macs.begin());
-        add_source("mac_" + std::string(name_of(static_cast<Precision>(p))), &r.machine->energy->mac[p], out);
+        add_source("mac_" + std::string(name_of(static_cast<Precision>(p))), &r.machine->energy->mac[p], "J",
+                   out);
     }
 }
 
@@ -108,9 +114,9 @@ void add_peak_sources(const Result& r, FactorInput& out) {
     for (const Engine& engine : r.device->engines)
         if (engine.supports(p) && engine.kind == (matrix ? EngineClass::matrix : EngineClass::vector))
             add_source(fmt::format("{:g} {}s, operations per clock each", engine.count, engine.unit),
-                       &engine.rate(p), out);
+                       &engine.rate(p), "1", out);
     for (const Fact* clock : r.machine->rates[static_cast<std::size_t>(Resource::matrix_cycles)].facts)
-        add_source("clock in Hz", clock, out);
+        add_source("clock", clock, "Hz", out);
     if (out.sources.size() > kMostSources)
         out.sources.resize(kMostSources);
 }
@@ -124,7 +130,7 @@ void fill_bytes(const Result& r, FactorInput& out) {
         if (level.capacity.known() && (!largest || level.capacity.value > largest->capacity.value))
             largest = &level;
     if (largest)
-        add_source(largest->name + " capacity per " + largest->scope_name, &largest->capacity, out);
+        add_source(largest->name + " capacity per " + largest->scope_name, &largest->capacity, "B", out);
 }
 
 } // namespace
@@ -191,8 +197,7 @@ void FactorInputs::fill_time(Factor factor, FactorInput& out) {
     case Factor::bandwidth:
         out.value = t.bandwidth;
         add_rate_sources(*r.machine, Resource::dram_bytes, out);
-        add_source(info_of(Parameter::dram_efficiency).name,
-                   &r.machine->parameters.fact(Parameter::dram_efficiency), out);
+        add_parameter(r, Parameter::dram_efficiency, out);
         break;
     case Factor::bandwidth_share:
         out.value = share(t.sum.bytes + t.sum.weight_bytes, (t.sum.memory_s + t.sum.weight_s) * t.bandwidth);
@@ -200,7 +205,7 @@ void FactorInputs::fill_time(Factor factor, FactorInput& out) {
         break;
     case Factor::overlap: // time that hiding one lane behind another saves, and serial subgraphs give back
         out.value = t.lanes > 0 ? 1 - t.sum.body_s / t.lanes : 0;
-        add_source("combine_exponent", &r.runtime->combine_exponent, out);
+        add_source("combine_exponent", &r.runtime->combine_exponent, "1", out);
         break;
     case Factor::fixed_cost:
         out.value = t.fixed;
@@ -217,7 +222,7 @@ void FactorInputs::fill_time(Factor factor, FactorInput& out) {
         add_source("power limit",
                    r.machine->mode && r.machine->mode->limit.known() ? &r.machine->mode->limit
                                                                      : &r.device->tdp,
-                   out);
+                   "W", out);
         break;
     default:
         out.value = t.concurrency;
@@ -240,7 +245,7 @@ FactorInput FactorInputs::of(Factor factor) {
     case Factor::host:
         out.value = totals().sum.host_s;
         for (Parameter p : {Parameter::fallback_switch, Parameter::fallback_operation_time})
-            add_source(info_of(p).name, &r.machine->parameters.fact(p), out);
+            add_parameter(r, p, out);
         break;
     case Factor::operations:
     case Factor::operation_energy:
@@ -273,9 +278,9 @@ FactorInput FactorInputs::of(Factor factor) {
     case Factor::static_power:
         out.value = r.machine->static_power_w;
         if (r.machine->mode && r.machine->mode->active_idle.known())
-            add_source("active idle power", &r.machine->mode->active_idle, out);
+            add_source("active idle power", &r.machine->mode->active_idle, "W", out);
         else if (r.machine->energy)
-            add_source("static power", &r.machine->energy->static_power, out);
+            add_source("static power", &r.machine->energy->static_power, "W", out);
         break;
     case Factor::time:
         out.value = 1 / r.estimate.throughput_per_s;
@@ -302,11 +307,11 @@ FactorInput FactorInputs::of(Factor factor) {
                         ? electricity
                         : (cost.best().value_or(0) - electricity) * cost.inferences_per_s;
         if (r.device->cloud_price && !owned)
-            add_source("cloud price", &r.device->cloud_price->amount, out);
+            add_source("cloud price", &r.device->cloud_price->amount, {}, out);
         if (r.device->list_price && owned)
-            add_source("list price", &r.device->list_price->amount, out);
+            add_source("list price", &r.device->list_price->amount, {}, out);
         if (r.device->server_price && owned)
-            add_source("server price", &r.device->server_price->amount, out);
+            add_source("server price", &r.device->server_price->amount, {}, out);
         break;
     }
     default:

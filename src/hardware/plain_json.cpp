@@ -11,8 +11,15 @@ constexpr bool is_digit(char c) {
 }
 
 /// Characters that a string can hold as they are: ASCII without control characters, quote and backslash.
+constexpr auto kPlain = [] {
+    std::array<bool, 256> plain{};
+    for (std::size_t c = ' '; c < 0x7f; ++c)
+        plain[c] = c != '"' && c != '\\';
+    return plain;
+}();
+
 constexpr bool is_plain(char c) {
-    return c >= ' ' && c < '\x7f' && c != '"' && c != '\\';
+    return kPlain[static_cast<unsigned char>(c)];
 }
 
 } // namespace

@@ -111,10 +111,10 @@ struct ResidualClass {
                (generation.empty() || generation == d.generation) && (device.empty() || device == d.id) &&
                (runtime.empty() || runtime == r.id) && (regime.empty() || regime == g);
     }
-    /// How narrow the class is; each selector outweighs all that follow it.
-    int narrowness() const {
-        return 32 * !device.empty() + 16 * !generation.empty() + 8 * !runtime.empty() +
-               4 * family.has_value() + 2 * evidence.has_value() + !regime.empty();
+    int narrowness = 0; ///< each selector outweighs all that follow it
+    void set_narrowness() {
+        narrowness = 32 * !device.empty() + 16 * !generation.empty() + 8 * !runtime.empty() +
+                     4 * family.has_value() + 2 * evidence.has_value() + !regime.empty();
     }
 };
 
@@ -172,6 +172,7 @@ ResidualClass read_class(Entry& entry) {
     c.high = entry.number("high", {1, 1e3}, Need::required);
     c.rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required));
     c.basis = entry.text("basis", Need::required);
+    c.set_narrowness();
     return c;
 }
 
@@ -233,10 +234,10 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
         throw InputError(to_string(*first), context.findings);
     // A class that covers everything stays even with few rows: something must answer.
     std::erase_if(state_->classes,
-                  [&](const ResidualClass& c) { return c.rows < minimum && c.narrowness() > 0; });
+                  [&](const ResidualClass& c) { return c.rows < minimum && c.narrowness > 0; });
     for (auto* classes : {&state_->classes, &state_->projection})
         std::stable_sort(classes->begin(), classes->end(),
-                         [](const auto& a, const auto& b) { return a.narrowness() > b.narrowness(); });
+                         [](const auto& a, const auto& b) { return a.narrowness > b.narrowness; });
 }
 UncertaintyTable::~UncertaintyTable() = default;
 UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;

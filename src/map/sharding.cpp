@@ -1,5 +1,8 @@
 #include "map/sharding.hpp"
 
+#include "map/chip_counts.hpp"
+#include "map/product_flow.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -26,31 +29,13 @@ double whole_share(double count, double devices) {
     return count > 0 ? std::ceil(count / devices) / count : 1;
 }
 
-double constant_products(const Operator& op) {
-    return static_cast<double>(std::count_if(op.work.contractions.begin(), op.work.contractions.end(),
-                                             [](const Contraction& c) { return c.weights_constant; }));
-}
-
-/// Several layers of weights in one operator: experts of a mixture.
-bool joins_experts(const Operator& op) {
-    return op.work.kind == OpKind::matmul && constant_products(op) > 1;
-}
-
 class Sharder {
   public:
     Sharder(const ShapedGraph& graph, const Sharing& sharing)
-        : graph_(graph), sharing_(sharing), devices_(sharing.tensor),
-          counts_(std::make_shared<DerivedCounts>()), states_(graph.tensors.size()),
-          worker_(graph.tensors.size(), kNobody), reaches_product_(graph.tensors.size(), false),
-          normed_(graph.tensors.size(), false), part_normed_(graph.tensors.size(), false) {
-        counts_->operators = graph.operators;
-        counts_->link_elements.assign(graph.operators.size(), 0);
-        counts_->collectives.assign(graph.operators.size(), 0);
-        weight_share_.assign(graph.tensors.size(), 0);
-    }
+        : graph_(graph), sharing_(sharing), devices_(sharing.tensor), counts_(graph, sharing), flow_(graph),
+          states_(graph.tensors.size()), worker_(graph.tensors.size(), kNobody) {}
 
     std::shared_ptr<const DerivedCounts> run() {
-        find_products();
         for (TensorId in : graph_.inputs)
             if (in != kNoTensor && graph_.tensors[in].kv_cache)
                 states_[in] = {Layout::heads, cache_share(graph_.tensors[in])};
@@ -60,55 +45,19 @@ class Sharder {
         for (TensorId out : graph_.outputs)
             if (out != kNoTensor && !graph_.tensors[out].kv_cache && worker_[out] != kNobody)
                 gather(out, worker_[out]);
-        counts_->tensor_share.resize(graph_.tensors.size());
-        for (TensorId id = 0; id < graph_.tensors.size(); ++id)
-            counts_->tensor_share[id] =
-                is_constant(id) ? (weight_share_[id] > 0 ? weight_share_[id] : 1) : states_[id].share;
-        return counts_;
+        return counts_.finished([&](TensorId id) { return states_[id].share; });
     }
 
   private:
     static constexpr std::uint32_t kNobody = 0xFFFFFFFFu;
 
-    bool is_constant(TensorId id) const {
-        return graph_.tensors[id].constant || graph_.tensors[id].role == TensorRole::initializer;
-    }
-    double elements(TensorId id) const { return graph_.tensors[id].elements(); }
+    bool is_constant(TensorId id) const { return counts_.is_constant(id); }
+    double elements(TensorId id) const { return counts_.elements(id); }
 
     /// Heads of a cache [batch, heads, positions, size], also with a leading axis of keys and values.
     double cache_share(const ShapedTensor& tensor) const {
         const std::size_t rank = tensor.shape.size();
         return rank >= 3 ? whole_share(static_cast<double>(tensor.shape[rank - 3]), devices_) : 1;
-    }
-
-    /// Which tensors feed a product, seen through views, copies and element-wise work, or are results: only
-    /// then is it worth computing them in parts.
-    void find_products() {
-        for (TensorId out : graph_.outputs)
-            if (out != kNoTensor)
-                reaches_product_[out] = true;
-        for (auto op = graph_.operators.rbegin(); op != graph_.operators.rend(); ++op) {
-            const OpKind kind = op->work.kind;
-            const bool passes = kind == OpKind::free || kind == OpKind::elementwise ||
-                                kind == OpKind::data_movement || kind == OpKind::pooling;
-            const bool product = kind == OpKind::convolution || kind == OpKind::attention ||
-                                 (kind == OpKind::matmul && !joins_experts(*op));
-            const bool reaches =
-                product || (passes && std::any_of(op->outputs.begin(), op->outputs.end(), [&](TensorId id) {
-                                return id != kNoTensor && reaches_product_[id];
-                            }));
-            for (TensorId in : op->inputs)
-                if (in != kNoTensor && reaches)
-                    reaches_product_[in] = true;
-            if (kind == OpKind::normalization && op->work.passes > 1)
-                normed_[op->inputs.front()] = true;
-            // A product of which a part is normalised (the latent vector beside the rotated key) would be
-            // gathered at once: it is computed on every chip.
-            if ((kind == OpKind::free || kind == OpKind::data_movement) && op->outputs.size() > 1)
-                for (TensorId out : op->outputs)
-                    if (out != kNoTensor && normed_[out])
-                        part_normed_[op->inputs.front()] = true;
-        }
     }
 
     /// The largest spread input; nothing when all are whole.
@@ -181,7 +130,7 @@ class Sharder {
         if (source)
             spread(i, states_[*source]);
         else
-            keep_weights(i);
+            counts_.keep_weights(i);
     }
 
     /// Needs complete rows: independent heads have them, columns must be gathered.
@@ -197,7 +146,7 @@ class Sharder {
         for (TensorId in : graph_.operators[i].inputs)
             if (in != kNoTensor && !is_constant(in))
                 gather(in, i);
-        keep_weights(i);
+        counts_.keep_weights(i);
     }
 
     void place_product(std::uint32_t i) {
@@ -219,12 +168,12 @@ class Sharder {
         if (source && multiplies(op, *source))
             return place_rows(i, states_[*source].share);
         const TensorId out = op.outputs.front();
-        if (grouped || c.n < devices_ || !reaches_product_[out] || part_normed_[out])
-            return keep_weights(i);
+        if (grouped || c.n < devices_ || !flow_.reaches_product(out) || flow_.part_normed(out))
+            return counts_.keep_weights(i);
         spread(i, {Layout::columns, 1 / devices_}, false);
-        for (Contraction& part : counts_->operators[i].work.contractions)
+        for (Contraction& part : counts_.part(i).work.contractions)
             part.n /= devices_;
-        scale_window(i, 1, 1 / devices_);
+        counts_.scale_window(i, 1, 1 / devices_);
     }
 
     /// One matrix for each head, side by side in a table of rank two (latent attention, absorbed).
@@ -238,7 +187,7 @@ class Sharder {
 
     /// Heads share nothing: each chip has some of them.
     void place_blocks(std::uint32_t i) {
-        Contraction& c = counts_->operators[i].work.contractions.front();
+        Contraction& c = counts_.part(i).work.contractions.front();
         const double share = whole_share(c.groups, devices_);
         spread(i, {Layout::columns, share});
         c.groups *= share;
@@ -256,7 +205,7 @@ class Sharder {
 
     /// Independent products side by side: heads, or channel groups.
     void place_groups(std::uint32_t i, Layout layout) {
-        Operator& part = counts_->operators[i];
+        Operator& part = counts_.part(i);
         const Shape& shape = graph_.tensors[part.outputs.front()].shape;
         const double groups = part.work.window    ? part.work.window->groups
                               : shape.size() >= 3 ? static_cast<double>(shape[shape.size() - 3])
@@ -265,22 +214,22 @@ class Sharder {
         spread(i, {layout, share});
         for (Contraction& c : part.work.contractions)
             c.groups *= share;
-        scale_window(i, share, share);
+        counts_.scale_window(i, share, share);
     }
 
     /// Each chip has its part of the reduction; the sums meet in an all-reduce.
     void place_rows(std::uint32_t i, double share) {
-        Operator& part = counts_->operators[i];
+        Operator& part = counts_.part(i);
         for (Contraction& c : part.work.contractions)
             c.k *= share;
         part.work.macs *= share;
         for (std::size_t in = 0; in < part.inputs.size(); ++in)
             if (const TensorId id = part.inputs[in]; id != kNoTensor)
                 // The bias is added once, after the sum.
-                limit_read(part, in,
-                           is_constant(id) && elements(id) <= elements_per_column(part) ? 1 : share);
-        scale_window(i, share, 1);
-        all_reduce(i);
+                counts_.limit_read(part, in,
+                                   is_constant(id) && elements(id) <= elements_per_column(part) ? 1 : share);
+        counts_.scale_window(i, share, 1);
+        counts_.all_reduce(i);
     }
 
     double elements_per_column(const Operator& op) const {
@@ -294,22 +243,20 @@ class Sharder {
                 gather(in, i);
         if (sharing_.experts > 1)
             return place_whole_experts(i);
-        Operator& part = counts_->operators[i];
+        Operator& part = counts_.part(i);
         for (std::size_t c = 0; c < part.work.contractions.size(); ++c)
             (c + 1 < part.work.contractions.size() ? part.work.contractions[c].n
                                                    : part.work.contractions[c].k) /= devices_;
-        part.work.macs /= devices_;
-        part.work.vector_ops /= devices_;
-        part.work.special_ops /= devices_;
+        ChipCounts::scale_work(part, 1 / devices_);
         for (std::size_t in = 0; in < part.inputs.size(); ++in)
             if (part.inputs[in] != kNoTensor && is_constant(part.inputs[in]))
-                limit_read(part, in, 1 / devices_);
-        all_reduce(i);
+                counts_.limit_read(part, in, 1 / devices_);
+        counts_.all_reduce(i);
     }
 
     /// Whole experts on every chip; see shard().
     void place_whole_experts(std::uint32_t i) {
-        Operator& part = counts_->operators[i];
+        Operator& part = counts_.part(i);
         const double experts = experts_of(part), devices = std::min(sharing_.experts, experts),
                      groups = sharing_.groups();
         const Contraction first = part.work.contractions.front();
@@ -323,28 +270,24 @@ class Sharder {
             c.groups = active;
             c.m = busiest / active;
         }
-        part.work.macs *= busiest / chosen;
-        part.work.vector_ops *= busiest / chosen;
-        part.work.special_ops *= busiest / chosen;
+        ChipCounts::scale_work(part, busiest / chosen);
         for (std::size_t in = 0; in < part.inputs.size(); ++in)
             if (const TensorId id = part.inputs[in]; id != kNoTensor && is_constant(id)) {
-                limit_read(part, in, active / first.groups);
-                weight_share_[id] = share;
+                counts_.limit_read(part, in, active / first.groups);
+                counts_.hold_weights(id, share);
             }
         if (groups <= 1)
-            return all_reduce(i); // every chip has the tokens already
+            return counts_.all_reduce(i); // every chip has the tokens already
         // Every chip of a group sends its part of the group's tokens, and gets as many results back.
         const double others = (devices - 1) * (1 - std::pow(1 - 1 / devices, picks)) * busiest / mean;
         const double sent = 2 * tokens / devices_ * others * first.k;
         const double outside =
             sharing_.node > 0 && sharing_.node < devices ? (devices - sharing_.node) / (devices - 1) : 0;
-        counts_->link_elements[i] += sent * (1 - outside + outside * sharing_.network);
-        counts_->collectives[i] += 2;
+        counts_.send(i, sent * (1 - outside + outside * sharing_.network) / 2); // there
+        counts_.send(i, sent * (1 - outside + outside * sharing_.network) / 2); // and back
         for (TensorId out : part.outputs)
-            if (out != kNoTensor && devices_ > 1) {
-                counts_->link_elements[i] += (devices_ - 1) / devices_ * elements(out);
-                counts_->collectives[i] += 1;
-            }
+            if (out != kNoTensor && devices_ > 1)
+                counts_.send(i, (devices_ - 1) / devices_ * elements(out));
     }
 
     /// Experts lie along the first axis of their weights.
@@ -360,7 +303,7 @@ class Sharder {
         const Operator& op = graph_.operators[i];
         if (!op.work.attention || (!spread_input(op) && constant_products(op) == 0))
             return place_whole(i);
-        Operator& part = counts_->operators[i];
+        Operator& part = counts_.part(i);
         const double share = whole_share(op.work.attention->heads, devices_);
         const double kv_share = whole_share(op.work.attention->kv_heads, devices_);
         part.work.attention->heads *= share;
@@ -373,16 +316,14 @@ class Sharder {
                 c.m *= share / kv_share;
             }
         }
-        part.work.macs *= share;
-        part.work.vector_ops *= share;
-        part.work.special_ops *= share;
+        ChipCounts::scale_work(part, share);
         // The first operand has the query heads; keys, values and their caches follow.
         bool query = true;
         for (std::size_t in = 0; in < part.inputs.size(); ++in) {
             const TensorId id = part.inputs[in];
             if (id == kNoTensor || (is_constant(id) && elements(id) <= 1))
                 continue;
-            limit_read(part, in, query ? share : is_constant(id) ? share : kv_share);
+            counts_.limit_read(part, in, query ? share : is_constant(id) ? share : kv_share);
             query = false;
         }
         for (std::size_t out = 0; out < part.outputs.size(); ++out) {
@@ -394,84 +335,26 @@ class Sharder {
                           : graph_.tensors[id].kv_cache
                               ? State{Layout::heads, cache_share(graph_.tensors[id])}
                               : State{Layout::heads, kv_share};
-            limit_write(part, out, states_[id].share);
+            counts_.limit_write(part, out, states_[id].share);
         }
     }
 
     /// Every input is read and every output written in part.
     void spread(std::uint32_t i, const State& state, bool inputs = true) {
-        Operator& part = counts_->operators[i];
+        Operator& part = counts_.part(i);
         for (std::size_t in = 0; in < part.inputs.size(); ++in) {
             const TensorId id = part.inputs[in];
             if (id != kNoTensor && elements(id) > 1 && (inputs || is_constant(id)))
-                limit_read(part, in, state.share);
+                counts_.limit_read(part, in, state.share);
         }
         for (std::size_t out = 0; out < part.outputs.size(); ++out) {
             const TensorId id = part.outputs[out];
             if (id == kNoTensor)
                 continue;
             states_[id] = state;
-            limit_write(part, out, state.share);
+            counts_.limit_write(part, out, state.share);
         }
-        part.work.macs *= state.share;
-        part.work.vector_ops *= state.share;
-        part.work.special_ops *= state.share;
-    }
-
-    void limit_read(Operator& part, std::size_t input, double share) {
-        const TensorId id = part.inputs[input];
-        if (is_constant(id))
-            weight_share_[id] = std::max(weight_share_[id], share);
-        if (share >= 1)
-            return;
-        for (auto& [index, read] : part.work.partial_reads)
-            if (index == input) {
-                read *= share;
-                return;
-            }
-        part.work.partial_reads.emplace_back(static_cast<std::uint16_t>(input), elements(id) * share);
-    }
-
-    void limit_write(Operator& part, std::size_t output, double share) {
-        if (share >= 1)
-            return;
-        for (auto& [index, written] : part.work.partial_writes)
-            if (index == output) {
-                written *= share;
-                return;
-            }
-        part.work.partial_writes.emplace_back(
-            static_cast<std::uint16_t>(output),
-            part.work.partial_write.value_or(elements(part.outputs[output])) * share);
-    }
-
-    void keep_weights(std::uint32_t i) {
-        for (TensorId in : graph_.operators[i].inputs)
-            if (in != kNoTensor && is_constant(in))
-                weight_share_[in] = 1;
-    }
-
-    void scale_window(std::uint32_t i, double inputs, double outputs) {
-        if (auto& window = counts_->operators[i].work.window) {
-            window->in_channels *= inputs;
-            window->out_channels *= outputs;
-            if (window->groups > 1)
-                window->groups *= inputs;
-        }
-    }
-
-    /// The sum over the devices that share a matrix: within nodes first, then each chip's part between them.
-    void all_reduce(std::uint32_t i) {
-        if (devices_ <= 1)
-            return;
-        const double near = sharing_.node > 0 ? std::min(devices_, sharing_.node) : devices_;
-        const double nodes = devices_ / near;
-        const double passes = 2 * (near - 1) / near + 2 * (nodes - 1) / nodes / near * sharing_.network;
-        for (TensorId out : graph_.operators[i].outputs)
-            if (out != kNoTensor) {
-                counts_->link_elements[i] += passes * elements(out);
-                counts_->collectives[i] += nodes > 1 ? 2 : 1;
-            }
+        ChipCounts::scale_work(part, state.share);
     }
 
     /// Makes a tensor complete on every chip, charged to operator `i`.
@@ -479,25 +362,16 @@ class Sharder {
         if (!states_[id].spread())
             return;
         states_[id] = {};
-        if (devices_ <= 1)
-            return;
-        const double near = sharing_.node > 0 ? std::min(devices_, sharing_.node) : devices_;
-        const double nodes = devices_ / near;
-        // What lies in other nodes comes over their network once, by the chip that has the same place there.
-        counts_->link_elements[i] +=
-            ((devices_ - 1) / devices_ + (nodes - 1) / devices_ * (sharing_.network - 1)) * elements(id);
-        counts_->collectives[i] += nodes > 1 ? 2 : 1;
+        counts_.gather(id, i);
     }
 
     const ShapedGraph& graph_;
     const Sharing sharing_;
     const double devices_; ///< that share every matrix
-    std::shared_ptr<DerivedCounts> counts_;
+    ChipCounts counts_;
+    const ProductFlow flow_;
     std::vector<State> states_;
     std::vector<std::uint32_t> worker_; ///< operator with a kernel that made each tensor
-    std::vector<bool> reaches_product_;
-    std::vector<bool> normed_, part_normed_; ///< whole, or one of the parts that it is split into
-    std::vector<double> weight_share_;
 };
 
 } // namespace

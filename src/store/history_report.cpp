@@ -259,6 +259,8 @@ std::vector<std::string> lines_of(const HistoryList& list) {
 
 /// "3 of 24 answers changed: 2 worse. Most: resnet50 on H100, +12.1 %."
 std::vector<std::string> lines_of(const HistoryChanges& answer) {
+    if (answer.changes.empty() && answer.same == 0)
+        return {"Both have no answer to the same question."};
     if (answer.changes.empty())
         return {fmt::format("No {} changed in {} answers of both.", answer.metric->noun, answer.same)};
     const auto size = [](const CellChange& c) { return std::abs(std::log(c.ratio().value_or(1))); };
@@ -283,13 +285,16 @@ std::vector<std::string> lines_of(const HistoryTrend& answer) {
         }
         const auto &first = trend.points.front().measure, &last = trend.points.back().measure;
         std::string text = key_text(trend.key) + ": ";
-        if (first && last)
+        if (first && trend.points.size() == 1)
+            text += fmt::format("{} {} in one run", answer.metric->noun,
+                                format_value(*answer.metric, first->value));
+        else if (first && last)
             text += fmt::format("{} {} first, {} last", answer.metric->noun,
                                 format_value(*answer.metric, first->value),
                                 format_value(*answer.metric, last->value));
         else
             text += "no estimate in the first or last run";
-        if (first && last && first->value > 0)
+        if (first && last && first->value > 0 && trend.points.size() > 1)
             text += fmt::format(" ({})", signed_percent(last->value / first->value - 1));
         lines.push_back(text + ".");
     }

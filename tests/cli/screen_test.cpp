@@ -128,10 +128,9 @@ TEST_CASE("what lists and checks begins with a verdict, in every format", "[cli]
           {"explain_difference resnet18 resnet34 --hardware H100", "Mainly because "},
           {"check_budget resnet18 --hardware H100 --fail-on 'latency>1s'", "Passed: 1 of 1"},
           {"compare_models --study docs/examples/quick_test.json", "combinations run."},
-          {"calibrate_device --measurements my_board.csv --hardware QCS8550", " as stated, "},
           {"history results.sqlite", "2 runs, the last on "},
           {"history results.sqlite --trend", "latency "},
-          {"history results.sqlite --compare 1 2", "No latency changed"}})
+          {"history results.sqlite --compare 1 2", "no answer to the same question"}})
         for (const char* format : {"text", "markdown", "html", "json"}) {
             INFO(tool << " --format " << format);
             const Said said = workplace.run(std::string(tool) + " --quiet --format " + format);

@@ -84,7 +84,7 @@ TEST_CASE("a stack's sheet says what it serves, costs and cannot run", "[hardwar
     wide.width = 300;
     const std::string text = render(describe(sheet), Format::text, wide);
     CHECK_THAT(text, Catch::Contains("parameters / kernel_overhead / by_generation / acme-1") &&
-                         Catch::Contains("Einsum") && Catch::Contains("2.00 s + 0.010 s per operator") &&
+                         Catch::Contains("Einsum") && Catch::Contains("2.00 s + 0.0100 s per operator") &&
                          Catch::Contains("host processor"));
     const json document = json::parse(to_json(sheet));
     CHECK(document["runtimes"][0]["compile_per_operator_s"] == 0.01);

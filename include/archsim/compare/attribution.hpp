@@ -72,6 +72,7 @@ ARCHSIM_API const FactorInfo& info_of(Factor factor);
 struct FactorSource {
     std::string name;
     Fact fact;
+    std::string_view unit = {}; ///< of the fact: "J", "W", "B", "s", "Hz", "1"; empty: the name says it
 };
 
 /// A factor's value on one device, over the whole network.

@@ -8,11 +8,9 @@
 
 namespace archsim {
 
-/// Time to first token, time per token, memory and energy of every result that has a prompt; in the order
-/// given.
+/// Time to first token, time per token, memory and energy of every result that has a prompt, in the order
+/// given; how the columns are defined stands under the table.
 ARCHSIM_API Table generation_table(std::span<const Result> results);
-/// How the columns are defined, for readers of the report.
-ARCHSIM_API Paragraph generation_definitions(const GenerationEstimate& generation);
 /// Every part and the total of one result.
 ARCHSIM_API Table parts_table(const Result& result);
 

@@ -8,13 +8,10 @@
 #include "archsim/report/report.hpp"
 
 #include <span>
-#include <string>
 #include <vector>
 
 namespace archsim {
 
 ARCHSIM_API std::vector<Block> memory_blocks(std::span<const Result> results);
-/// The same as a JSON object: {"results": [{"hardware", "fit", "timeline", "peak_tensors", ...}]}.
-ARCHSIM_API std::string memory_to_json(std::span<const Result> results);
 
 } // namespace archsim

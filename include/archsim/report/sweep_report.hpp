@@ -15,8 +15,6 @@ namespace archsim {
 
 enum class RowFormat : std::uint8_t { csv, ndjson };
 ARCHSIM_API std::optional<RowFormat> parse_row_format(std::string_view name); ///< "csv", "ndjson"
-/// From a file name: .csv, .ndjson, .jsonl.
-ARCHSIM_API std::optional<RowFormat> row_format_of_file(std::string_view file);
 
 /// The first line of a CSV file, with its line end; empty for NDJSON, whose rows name their values.
 ARCHSIM_API std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format,

@@ -6,12 +6,14 @@
 
 #include "report/answers/architectures.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/compare/ties.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/row_marks.hpp"
+#include "report/blocks/shown_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -31,11 +33,41 @@ std::string tied_text(const ArchitectureComparison& c, const Winner& winner) {
     return text;
 }
 
+/// A clock above that share of its own is not worth a word.
+constexpr double kHardlyLower = 0.99;
+
+/// "token energy"
+std::string key_words(const Metric& metric) {
+    std::string text = metric.key;
+    std::replace(text.begin(), text.end(), '_', ' ');
+    return text;
+}
+
+/// The metrics of the answer: those asked for, of language models where they answer prompts.
+const MetricTable& summary_metrics(const ArchitectureComparison& c) {
+    return *shown_metrics(c.results, {c.request.metrics, c.request.decision.cost}).metrics;
+}
+
+/// What is compared first: energy and time of an inference, or of a token.
+struct ComparedPair {
+    const Metric *energy, *time;
+};
+ComparedPair compared_pair(const ArchitectureComparison& c) {
+    return compares_generation(c.results) ? ComparedPair{&metric::token_energy, &metric::token_time}
+                                          : ComparedPair{&metric::energy, &metric::latency};
+}
+
+/// Metrics of tokens whose winner is that of tokens per second.
+bool same_winner(const Metric& m) {
+    return m == metric::token_time || m == metric::total_token_rate;
+}
+
 /// What has a winner: the metric asked for, then those of the table that recommend, in its order.
-std::vector<const Metric*> recommended(const CompareArchitecturesRequest& q) {
-    std::vector<const Metric*> list = {q.metric};
-    for (const Metric* m : q.metrics->rows())
-        if (m->recommend && *m != *q.metric)
+std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
+    const Metric& asked = shown_metric(c.results, *c.request.metric);
+    std::vector<const Metric*> list = {&asked};
+    for (const Metric* m : summary_metrics(c).rows())
+        if (m->recommend && *m != asked && !same_winner(*m))
             list.push_back(m);
     return list;
 }
@@ -65,7 +97,7 @@ std::string projection_text(const ArchitectureComparison& c, const Winner& winne
 
 Facts recommendations(const ArchitectureComparison& c) {
     Facts facts;
-    for (const Metric* m : recommended(c.request)) {
+    for (const Metric* m : recommended(c)) {
         const auto winner = find_winner(c.results, *m, c.request.decision.cost);
         if (!winner)
             continue;
@@ -84,10 +116,10 @@ Facts recommendations(const ArchitectureComparison& c) {
 
 std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     std::string text;
-    for (const Metric* m : recommended(c.request))
+    for (const Metric* m : recommended(c))
         if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
             winner && winner->best == index && !all_equal(c, *m))
-            text += (text.empty() ? "" : ", ") + m->key;
+            text += (text.empty() ? "" : ", ") + key_words(*m);
     return text;
 }
 
@@ -104,7 +136,9 @@ void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Col
 void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m,
                         int priority) {
     if (any_value(c.results, m, c.request.decision.cost))
-        add_estimated(c, columns, {m.title, "", m.field, Align::right, m == *c.request.metric ? 0 : priority},
+        add_estimated(c, columns,
+                      {m.title, "", m.field, Align::right,
+                       m == shown_metric(c.results, *c.request.metric) ? 0 : priority},
                       [&](std::size_t i) {
                           const auto value = value_of(c.results[i], m, c.request.decision.cost);
                           return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
@@ -115,16 +149,16 @@ void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns
 void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m) {
     const auto base =
         c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
-    add_estimated(
-        c, columns,
-        {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"), m.key, m.key + "_vs_baseline", Align::right},
-        [&, base](std::size_t i) {
-            if (c.baseline == i)
-                return Cell{"baseline", 1.0, Tone::muted};
-            const auto value = value_of(c.results[i], m, c.request.decision.cost);
-            return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base}
-                                              : Cell{"-"};
-        });
+    add_estimated(c, columns,
+                  {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"), key_words(m), m.key + "_vs_baseline",
+                   Align::right},
+                  [&, base](std::size_t i) {
+                      if (c.baseline == i)
+                          return Cell{"baseline", 1.0, Tone::muted};
+                      const auto value = value_of(c.results[i], m, c.request.decision.cost);
+                      return value && base && *base > 0 ? Cell{format_ratio(*value / *base), *value / *base}
+                                                        : Cell{"-"};
+                  });
 }
 
 Table comparison_table(const ArchitectureComparison& c) {
@@ -132,25 +166,27 @@ Table comparison_table(const ArchitectureComparison& c) {
         const Metric* metric;
         int priority;
     };
-    static constexpr std::array kFirst = {Lead{&metric::energy, 0}, Lead{&metric::latency, 0},
-                                          Lead{&metric::memory, 2}, Lead{&metric::utilization, 1}};
+    const auto [energy, time] = compared_pair(c);
+    const std::array first = {Lead{energy, 0}, Lead{time, 0}, Lead{&metric::memory, 2},
+                              compares_generation(c.results) ? Lead{&metric::first_token, 0}
+                                                             : Lead{&metric::utilization, 1}};
     constexpr int kOther = 3;
     SummaryColumns columns = {
         {{"Architecture", "", "architecture"}, [&](const std::size_t& i) { return Cell{c.labels[i]}; }},
         {{"Device", "", "hardware"}, [&](const std::size_t& i) {
              return Cell{marked(hardware_label(c.results[i]), MarkedCell::hardware, c.results[i])};
          }}};
-    for (const Lead& lead : kFirst)
+    for (const Lead& lead : first)
         add_summary_metric(c, columns, *lead.metric, lead.priority);
-    for (const Metric* m : {&metric::energy, &metric::latency})
+    for (const Metric* m : {energy, time})
         add_ratio(c, columns, *m);
     columns.push_back({{"Best for", "", "best_for"}, [&](const std::size_t& i) {
                            const Result& r = c.results[i];
                            return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
                                          : Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
                        }});
-    for (const Metric* m : c.request.metrics->rows())
-        if (std::none_of(kFirst.begin(), kFirst.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
+    for (const Metric* m : summary_metrics(c).rows())
+        if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
             add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
     add_estimated(c, columns, {"Precision", "", "executed_precision", Align::left, 2},
                   [&](std::size_t i) { return Cell{precision_label(c.results[i])}; });
@@ -196,7 +232,8 @@ std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, s
 
 Bullets key_insights(const ArchitectureComparison& c) {
     Bullets bullets;
-    const auto energy = placed_by(c, metric::energy), latency = placed_by(c, metric::latency);
+    const auto [by_energy, by_time] = compared_pair(c);
+    const auto energy = placed_by(c, *by_energy), latency = placed_by(c, *by_time);
     if (energy.size() < 2)
         return bullets;
     const auto against = [&](const std::vector<Placed>& order, const Metric& metric) {
@@ -209,19 +246,19 @@ Bullets key_insights(const ArchitectureComparison& c) {
                                             ratio_text(metric, order[0].value / order[1].value),
                                             c.labels[order[1].index], against(order, metric)));
     };
-    first_two(energy, metric::energy);
-    first_two(latency, metric::latency);
+    first_two(energy, *by_energy);
+    first_two(latency, *by_time);
     const std::size_t frugal = energy.front().index, fast = latency.front().index;
     const auto ratio = [&](const Metric& metric) {
         return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
     };
-    if (frugal != fast && value_of(c.results[fast], metric::energy))
+    if (frugal != fast && value_of(c.results[fast], *by_energy))
         bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", c.labels[frugal],
-                                            ratio_text(metric::energy, ratio(metric::energy)), c.labels[fast],
-                                            ratio_text(metric::latency, ratio(metric::latency))));
+                                            ratio_text(*by_energy, ratio(*by_energy)), c.labels[fast],
+                                            ratio_text(*by_time, ratio(*by_time))));
     else if (frugal == fast)
-        bullets.items.push_back(
-            fmt::format("No trade-off: {} wins both energy and latency.", c.labels[fast]));
+        bullets.items.push_back(fmt::format("No trade-off: {} wins both {} and {}.", c.labels[fast],
+                                            key_words(*by_energy), key_words(*by_time)));
     for (const Placed& placed : latency) {
         const Estimate& e = c.results[placed.index].estimate;
         const int total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
@@ -231,8 +268,11 @@ Bullets key_insights(const ArchitectureComparison& c) {
                             "subgraphs; a larger batch spreads that cost.",
                             c.labels[placed.index], e.overhead_bound, total));
         if (e.power_limited)
-            bullets.items.push_back(fmt::format("{} is at its power limit: its clock drops to {}.",
-                                                c.labels[placed.index], format_percent(e.clock_ratio)));
+            bullets.items.push_back(
+                e.clock_ratio < kHardlyLower
+                    ? fmt::format("{} is at its power limit: its clock drops to {}.", c.labels[placed.index],
+                                  format_percent(e.clock_ratio))
+                    : fmt::format("{} is just at its power limit.", c.labels[placed.index]));
     }
     return bullets;
 }

@@ -2,6 +2,7 @@
 
 #include "report/blocks/command_text.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/shown_metrics.hpp"
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ std::string full_label(const ArchitectureComparison& c, std::size_t index) {
 }
 
 VerdictQuestion architecture_verdict(const ArchitectureComparison& c) {
-    return {c.results, c.labels, *c.request.metric, c.request.decision.cost,
+    return {c.results, c.labels, shown_metric(c.results, *c.request.metric), c.request.decision.cost,
             c.decision ? &*c.decision : nullptr};
 }
 

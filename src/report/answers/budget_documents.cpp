@@ -72,7 +72,9 @@ std::string to_junit(const BudgetAnswer& answer) {
                 std::string why;
                 for (const Difference& d : e.moved)
                     if (d.attribution.metric == o.rule.metric) {
-                        why = difference_headline(d, labels_of(d.sides[0], d.sides[1])) + "\n";
+                        why.clear();
+                        for (const std::string& line : difference_lines(d, labels_of(d.sides[0], d.sides[1])))
+                            why += line + "\n";
                         for (const std::string& sentence : block_sentences(d).items)
                             why += sentence + "\n";
                     }

@@ -7,6 +7,7 @@
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
@@ -92,7 +93,7 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
     const SideLabels labels = labels_of(*e.before, *e.after);
     for (const Difference& d : e.moved) {
         report.blocks.push_back(Heading{3, fmt::format("Why {} moved", d.attribution.metric->noun)});
-        report.blocks.push_back(Paragraph{difference_headline(d, labels)});
+        report.blocks.push_back(Paragraph{fmt::format("{}", fmt::join(difference_lines(d, labels), " "))});
         if (Bullets sentences = block_sentences(d); !sentences.items.empty())
             report.blocks.push_back(std::move(sentences));
         report.blocks.push_back(cause_table(d, labels));

@@ -1,4 +1,5 @@
 #include "archsim/report/check_report.hpp"
+#include "report/blocks/cells.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -9,10 +10,6 @@ namespace archsim {
 namespace {
 
 constexpr double kMilli = 1e3;
-
-Cell time_cell(double seconds) {
-    return {fmt::format("{:.4g}", seconds * kMilli), seconds};
-}
 
 Cell ratio_cell(double predicted, double measured) {
     if (measured <= 0)
@@ -61,8 +58,8 @@ Report describe(const LayerProfile& profile, std::size_t rows) {
                          std::size_t layers) {
         table.rows.push_back({{name},
                               {kind},
-                              time_cell(predicted),
-                              measured > 0 ? time_cell(measured) : Cell{"-"},
+                              cell_in(1e-3, predicted),
+                              measured > 0 ? cell_in(1e-3, measured) : Cell{"-"},
                               ratio_cell(predicted, measured),
                               {std::to_string(layers), static_cast<double>(layers)}});
     };
@@ -78,13 +75,13 @@ Report describe(const LayerProfile& profile, std::size_t rows) {
             {{fmt::format("layers of no subgraph ({})", profile.unmatched.front().name)},
              {""},
              {"-"},
-             time_cell(unmatched),
+             cell_in(1e-3, unmatched),
              {"-"},
              {std::to_string(profile.unmatched.size()), static_cast<double>(profile.unmatched.size())}});
     table.rows.push_back({{"all", std::nullopt, Tone::strong},
                           {""},
-                          time_cell(profile.predicted_s),
-                          time_cell(profile.measured_s),
+                          cell_in(1e-3, profile.predicted_s),
+                          cell_in(1e-3, profile.measured_s),
                           ratio_cell(profile.predicted_s, profile.measured_s),
                           {""}});
     if (shown < order.size())

@@ -15,6 +15,7 @@
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/row_marks.hpp"
 #include "report/blocks/shown_metrics.hpp"
 #include "report/blocks/subgraph_table.hpp"
 #include "report/blocks/verdict.hpp"
@@ -23,6 +24,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace archsim {
@@ -56,18 +58,28 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
         table.columns.push_back({hardware_label(r), stack, r.hardware, Align::right});
     }
     std::set<std::string> reasons;
+    std::map<std::string, MarkNotes> marks; // by device, so that each is named once
     for (std::size_t m = 0; m < c.models.size(); ++m) {
         std::vector<Cell> row{{c.models[m]->name}};
         for (const Result& r : results_of(c, m)) {
-            if (!r.ok())
+            if (!r.ok()) {
                 reasons.insert(
                     fmt::format("{} on {}: {}", c.models[m]->name, hardware_label(r), r.estimate.reason));
-            row.push_back(r.ok() ? cell_of(by, measure_of(r, by, conditions))
-                                 : Cell{std::string(name_of(r.estimate.status))});
+                row.push_back(Cell{std::string(name_of(r.estimate.status))});
+                continue;
+            }
+            row.push_back(cell_of(by, measure_of(r, by, conditions)));
+            row.back().text = marked_value(row.back().text, r);
+            add_mark_notes(r, hardware_label(r), marks[hardware_label(r)]);
         }
         table.rows.push_back(std::move(row));
     }
-    table.notes.assign(reasons.begin(), reasons.end());
+    MarkNotes all;
+    for (const auto& [device, own] : marks)
+        for (const auto& [what, names] : own)
+            all[what].insert(all[what].end(), names.begin(), names.end());
+    table.notes = value_lines_of(std::move(all));
+    table.notes.insert(table.notes.end(), reasons.begin(), reasons.end());
     return table;
 }
 
@@ -175,12 +187,8 @@ class ModelSection {
 
     /// Parts of the device that the verdict names; of every one where they are asked for.
     void add_generation_and_parts() {
-        const auto generated =
-            std::find_if(results_.begin(), results_.end(), [](const Result& r) { return !!r.generation; });
-        if (generated != results_.end()) {
+        if (std::any_of(results_.begin(), results_.end(), [](const Result& r) { return !!r.generation; }))
             add(generation_table(results_));
-            add(generation_definitions(*generated->generation));
-        }
         const bool all = view_.verbose || format_ == Format::html;
         const auto winner = find_winner(results_, by_, shown_.conditions);
         for (std::size_t i = 0; i < results_.size(); ++i)

@@ -1,9 +1,9 @@
 #include "archsim/core/version.hpp"
 #include "archsim/report/batch_report.hpp"
 #include "archsim/report/comprehensive_report.hpp"
-#include "archsim/report/cost_report.hpp"
 #include "archsim/report/energy_report.hpp"
 #include "report/blocks/decision_json.hpp"
+#include "report/blocks/explanations_json.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
@@ -64,7 +64,7 @@ std::string to_json(const ComprehensiveAnalysis& a, const ComprehensiveView&) {
         {"energy_events", energy_json(r)},
         {"memory", memory_json(r)},
         {"batches", a.batches.series.empty() ? Json(nullptr) : Json::parse(to_json(a.batches)).at("series")},
-        {"cost", Json::parse(cost_to_json(std::span(&r, 1), a.decision.request.cost))}};
+        {"cost", cost_json(std::span(&r, 1), a.decision.request.cost)}};
     return document_text(document);
 }
 

@@ -50,9 +50,9 @@ Table kind_table(const ComprehensiveAnalysis& a) {
                      {"Energy", "mJ", "energy_j", Align::right},
                      {"Operations", "", "operations", Align::right, 1},
                      {"Memory", "MB", "memory_bytes", Align::right, 1},
-                     {"Bound: compute", "", "compute_bound", Align::right, 2},
-                     {"memory", "", "memory_bound", Align::right, 2},
-                     {"fixed", "", "overhead_bound", Align::right, 2}};
+                     {"Bound by", "compute", "compute_bound", Align::right, 2},
+                     {"Bound by", "memory", "memory_bound", Align::right, 2},
+                     {"Bound by", "fixed", "overhead_bound", Align::right, 2}};
     for (const KindShare& share : a.kinds)
         table.rows.push_back({{kind_title(share.kind)},
                               {fmt::format("{:.0f}", share.subgraphs), share.subgraphs},
@@ -112,10 +112,8 @@ MetricView metrics_of(const ComprehensiveAnalysis& a) {
 }
 
 void add_generation(const Result& result, Report& report) {
-    if (!result.generation)
-        return;
-    report.blocks.push_back(generation_table(std::span(&result, 1)));
-    report.blocks.push_back(generation_definitions(*result.generation));
+    if (result.generation)
+        report.blocks.push_back(generation_table(std::span(&result, 1)));
 }
 
 /// Everything, section by section.

@@ -80,7 +80,7 @@ Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& colu
         rest += rows[i].part.value;
     if (const std::size_t hidden = rows.size() - shown; hidden > 0)
         table.notes.push_back(std::abs(rest) <= kNothing * std::abs(rows.front().part.value)
-                                  ? fmt::format("{} more have no part; all of them with --top 0.", hidden)
+                                  ? fmt::format("{} more without a part; all of them with --top 0.", hidden)
                                   : fmt::format("{} more: {} ({} %); all of them with --top 0.", hidden,
                                                 signed_value(*x.metric, rest),
                                                 share_text(rest, x.difference)));
@@ -140,22 +140,29 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) 
     return labels;
 }
 
-std::string difference_headline(const Difference& d, const SideLabels& labels) {
+std::vector<std::string> difference_lines(const Difference& d, const SideLabels& labels) {
     const Attribution& x = d.attribution;
     const Metric& metric = *x.metric;
     if (x.difference == 0)
-        return fmt::format("No difference: {} and {} both have {} of {} ({}).", labels.side[0],
-                           labels.side[1], metric.noun, format_value(metric, x.a_value), labels.common);
-    std::string text = fmt::format("{} {} {} ({}): {} against {}, {}.", labels.side[1],
-                                   ratio_text(metric, x.a_value / x.b_value), labels.side[0], labels.common,
-                                   format_value(metric, x.a_value), format_value(metric, x.b_value),
-                                   signed_value(metric, x.difference));
+        return {fmt::format("No difference: {} and {} both have {} of {} ({}).", labels.side[0],
+                            labels.side[1], metric.noun, format_value(metric, x.a_value), labels.common)};
+    std::vector<std::string> lines = {
+        fmt::format("{} {} {}: {} against {}, {}.", labels.side[1], ratio_text(metric, x.a_value / x.b_value),
+                    labels.side[0], format_value(metric, x.a_value), format_value(metric, x.b_value),
+                    signed_value(metric, x.difference))};
+    if (const Contribution* cause = main_cause(x))
+        lines.push_back(
+            fmt::format("Mainly because {}.", cause_text(*cause, labels.side[1], labels.side[0])));
+    std::string shared = labels.common.empty() ? std::string() : fmt::format("Both: {}.", labels.common);
     if (d.operators[0] > 0 && d.operators[1] > 0)
-        text += fmt::format(" {} of {} operators before are among the {} after.", d.aligned, d.operators[0],
-                            d.operators[1]);
+        shared += fmt::format("{}{} of {} operators before are among the {} after.",
+                              shared.empty() ? "" : " ", d.aligned, d.operators[0], d.operators[1]);
+    if (!shared.empty())
+        lines.push_back(std::move(shared));
     if (d.overlapping)
-        text += " The 90 % intervals overlap: the estimates cannot tell the two apart for certain.";
-    return text;
+        lines.emplace_back(
+            "The 90 % intervals overlap: the estimates cannot tell the two apart for certain.");
+    return lines;
 }
 
 Bullets block_sentences(const Difference& d) {

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -16,8 +17,9 @@ struct SideLabels {
 };
 SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after);
 
-/// "resnet34 is 1.71x slower than resnet18: ..., +108 us."
-std::string difference_headline(const Difference& difference, const SideLabels& labels);
+/// "resnet34 is 1.71x slower than resnet18: ..., +108 us.", the cause that carries most of it, what both
+/// share, and whether the intervals overlap.
+std::vector<std::string> difference_lines(const Difference& difference, const SideLabels& labels);
 /// One sentence per group of blocks that matters: "8 blocks layer*.* added: +107 us, of which ..."
 Bullets block_sentences(const Difference& difference);
 Table cause_table(const Difference& difference, const SideLabels& labels);

@@ -3,7 +3,6 @@
 #include "archsim/core/version.hpp"
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"
-#include "report/answers/explanation_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -38,15 +37,6 @@ void add_notes(const DifferenceAnswer& answer, Report& report) {
         report.blocks.push_back(Paragraph{fmt::format("{}: {}.", fmt::join(devices, ", "), text)});
 }
 
-/// How they differ, and the cause that carries most of it.
-std::vector<std::string> verdict_lines(const Difference& d, const SideLabels& labels) {
-    std::vector<std::string> lines = {difference_headline(d, labels)};
-    if (const Contribution* cause = main_cause(d.attribution))
-        lines.push_back(
-            fmt::format("Mainly because {}.", cause_text(*cause, labels.side[1], labels.side[0])));
-    return lines;
-}
-
 } // namespace
 
 Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Format format) {
@@ -61,7 +51,7 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     report.title = fmt::format("DIFFERENCE: {} against {} ({})", labels.side[1], labels.side[0],
                                d.attribution.metric->noun);
     report.blocks.push_back(Heading{1, report.title});
-    report.blocks.push_back(Takeaway{verdict_lines(d, labels)});
+    report.blocks.push_back(Takeaway{difference_lines(d, labels)});
     add_notes(answer, report);
     if (d.attribution.contributions.empty())
         return report;
@@ -82,7 +72,7 @@ std::string to_json(const DifferenceAnswer& answer, const DifferenceView&) {
     nlohmann::ordered_json document = {
         {"schema", "archsim.explain_difference/1"},
         {"version", version()},
-        {"verdict", {{"lines", verdict_lines(d, labels_of(d.sides[0], d.sides[1]))}}}};
+        {"verdict", {{"lines", difference_lines(d, labels_of(d.sides[0], d.sides[1]))}}}};
     document.update(difference_json(d));
     return document_text(document);
 }

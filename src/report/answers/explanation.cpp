@@ -89,7 +89,7 @@ Table contribution_table(const ArchitectureComparison& c, const Explanation& e) 
                               {input_text(p.factor, p.b.value), p.b.value}});
     }
     if (small > 0)
-        table.rows.push_back({{fmt::format("{} parts under 1 %", small)},
+        table.rows.push_back({{fmt::format("{} part{} under 1 %", small, small == 1 ? "" : "s")},
                               {signed_value(*x.metric, folded), folded},
                               {percent_text(x.difference != 0 ? folded / x.difference : 0),
                                x.difference != 0 ? folded / x.difference : 0},
@@ -117,6 +117,22 @@ Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
     return bullets;
 }
 
+/// "3.26 pJ", "52.4 MB", "1.98 GHz".
+std::string source_value(const FactorSource& s) {
+    const double value = s.fact.value;
+    if (s.unit == "J")
+        return value < 1e-9 ? format_number(value * 1e12) + " pJ" : format_energy(value);
+    if (s.unit == "W")
+        return format_power(value);
+    if (s.unit == "B")
+        return format_bytes(value);
+    if (s.unit == "s")
+        return format_time(value);
+    if (s.unit == "Hz")
+        return format_count(value) + "Hz";
+    return format_count(value);
+}
+
 /// Where the inputs of the parts that got a sentence come from: one bullet per source.
 Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
     std::vector<std::pair<std::string, std::vector<std::string>>> cited;
@@ -127,7 +143,7 @@ Bullets sources(const ArchitectureComparison& c, const Explanation& e) {
         if (at == cited.end())
             at = cited.insert(cited.end(), {cite, {}});
         std::string text =
-            fmt::format("{} of {} {:.6g}{}", s.name, label, s.fact.value,
+            fmt::format("{} of {} {}{}", s.name, label, source_value(s),
                         s.fact.fitted_n > 0 ? fmt::format(" (n = {})", s.fact.fitted_n) : std::string());
         if (std::find(at->second.begin(), at->second.end(), text) == at->second.end())
             at->second.push_back(std::move(text));

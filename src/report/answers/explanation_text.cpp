@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "the power limit leaves {x} of the clock on {a}, {y} on {b}",
     "an item finishes every {x} of the latency on {a}, every {y} on {b}",
     "{a} has {x}, {b} {y}",
-    "{a} starts {x}, {b} {y}",
+    "{a} starts {x} kernels or layers, {b} {y}",
     "the network wants room on the chip for {x} of weights on {a}, {y} on {b}",
     "{a} executes {x}, {b} {y}",
     "an operation costs {x} on {a}, {y} on {b}",
@@ -80,8 +80,10 @@ std::string input_text(Factor factor, double value) {
         return format_energy(value);
     if (unit == "W")
         return format_power(value);
-    if (unit == "op/s" || unit == "op")
-        return format_count(value) + std::string(unit == "op" ? " operations" : "op/s");
+    if (unit == "op")
+        return format_count(value) + " operations";
+    if (unit == "op/s")
+        return format_number(value / 1e12) + " TOPS";
     if (unit == "count")
         return fmt::format("{:.10g}", value);
     if (unit == "J/B" || unit == "J/op")

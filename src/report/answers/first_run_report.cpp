@@ -1,5 +1,6 @@
 #include "report/answers/first_run_report.hpp"
 
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -36,7 +37,7 @@ void add_statistics(const std::vector<const ValidatedRow*>& rows, std::vector<Ce
     }
     const ErrorStatistics errors = error_statistics(rows);
     for (const double value : {errors.median_ape, errors.within_25, errors.coverage})
-        cells.push_back({format_percent(value), value});
+        cells.push_back(share_cell(value));
 }
 
 std::vector<Cell> line_of(const std::string& name, const std::vector<const BeforeAndAfter*>& rows) {

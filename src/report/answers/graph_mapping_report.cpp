@@ -3,6 +3,7 @@
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/report/generation_report.hpp"
 #include "archsim/report/memory_report.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/grouped_subgraphs.hpp"
 #include "report/blocks/mapping_blocks.hpp"
 #include "report/blocks/number_format.hpp"
@@ -93,7 +94,7 @@ Table resource_table(const Result& result, const SubgraphEstimate& s, double rep
              {amount_text(time), time.amount},
              {format_count(time.rate), time.rate, Tone::plain, source},
              {fmt::format("{:.1f}", time.efficiency * 100), time.efficiency, Tone::plain, source},
-             {format_number(time.seconds * 1e6), time.seconds},
+             cell_in(1e-6, time.seconds),
              {time.reason == Parameter::count_ ? "" : std::string(info_of(time.reason).name)}});
     }
     return table;
@@ -198,10 +199,8 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     const bool all = format == Format::html;
     report.blocks.push_back(performance_facts(result, shown_metrics(std::span(&result, 1)),
                                               all || view.verbose ? Detail::all : Detail::brief));
-    if (result.generation) {
+    if (result.generation)
         report.blocks.push_back(generation_table(std::span(&result, 1)));
-        report.blocks.push_back(generation_definitions(*result.generation));
-    }
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));
     add_slowest_subgraphs(result, view.top, report);

@@ -1,6 +1,7 @@
 // The profile of a graph as report blocks: facts, a table by type, the module tree, the largest operators.
 
 #include "archsim/report/graph_profile.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/precision_text.hpp"
@@ -66,7 +67,7 @@ Table type_table(const GraphProfile& profile) {
         } else {
             const double share =
                 profile.totals.operations > 0 ? type.sums.operations / profile.totals.operations : 0;
-            row.push_back({format_percent(share), share});
+            row.push_back(share_cell(share));
         }
         append_sums(row, type.sums);
         table.rows.push_back(std::move(row));

@@ -2,6 +2,7 @@
 
 #include "archsim/report/hardware_list.hpp"
 #include "report/answers/list_verdicts.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/sheet_text.hpp"
 
@@ -92,7 +93,7 @@ Table peak_table(const Device& device) {
             const double ridge = bandwidth > 0 ? peak / bandwidth : 0;
             table.rows.push_back({{std::string(name_of(kind))},
                                   {std::string(name_of(precision))},
-                                  {format_number(peak / 1e12), peak},
+                                  cell_in(1e12, peak),
                                   {ridge > 0 ? format_number(ridge) : "-", ridge}});
         }
     return table;

@@ -1,5 +1,6 @@
 #include "report/answers/left_out_report.hpp"
 
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
 
@@ -31,9 +32,9 @@ void add_cells(const ValidationGroup* group, std::vector<Cell>& cells) {
         cells.insert(cells.end(), 4, Cell{"-", std::nullopt, Tone::muted});
         return;
     }
-    cells.push_back({format_percent(group->errors.median_ape), group->errors.median_ape});
-    cells.push_back({format_percent(group->errors.within_25), group->errors.within_25});
-    cells.push_back({format_percent(group->errors.coverage), group->errors.coverage});
+    cells.push_back(share_cell(group->errors.median_ape));
+    cells.push_back(share_cell(group->errors.within_25));
+    cells.push_back(share_cell(group->errors.coverage));
     cells.push_back(tau_cell(group->models));
 }
 

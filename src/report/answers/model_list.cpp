@@ -41,7 +41,8 @@ void add_sums(ModelColumns& columns) {
     };
     add({"Parameters", "", "parameters", Align::right}, &ListedModel::parameters, format_count);
     add({"MACs", "", "macs", Align::right}, &ListedModel::macs, format_count);
-    add({"Operators", "", "operators", Align::right, 3}, &ListedModel::operators, format_count);
+    add({"Operators", "", "operators", Align::right, 3}, &ListedModel::operators,
+        [](double count) { return fmt::format("{:.0f}", count); });
     add({"Weights", "", "weight_bytes", Align::right, 2}, &ListedModel::weight_bytes, format_bytes);
 }
 

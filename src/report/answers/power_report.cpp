@@ -103,11 +103,14 @@ void add_power(const Validation& validation, const LeftOutValidation* left_out, 
         cells.push_back(share(group.worst_error, true));
         table.rows.push_back(std::move(cells));
     }
-    table.notes.push_back(
+    table.notes.emplace_back(
         "Boundary: what lies inside of the measurement. Power at the wall is that of the whole "
-        "system, elsewhere that of one device; energy is per item or generated token. Of power, of time: "
-        "energy is power x time per item; for the rows of energy whose run states its power too, the error "
-        "of each factor.");
+        "system, elsewhere that of one device; energy is per item or generated token.",
+        "boundary");
+    table.notes.emplace_back(
+        "Of power, of time: energy is power x time per item; for the rows of energy whose run "
+        "states its power too, the error of each factor.",
+        "power_median_ape");
     report.blocks.push_back(Heading{2, "Power and energy"});
     report.blocks.push_back(std::move(table));
 }

@@ -1,5 +1,6 @@
 #include "report/answers/price_report.hpp"
 
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <cmath>
@@ -26,13 +27,13 @@ void add_prices(const std::vector<PriceCheck>& checks, Report& report) {
                      {"Median", "network out", "median_network_out", Align::right},
                      {"Median", "device out", "median_device_out", Align::right}};
     const auto error = [](double value) {
-        return std::isnan(value) ? Cell{"-", std::nullopt, Tone::muted} : Cell{format_percent(value), value};
+        return std::isnan(value) ? Cell{"-", std::nullopt, Tone::muted} : share_cell(value);
     };
     for (const PriceCheck& check : checks)
         for (const PriceColumn& column : check.columns)
             table.rows.push_back({{check.family},
                                   {fmt::format("{}", fmt::join(column.prices, " + "))},
-                                  {format_percent(column.share), column.share},
+                                  share_cell(column.share),
                                   {fmt::format("{:.2f}", column.factor), column.factor},
                                   {fmt::format("{:.2f}", column.error), column.error},
                                   {std::to_string(check.runs), static_cast<double>(check.runs)},

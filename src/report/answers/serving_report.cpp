@@ -1,5 +1,6 @@
 #include "archsim/report/serving_report.hpp"
 
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
@@ -12,10 +13,6 @@ namespace archsim {
 namespace {
 
 constexpr double kServingMilli = 1e-3, kServingPercent = 100, kServingMillion = 1e6;
-
-Cell serving_cell(double value, double unit = 1) {
-    return {format_number(value / unit), value};
-}
 
 Cell serving_money(std::optional<double> usd) {
     return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
@@ -64,21 +61,21 @@ Table serving_table(std::span<const ServingResult> results) {
             continue;
         }
         const ServingSummary& s = r.summary;
-        row.push_back(r.rate_per_s > 0 ? serving_cell(r.rate_per_s) : Cell{"-"});
-        row.push_back(r.in_flight > 0 ? serving_cell(static_cast<double>(r.in_flight)) : Cell{"-"});
-        row.push_back(r.capacity_per_s > 0 ? serving_cell(r.capacity_per_s) : Cell{"-"});
-        row.push_back(serving_cell(s.time_to_first_s.p50, kServingMilli));
-        row.push_back(serving_cell(s.time_to_first_s.p99, kServingMilli));
-        row.push_back(serving_cell(s.time_per_token_s.p50, kServingMilli));
-        row.push_back(serving_cell(s.time_per_token_s.p99, kServingMilli));
-        row.push_back(serving_cell(s.end_to_end_s.p99));
-        row.push_back(serving_cell(s.output_tokens_per_s));
-        row.push_back(serving_cell(r.outcome.batch));
-        row.push_back(serving_cell(s.mean_waiting));
-        row.push_back(serving_cell(s.utilization, 1 / kServingPercent));
-        row.push_back(serving_cell(s.watts));
-        row.push_back(serving_cell(s.joules_per_million_output, kServingMillion));
-        row.push_back(serving_cell(s.joules_per_million_prompt, kServingMillion));
+        row.push_back(r.rate_per_s > 0 ? cell_in(1, r.rate_per_s) : Cell{"-"});
+        row.push_back(r.in_flight > 0 ? whole_cell(static_cast<std::size_t>(r.in_flight)) : Cell{"-"});
+        row.push_back(r.capacity_per_s > 0 ? cell_in(1, r.capacity_per_s) : Cell{"-"});
+        row.push_back(cell_in(kServingMilli, s.time_to_first_s.p50));
+        row.push_back(cell_in(kServingMilli, s.time_to_first_s.p99));
+        row.push_back(cell_in(kServingMilli, s.time_per_token_s.p50));
+        row.push_back(cell_in(kServingMilli, s.time_per_token_s.p99));
+        row.push_back(cell_in(1, s.end_to_end_s.p99));
+        row.push_back(cell_in(1, s.output_tokens_per_s));
+        row.push_back(cell_in(1, r.outcome.batch));
+        row.push_back(cell_in(1, s.mean_waiting));
+        row.push_back(cell_in(1 / kServingPercent, s.utilization));
+        row.push_back(cell_in(1, s.watts));
+        row.push_back(cell_in(kServingMillion, s.joules_per_million_output));
+        row.push_back(cell_in(kServingMillion, s.joules_per_million_prompt));
         row.push_back(serving_money(r.usd_per_million_output()));
         row.push_back(serving_money(r.usd_per_million_prompt()));
         row.push_back({r.runtime});
@@ -147,11 +144,11 @@ Table frontier_table(std::span<const ServingResult> results, const std::vector<b
     for (const ServingResult* r : best)
         table.rows.push_back({{r->hardware},
                               {to_string(r->parallelism)},
-                              serving_cell(static_cast<double>(r->in_flight)),
-                              serving_cell(r->tokens_per_device()),
-                              serving_cell(r->tokens_per_user()),
-                              serving_cell(r->summary.time_to_first_s.p99, kServingMilli),
-                              serving_cell(r->summary.time_per_token_s.p99, kServingMilli),
+                              whole_cell(static_cast<std::size_t>(r->in_flight)),
+                              cell_in(1, r->tokens_per_device()),
+                              cell_in(1, r->tokens_per_user()),
+                              cell_in(kServingMilli, r->summary.time_to_first_s.p99),
+                              cell_in(kServingMilli, r->summary.time_per_token_s.p99),
                               serving_money(r->usd_per_million_output())});
     for (const ServingResult& r : results)
         if (!r.ok)

@@ -118,9 +118,9 @@ Report describe(const Study& study, PlainView, Format format) {
         return report;
     }
     report.blocks.push_back(Heading{1, fmt::format("STUDY: {}", report.title)});
+    report.blocks.push_back(Takeaway{study_lines(study)});
     if (!q.description.empty())
         report.blocks.push_back(Paragraph{q.description});
-    report.blocks.push_back(Takeaway{study_lines(study)});
     report.blocks.push_back(study_summary(study));
     report.blocks.push_back(winners(study));
     for (const StudyGroup& group : study.groups) {

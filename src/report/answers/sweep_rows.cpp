@@ -130,14 +130,6 @@ std::optional<RowFormat> parse_row_format(std::string_view name) {
     return std::nullopt;
 }
 
-std::optional<RowFormat> row_format_of_file(std::string_view file) {
-    if (file.ends_with(".csv"))
-        return RowFormat::csv;
-    if (file.ends_with(".ndjson") || file.ends_with(".jsonl"))
-        return RowFormat::ndjson;
-    return std::nullopt;
-}
-
 std::string sweep_header(const std::vector<SweepAxis>& axes, RowFormat format, const MetricTable& metrics) {
     if (format == RowFormat::ndjson)
         return {};

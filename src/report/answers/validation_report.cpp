@@ -14,6 +14,7 @@
 #include "report/answers/power_report.hpp"
 #include "report/answers/price_report.hpp"
 #include "report/answers/validation_scatter.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/statistic_cells.hpp"
 
@@ -35,10 +36,12 @@ Table overview(const Validation& validation) {
         group.name = summary->selection;
         table.rows.push_back(statistic_cells(group));
     }
-    table.notes.push_back(
-        "Errors are |predicted / measured - 1|; bias is the geometric mean of predicted / measured, "
-        "minus 1; tau is Kendall's rank agreement of devices for the same workload, and of models "
-        "on the same device, with the pairs that were compared in brackets.");
+    table.notes.emplace_back("Errors are |predicted / measured - 1|.", "median_ape");
+    table.notes.emplace_back("Bias is the geometric mean of predicted / measured, minus 1.", "bias");
+    table.notes.emplace_back(
+        "Tau is Kendall's rank agreement: of devices for the same workload, of models on the "
+        "same device; in brackets the pairs that were compared.",
+        "tau_of_models");
     return table;
 }
 
@@ -83,9 +86,7 @@ Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) 
         table.columns.push_back(std::move(column));
     for (const ValidatedRow* row : rows) {
         const Prediction& prediction = row->prediction;
-        const auto number = [&](double value) {
-            return prediction.ok() ? Cell{format_number(value), value} : Cell{""};
-        };
+        const auto number = [&](double value) { return prediction.ok() ? cell_in(1, value) : Cell{""}; };
         std::vector<Cell> cells = {{row->measured.id}};
         if (spreadsheet)
             cells.insert(cells.end(), {{prediction.status}, {prediction.reason}});
@@ -94,11 +95,11 @@ Table row_table(const std::vector<const ValidatedRow*>& rows, bool spreadsheet) 
             cells.insert(cells.end(), {number(prediction.low), number(prediction.high)});
         else
             cells.push_back({interval_text(prediction)});
-        cells.push_back({format_number(row->measured.value), row->measured.value});
+        cells.push_back(cell_in(1, row->measured.value));
         cells.push_back({std::string(name_of(row->measured.metric))});
         cells.push_back(prediction.ok() ? Cell{signed_percent(row->error()), row->error()} : Cell{""});
         cells.push_back({prediction.regime});
-        cells.push_back({format_number(row->measured.weight), row->measured.weight});
+        cells.push_back(cell_in(1, row->measured.weight));
         table.rows.push_back(std::move(cells));
     }
     return table;

@@ -62,7 +62,9 @@ std::string advice_of(const Result& r) {
     const auto shares = bound_shares(r);
     if (!shares || !r.machine || !r.device || !r.runtime)
         return "";
-    if (const PowerMode* mode = r.estimate.power_limited ? stronger_mode(r) : nullptr)
+    constexpr double kHardlyLower = 0.99; // a clock above that is no reason to draw more
+    const bool held = r.estimate.power_limited && r.estimate.clock_ratio < kHardlyLower;
+    if (const PowerMode* mode = held ? stronger_mode(r) : nullptr)
         return fmt::format("the power limit holds the clock at {}: {}@{} allows {}",
                            share_text(r.estimate.clock_ratio), r.device->id, mode->name,
                            format_power(mode->limit.value));

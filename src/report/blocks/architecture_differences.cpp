@@ -1,5 +1,6 @@
 #include "report/blocks/architecture_differences.hpp"
 
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
@@ -82,10 +83,10 @@ Table architecture_differences(std::span<const std::string> labels, std::span<co
         const double operations = r.model->operations;
         row.push_back({parallelism(r)});
         const double each = operations > 0 ? total / operations : 0;
-        row.push_back({format_number(each * 1e12), each});
+        row.push_back(cell_in(1e-12, each));
         const auto share = [&](double joules, double whole) {
             const double value = whole > 0 ? joules / whole : 0;
-            return Cell{fmt::format("{:.1f}", 100 * value), value};
+            return percent_cell(value);
         };
         row.push_back(share(energy.static_joules, total));
         for (const EventClass& kind : event_classes())

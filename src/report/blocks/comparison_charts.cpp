@@ -2,6 +2,7 @@
 
 #include "archsim/compare/common_regions.hpp"
 #include "archsim/compare/decisions.hpp"
+#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/report/energy_report.hpp"
 #include "archsim/report/graph_mapping.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -29,8 +30,10 @@ std::vector<Result> estimates_of(std::span<const Result> results) {
 
 Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Metric& y,
                      const CostOptions& conditions) {
+    std::string other = y.key;
+    std::replace(other.begin(), other.end(), '_', ' ');
     Chart chart{ChartKind::scatter,
-                fmt::format("{} and {}, with 90 % intervals", x.title, y.key),
+                fmt::format("{} and {}, with 90 % intervals", x.title, other),
                 fmt::format("{} ({})", x.noun, axis_unit_of(x)),
                 fmt::format("{} ({})", y.noun, axis_unit_of(y)),
                 true,
@@ -78,10 +81,12 @@ Chart tradeoff_chart(std::span<const Result> results, const Metric& x, const Met
 }
 
 Chart energy_chart(std::span<const Result> results) {
+    const Metric& unit = readable(metric::energy, results, {});
+    const char* each = compares_generation(results) ? "answer" : "inference";
     Chart chart{ChartKind::stacked_bar,
-                "Energy per inference by event",
+                fmt::format("Energy per {} by event", each),
                 "device",
-                "mJ per inference",
+                fmt::format("{} per {}", axis_unit_of(unit), each),
                 false,
                 false,
                 {}};
@@ -96,7 +101,7 @@ Chart energy_chart(std::span<const Result> results) {
                 chart.series.push_back({item.title, {}});
             ChartPoint point;
             point.label = hardware_label(result);
-            point.y = item.joules / batch * 1e3;
+            point.y = item.joules / batch * unit.scale;
             point.hover = fmt::format("{}, {}: {} ({})", point.label, item.title,
                                       format_energy(item.joules / batch), item.source);
             chart.series[at->second].points.push_back(std::move(point));
@@ -142,7 +147,9 @@ std::vector<Block> comparison_charts(std::span<const Result> results) {
     const std::vector<Result> estimates = estimates_of(results);
     if (estimates.empty())
         return blocks;
-    blocks.emplace_back(tradeoff_chart(estimates));
+    blocks.emplace_back(compares_generation(estimates)
+                            ? tradeoff_chart(estimates, metric::token_time, metric::token_energy)
+                            : tradeoff_chart(estimates));
     blocks.emplace_back(energy_chart(estimates));
     const bool one_graph = std::all_of(estimates.begin(), estimates.end(), [](const Result& r) {
         return r.work && !r.estimate.subgraphs.empty();

@@ -1,6 +1,7 @@
 #include "archsim/report/energy_report.hpp"
 
 #include "estimate/wall_power.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/energy_rollup.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -55,8 +56,8 @@ Table account(const Result& result) {
                               {item.title},
                               {count_text(item), item.count},
                               {price_text(item), item.each_j},
-                              {format_number(item.joules * 1e3), item.joules},
-                              {fmt::format("{:.1f}", 100 * item.joules / total), item.joules / total},
+                              cell_in(1e-3, item.joules),
+                              percent_cell(item.joules / total),
                               {item.source.substr(0, item.source.find(':'))},
                               {item.source}});
     }
@@ -149,8 +150,8 @@ Table by_subgraph(const Result& result) {
         const double joules = energy.total();
         std::vector<Cell> row{{hardware_label(result)},
                               {std::move(name)},
-                              {format_number(joules * 1e6), joules},
-                              {fmt::format("{:.1f}", 100 * joules / total), joules / total},
+                              cell_in(1e-6, joules),
+                              percent_cell(joules / total),
                               seconds > 0 ? Cell{format_number(joules / seconds), joules / seconds}
                                           : Cell{"-"}};
         for (Cell& cell : part_cells(parts_of(energy), joules))
@@ -180,8 +181,8 @@ void add_parts(const Result& result, const EnergyView& view, Report& report) {
         const double joules = part.result->estimate.energy.total() * part.repeat;
         table.rows.push_back({{part.name},
                               {fmt::format("{:g}", part.repeat), part.repeat},
-                              {format_number(joules * 1e3), joules},
-                              {fmt::format("{:.1f}", 100 * joules / total), joules / total}});
+                              cell_in(1e-3, joules),
+                              percent_cell(joules / total)});
     }
     report.blocks.push_back(std::move(table));
     if (!view.subgraphs)

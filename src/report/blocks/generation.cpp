@@ -1,6 +1,7 @@
 #include "archsim/report/generation_report.hpp"
 
 #include "archsim/compare/metric.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -12,10 +13,6 @@
 namespace archsim {
 
 namespace {
-
-Cell scaled(double value, double unit) {
-    return {format_number(value / unit), value};
-}
 
 std::string range(const Interval& i, double unit) {
     return fmt::format("{}-{}", format_number(i.low / unit), format_number(i.high / unit));
@@ -29,7 +26,7 @@ void add_number(GenerationColumns& columns, Column column, double unit,
     column.align = Align::right;
     columns.push_back({std::move(column), [unit, of](const Result* r) {
                            const double value = of(*r->generation);
-                           return value > 0 ? scaled(value, unit) : Cell{"-"};
+                           return value > 0 ? cell_in(unit, value) : Cell{"-"};
                        }});
 }
 
@@ -96,6 +93,28 @@ GenerationColumns generation_columns(bool serving) {
     return columns;
 }
 
+/// How the columns are defined, each for its own.
+void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes) {
+    notes.emplace_back(fmt::format("First token: the prompt of {:.0f} tokens in one pass.", g.prompt_tokens),
+                       "time_to_first_token_s");
+    if (g.generate_tokens > 1) {
+        notes.emplace_back(
+            fmt::format("Per token: mean over the steps of tokens 2 to {:.0f}, while the context grows from "
+                        "{:.0f} to {:.0f} positions.",
+                        g.generate_tokens, g.prompt_tokens, g.prompt_tokens + g.generate_tokens - 1),
+            "time_per_output_token_s");
+        notes.emplace_back("Energy per token: of these steps, per sequence and token.", "energy_per_token_j");
+    }
+    if (g.batch > 1) {
+        notes.emplace_back("Stream: of one sequence.", "tokens_per_s_stream");
+        notes.emplace_back(fmt::format("Total: of all {:.0f} in the batch.", g.batch), "tokens_per_s_total");
+    }
+    notes.emplace_back("Energy per prompt token: of the prompt's pass.", "energy_per_prompt_token_j");
+    notes.emplace_back("Energy per request: of its prompt and its answer.", "energy_per_request_j");
+    notes.emplace_back("Power: mean of one device over the answer.", "power_per_device_w");
+    notes.emplace_back("KV cache: at the last token.", "kv_cache_bytes");
+}
+
 } // namespace
 
 Table generation_table(std::span<const Result> results) {
@@ -115,21 +134,9 @@ Table generation_table(std::span<const Result> results) {
     }
     Table table = table_of("Text Generation", generation_columns(serving), rows);
     table.notes.assign(notes.begin(), notes.end());
+    if (!rows.empty())
+        add_definitions(*rows.front()->generation, table.notes);
     return table;
-}
-
-Paragraph generation_definitions(const GenerationEstimate& g) {
-    std::string text =
-        fmt::format("First token: the prompt of {:.0f} tokens in one pass. Per token: mean "
-                    "over the steps of tokens 2 to {:.0f}, "
-                    "while the context grows from {:.0f} to {:.0f} positions. Stream: of one "
-                    "sequence; total: of all {:.0f} in "
-                    "the batch. Energy: of the decode steps, per sequence and token; of the "
-                    "prompt's pass, per token of it; of a whole request. Power: mean of one device "
-                    "over the answer. KV cache: at the last token.",
-                    g.prompt_tokens, g.generate_tokens, g.prompt_tokens,
-                    g.prompt_tokens + g.generate_tokens - 1, g.batch);
-    return {text, Tone::muted};
 }
 
 namespace {
@@ -148,29 +155,27 @@ void add_part_metric(PartColumns& columns, Column column, const Metric& metric, 
     column.align = Align::right;
     columns.push_back({std::move(column), [&metric, each](const PartRow& row) {
                            const auto value = value_of(*row.result, metric);
-                           return row.result->ok() && value ? scaled(*value * (each ? 1 : row.times), 1e-3)
+                           return row.result->ok() && value ? cell_in(1e-3, *value * (each ? 1 : row.times))
                                                             : Cell{"-"};
                        }});
 }
 
 PartColumns part_columns() {
-    PartColumns columns = {{{"Part", "", "part"},
-                            [](const PartRow& row) {
-                                return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain};
-                            }},
-                           {{"Times", "", "repeat", Align::right},
-                            [](const PartRow& row) {
-                                return Cell{format_count(row.times), row.times};
-                            }},
-                           {{"Parameters", "", "parameters", Align::right},
-                            [](const PartRow& row) {
-                                const double parameters = row.result->model->parameters;
-                                return Cell{format_count(parameters), parameters};
-                            }},
-                           {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
-                                const double macs = row.result->model->macs;
-                                return Cell{format_count(macs), macs};
-                            }}};
+    PartColumns columns = {
+        {{"Part", "", "part"},
+         [](const PartRow& row) {
+             return Cell{row.name, {}, row.whole ? Tone::strong : Tone::plain};
+         }},
+        {{"Times", "", "repeat", Align::right}, [](const PartRow& row) { return amount_cell(row.times); }},
+        {{"Parameters", "", "parameters", Align::right},
+         [](const PartRow& row) {
+             const double parameters = row.result->model->parameters;
+             return amount_cell(parameters);
+         }},
+        {{"MACs", "each", "macs", Align::right}, [](const PartRow& row) {
+             const double macs = row.result->model->macs;
+             return amount_cell(macs);
+         }}};
     add_part_metric(columns, {"Latency", "ms each", "latency_s"}, metric::latency, true);
     auto& first = columns.back().cell; // says why there is no estimate
     first = [shown = first](const PartRow& row) {
@@ -181,7 +186,7 @@ PartColumns part_columns() {
     add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
     add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);
     columns.push_back({{"Weights", "MB", "weight_bytes", Align::right}, [](const PartRow& row) {
-                           return scaled(row.result->estimate.memory.weight_bytes, 1e6);
+                           return cell_in(1e6, row.result->estimate.memory.weight_bytes);
                        }});
     return columns;
 }

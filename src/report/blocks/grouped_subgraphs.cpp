@@ -1,4 +1,5 @@
 #include "report/blocks/grouped_subgraphs.hpp"
+#include "report/blocks/cells.hpp"
 
 #include "archsim/compare/shown_pass.hpp"
 #include "report/blocks/name_pattern.hpp"
@@ -48,11 +49,11 @@ std::vector<Cell> cells_of_row(const GroupRow& row, double total_s) {
     return {{row.name},
             {format_count(row.count), row.count, Tone::plain, {}, CellKind::count},
             {row.kind},
-            {format_number(row.seconds * 1e6), row.seconds},
-            {fmt::format("{:.1f}", 100 * row.seconds / total_s), row.seconds / total_s},
+            cell_in(1e-6, row.seconds),
+            percent_cell(row.seconds / total_s),
             {row.bound},
-            {fmt::format("{:.1f}", 100 * row.utilization), row.utilization},
-            {format_number(row.joules * 1e6), row.joules},
+            percent_cell(row.utilization),
+            cell_in(1e-6, row.joules),
             {row.allocation}};
 }
 

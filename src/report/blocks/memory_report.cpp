@@ -1,11 +1,11 @@
 #include "archsim/report/memory_report.hpp"
 
 #include "archsim/report/graph_mapping.hpp"
+#include "report/blocks/cells.hpp"
 #include "report/blocks/explanations_json.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/blocks/shape_text.hpp"
-#include "report/render/json_document.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -75,8 +75,12 @@ Table fit_table(std::span<const Result> results) {
                      {"Alive", "MB", "alive_bytes", Align::right, 3},
                      {"Stays", "", "stays_on_chip"},
                      {"Traffic", "MB/inf", "external_bytes_per_inference", Align::right, 4}};
+    table.notes = {{"Arena: offsets planned by size, best fit.", "arena_bytes"},
+                   {"Lower bound: the most that is alive at one step.", "live_bytes"},
+                   {"Alive: of the piece that runs at a time.", "alive_bytes"},
+                   {"Stays: what the memory that software manages can hold.", "stays_on_chip"}};
     const auto megabytes = [](double bytes, bool known = true) {
-        return known ? Cell{format_number(bytes / 1e6), bytes} : Cell{"-"};
+        return known ? cell_in(1e6, bytes) : Cell{"-"};
     };
     for (const Result& r : results) {
         const auto fit = memory_fit(r);
@@ -105,11 +109,6 @@ Table fit_table(std::span<const Result> results) {
         for (std::string& note : fit_notes(r, *fit))
             table.notes.push_back(std::move(note));
     }
-    table.notes.insert(
-        table.notes.begin(),
-        "Arena: offsets planned by size, best fit; lower bound: the most that is alive at one step. Alive: "
-        "of "
-        "the piece that runs at a time. Stays: what the memory that software manages can hold.");
     return table;
 }
 
@@ -155,8 +154,8 @@ Table top_tensors(const Result& r, const std::string& who) {
                               {shape_text(tensor)},
                               {made},
                               {read},
-                              {format_number(bytes / 1e6), bytes},
-                              {fmt::format("{:.1f}", 100 * share), share}});
+                              cell_in(1e6, bytes),
+                              percent_cell(share)});
     }
     if (plan.peak_tensors.size() > kTopTensors)
         table.notes.push_back(fmt::format("and {} smaller ones", plan.peak_tensors.size() - kTopTensors));
@@ -275,10 +274,6 @@ nlohmann::ordered_json memory_json(std::span<const Result> results) {
     for (const Result& r : results)
         list.push_back(one_json(r));
     return {{"results", std::move(list)}};
-}
-
-std::string memory_to_json(std::span<const Result> results) {
-    return json_text(memory_json(results));
 }
 
 } // namespace archsim

@@ -18,6 +18,8 @@ std::string with_prefix(double value, const Prefix* first, const Prefix* last, c
     if (std::isnan(value))
         return "-";
     const double magnitude = std::abs(value);
+    if (magnitude == 0)
+        return fmt::format("0 {}", unit);
     const Prefix* best = first;
     for (const Prefix* p = first; p != last; ++p)
         if (magnitude >= p->factor * 0.9995)
@@ -46,8 +48,10 @@ std::string format_number(double value) {
         return fmt::format("{:.1f}", value);
     if (magnitude >= 0.9995 && magnitude < 9.995)
         return fmt::format("{:.2f}", value);
-    if (magnitude >= 1e-3 && magnitude < 0.9995)
+    if (magnitude >= 0.09995 && magnitude < 0.9995)
         return fmt::format("{:.3f}", value);
+    if (magnitude >= 1e-4 && magnitude < 0.09995)
+        return fmt::format("{:#.3g}", value);
     return fmt::format("{:.3g}", value);
 }
 

@@ -1,4 +1,5 @@
 #include "report/blocks/percentile_table.hpp"
+#include "report/blocks/cells.hpp"
 
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
@@ -14,19 +15,9 @@ namespace {
 
 using PercentileJson = nlohmann::ordered_json;
 
-Cell millisecond_cell(double seconds) {
-    constexpr double kMilli = 1e-3;
-    return {format_number(seconds / kMilli), seconds};
-}
-
-Cell ratio_cell(double share) {
-    constexpr double kPercent = 100;
-    return {format_number(kPercent * share), share};
-}
-
 void add_percentiles(const RunPercentiles& p, std::vector<Cell>& row) {
     for (const double seconds : {p.p50, p.p90, p.p99, p.p999})
-        row.push_back(millisecond_cell(seconds));
+        row.push_back(cell_in(1e-3, seconds));
 }
 
 std::vector<Column> percentile_columns(bool queued) {
@@ -73,15 +64,15 @@ Table percentile_table(std::span<const Result> results, const PercentileRequest&
         if (found.queued && found.queued->overloaded) {
             row.insert(row.end(), 5, Cell{"-"});
             row.push_back({"overloaded", {}, Tone::bad});
-            row.push_back({format_number(found.queued->capacity_per_s), found.queued->capacity_per_s});
+            row.push_back(cell_in(1, found.queued->capacity_per_s));
             table.notes.push_back(
                 fmt::format("{}: overloaded, the queue grows without bound above {} per second",
                             hardware_label(*result), format_number(found.queued->capacity_per_s)));
         } else if (found.queued) {
             add_percentiles(found.queued->latency, row);
-            row.push_back(millisecond_cell(found.queued->mean_wait_s));
-            row.push_back(ratio_cell(found.queued->utilization));
-            row.push_back({format_number(found.queued->capacity_per_s), found.queued->capacity_per_s});
+            row.push_back(cell_in(1e-3, found.queued->mean_wait_s));
+            row.push_back(cell_in(0.01, found.queued->utilization));
+            row.push_back(cell_in(1, found.queued->capacity_per_s));
         } else {
             add_percentiles(found.run_to_run, row);
             const auto& interval = result->estimate.latency_interval;

@@ -1,4 +1,5 @@
 #include "report/blocks/result_sources.hpp"
+#include "report/blocks/cells.hpp"
 
 #include "archsim/estimate/resource_times.hpp"
 #include "archsim/report/energy_report.hpp"
@@ -72,7 +73,7 @@ Table sources_table(const Result& result) {
     const Used used = used_by(result);
     for (const Resource resource : used.resources)
         table.rows.push_back({{std::string(name_of(resource))},
-                              {format_count(machine.rate(resource)), machine.rate(resource)},
+                              amount_cell(machine.rate(resource)),
                               {fmt::format("{} per s", unit_of(resource))},
                               {rate_sources(machine, resource)}});
     for (const Parameter parameter : used.parameters) {

@@ -2,6 +2,7 @@
 
 #include "report/blocks/result_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -61,6 +62,13 @@ std::string rank_text(const Rank& rank, const Result& result) {
     return text;
 }
 
+std::string marked_value(std::string text, const Result& result) {
+    for (const RowMark& mark : kMarks)
+        if (!mark.note(result).empty())
+            text = mark.in_brackets ? "(" + text + ")" : text + std::string(mark.sign);
+    return text;
+}
+
 void add_mark_notes(const Result& result, const std::string& name, MarkNotes& notes) {
     for (std::size_t m = 0; m < kMarks.size(); ++m)
         if (std::string note = kMarks[m].note(result); !note.empty())
@@ -90,6 +98,15 @@ std::vector<TableNote> lines_of(const MarkNotes& notes) {
         lines.emplace_back(sign + (mark.names_results ? named(names, what.second) : what.second),
                            column_of(mark));
     }
+    return lines;
+}
+
+std::vector<TableNote> value_lines_of(MarkNotes notes) {
+    for (auto& [what, names] : notes)
+        names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::vector<TableNote> lines = unranked_lines_of(notes);
+    for (TableNote& line : lines)
+        line.column.clear();
     return lines;
 }
 

@@ -31,12 +31,17 @@ struct RowMark {
 std::string marked(std::string text, MarkedCell cell, const Result& result);
 /// "3", "3=" where tied, "(3)" where a mark says so.
 std::string rank_text(const Rank& rank, const Result& result);
+/// A value with the signs of its result: "(8.99)" of a projection, "11.6*" in another format than was asked
+/// for.
+std::string marked_value(std::string text, const Result& result);
 /// Notes of the results of a table, equal ones once with all the names.
 using MarkNotes = std::map<std::pair<std::size_t, std::string>, std::vector<std::string>>;
 /// Adds the notes of a result, which the table calls `name`.
 void add_mark_notes(const Result& result, const std::string& name, MarkNotes& notes);
 /// "* A100, H100: asked fp32, ...", each of the column whose cells carry the sign.
 std::vector<TableNote> lines_of(const MarkNotes& notes);
+/// The same for a table of values, whose signs stand beside these, each name once.
+std::vector<TableNote> value_lines_of(MarkNotes notes);
 /// The same for a table without ranks: what brackets around a rank say names the results there.
 std::vector<TableNote> unranked_lines_of(const MarkNotes& notes);
 

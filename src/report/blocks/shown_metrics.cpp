@@ -11,10 +11,17 @@ MetricView shown_metrics(std::span<const Result> results, const MetricView& aske
                : asked;
 }
 
-const Metric& usual_order(std::span<const Result> results, Scenario scenario) {
+const Metric& shown_metric(std::span<const Result> results, const Metric& asked) {
     if (!compares_generation(results))
-        return ranked_by(scenario);
-    return scenario == Scenario::throughput ? metric::total_token_rate : metric::token_rate;
+        return asked;
+    return asked == metric::energy       ? metric::token_energy
+           : asked == metric::latency    ? metric::token_rate
+           : asked == metric::throughput ? metric::total_token_rate
+                                         : asked;
+}
+
+const Metric& usual_order(std::span<const Result> results, Scenario scenario) {
+    return shown_metric(results, ranked_by(scenario));
 }
 
 } // namespace archsim

@@ -1,4 +1,5 @@
 #include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/cells.hpp"
 
 #include "archsim/compare/shown_pass.hpp"
 #include "report/blocks/number_format.hpp"
@@ -58,18 +59,18 @@ Table subgraph_table(const Result& result) {
         const Subgraph& subgraph = result.partition->subgraphs[s.index];
         const auto lane = [&](Lane l) {
             const double time = s.lane_s[static_cast<std::size_t>(l)];
-            return Cell{format_number(time * 1e6), time};
+            return cell_in(1e-6, time);
         };
         table.rows.push_back({{subgraph.name},
                               {std::string(name_of(subgraph.kind))},
-                              {format_number(s.latency_s * 1e6), s.latency_s},
+                              cell_in(1e-6, s.latency_s),
                               {s.bound == Bound::overhead ? "fixed cost" : std::string(name_of(s.binding))},
                               lane(Lane::compute),
                               lane(Lane::on_chip),
                               lane(Lane::memory),
                               lane(Lane::overhead),
-                              {fmt::format("{:.1f}", s.utilization * 100), s.utilization},
-                              {format_number(s.energy.total() * 1e6), s.energy.total()},
+                              percent_cell(s.utilization),
+                              cell_in(1e-6, s.energy.total()),
                               {s.pieces > 1 ? fmt::format("{} pieces of the batch: {}", s.pieces,
                                                           allocation_text(s.mapping.allocation, unit))
                                             : allocation_text(s.mapping.allocation, unit)}});

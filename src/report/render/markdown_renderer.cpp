@@ -1,5 +1,6 @@
 // GitHub-flavoured Markdown: headings, bullet lists, pipe tables; a chart becomes a table of its points.
 
+#include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/render/renderers.hpp"
 
@@ -80,10 +81,8 @@ class MarkdownRenderer {
                          {chart.y_title, "", "y", Align::right}};
         for (const ChartSeries& series : chart.series)
             for (const ChartPoint& point : series.points)
-                table.rows.push_back({{series.name},
-                                      {point.label},
-                                      {format_number(point.x), point.x},
-                                      {format_number(point.y), point.y}});
+                table.rows.push_back(
+                    {{series.name}, {point.label}, cell_in(1, point.x), cell_in(1, point.y)});
         draw(table);
     }
 

@@ -84,6 +84,13 @@ std::size_t columns_of(const RenderOptions& options) {
     return static_cast<std::size_t>(std::max(options.width, 60)) - kLabel - 4;
 }
 
+/// "8" and "0.525": whole numbers, as batches are, without decimals.
+std::string tick(double value) {
+    constexpr double kMostDigits = 1e7;
+    return value == std::floor(value) && std::abs(value) < kMostDigits ? fmt::format("{:.0f}", value)
+                                                                       : format_number(value);
+}
+
 /// The canvas with its axes: numbers at the top, middle and bottom, and left, middle and right.
 std::string framed(const Canvas& canvas, const Axis& x, const Axis& y, const Chart& chart,
                    const RenderOptions& options) {
@@ -91,16 +98,15 @@ std::string framed(const Canvas& canvas, const Axis& x, const Axis& y, const Cha
     for (std::size_t r = 0; r < canvas.rows(); ++r) {
         const double number = r == 0 ? y.high() : r + 1 == canvas.rows() ? y.low() : y.middle();
         const bool labelled = r == 0 || r + 1 == canvas.rows() || r == canvas.rows() / 2;
-        std::string line = pad(labelled ? format_number(number) : "", kLabel, true) +
-                           (options.unicode ? " │" : " |") + canvas.row(r);
+        std::string line =
+            pad(labelled ? tick(number) : "", kLabel, true) + (options.unicode ? " │" : " |") + canvas.row(r);
         line.erase(line.find_last_not_of(' ') + 1);
         out += line + "\n";
     }
     out += std::string(kLabel, ' ') + (options.unicode ? " └" : " +");
     for (std::size_t c = 0; c < canvas.columns(); ++c)
         out += options.unicode ? "─" : "-";
-    const std::string left = format_number(x.low()), middle = format_number(x.middle()),
-                      right = format_number(x.high());
+    const std::string left = tick(x.low()), middle = tick(x.middle()), right = tick(x.high());
     const std::size_t room = canvas.columns();
     std::string ticks = left;
     ticks += std::string(

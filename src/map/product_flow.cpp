@@ -1,0 +1,46 @@
+#include "map/product_flow.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+double constant_products(const Operator& op) {
+    return static_cast<double>(std::count_if(op.work.contractions.begin(), op.work.contractions.end(),
+                                             [](const Contraction& c) { return c.weights_constant; }));
+}
+
+bool joins_experts(const Operator& op) {
+    return op.work.kind == OpKind::matmul && constant_products(op) > 1;
+}
+
+ProductFlow::ProductFlow(const ShapedGraph& graph)
+    : reaches_product_(graph.tensors.size(), false), normed_(graph.tensors.size(), false),
+      part_normed_(graph.tensors.size(), false) {
+    for (TensorId out : graph.outputs)
+        if (out != kNoTensor)
+            reaches_product_[out] = true;
+    for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op) {
+        const OpKind kind = op->work.kind;
+        const bool passes = kind == OpKind::free || kind == OpKind::elementwise ||
+                            kind == OpKind::data_movement || kind == OpKind::pooling;
+        const bool product = kind == OpKind::convolution || kind == OpKind::attention ||
+                             (kind == OpKind::matmul && !joins_experts(*op));
+        const bool reaches =
+            product || (passes && std::any_of(op->outputs.begin(), op->outputs.end(), [&](TensorId id) {
+                            return id != kNoTensor && reaches_product_[id];
+                        }));
+        for (TensorId in : op->inputs)
+            if (in != kNoTensor && reaches)
+                reaches_product_[in] = true;
+        if (kind == OpKind::normalization && op->work.passes > 1)
+            normed_[op->inputs.front()] = true;
+        // A product of which a part is normalised (the latent vector beside the rotated key) would be
+        // gathered at once: it is computed on every chip.
+        if ((kind == OpKind::free || kind == OpKind::data_movement) && op->outputs.size() > 1)
+            for (TensorId out : op->outputs)
+                if (out != kNoTensor && normed_[out])
+                    part_normed_[op->inputs.front()] = true;
+    }
+}
+
+} // namespace archsim

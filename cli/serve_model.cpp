@@ -134,9 +134,8 @@ struct ServeOptions {
                          "ends of the uniform spread as parts of the lengths: 0.8,1 (default: 0.5,1.5)");
         flags.add_option("--lengths", lengths, "CSV file with prompt_tokens and output_tokens to draw from");
         flags
-            .add_option(
-                "--distinct-prompts", load.distinct_prompts,
-                "prompts that repeat in turn (default: 0, none repeats)")
+            .add_option("--distinct-prompts", load.distinct_prompts,
+                        "prompts that repeat in turn (default: 0, none repeats)")
             .within(0, 1 << 24);
         flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts").show_default();
     }

@@ -67,7 +67,7 @@ struct Array {
 
     const Machine& m;
     double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, weights_held = 0;
-    double buffer = 0;   ///< of the groups that work on a batch
+    double buffer = 0; ///< of the groups that work on a batch
     double core_buffer = 0;
     double groups = 1;   ///< sets of cores that work on different images
     double parallel = 1; ///< images in work at once

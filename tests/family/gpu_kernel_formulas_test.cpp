@@ -210,7 +210,9 @@ TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies i
 TEST_CASE("GPU: a stack that sums fp16 products in fp16 runs at the rate for that", "[formulas][gpu]") {
     Machine m = ten_units();
     const auto one = matmul(64, 64, 64, Precision::fp16);
-    const auto rate = [&](Precision p) { return gpu::View(m, one->network).engine(p, false).multiply.ops_per_cycle; };
+    const auto rate = [&](Precision p) {
+        return gpu::View(m, one->network).engine(p, false).multiply.ops_per_cycle;
+    };
     CHECK(rate(Precision::fp16) == 10240);
     set(m, Parameter::half_accumulation, 1);
     CHECK(rate(Precision::fp16) == 10240); // this device has one rate

@@ -79,7 +79,12 @@ TEST_CASE("no answer is wider than its terminal, whatever the width", "[cli][scr
             }
         }
     for (const char* other :
-         {"list_hardware_mappers --width 80", "list_hardware_mappers --show H100 --width 80",
+         {"compare_architectures llama-3-8b --precision bf16 --prompt-tokens 512 --generate-tokens 128 "
+          "--width 80",
+          "analyze_graph_mapping llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128 "
+          "--width 80",
+          "compare_models llama-3-8b --hardware H100 L4 --prompt-tokens 512 --generate-tokens 128 --width 80",
+          "list_hardware_mappers --width 80", "list_hardware_mappers --show H100 --width 80",
           "discover_models --family resnet --width 80",
           "validate_estimates --measurements my_board.csv --width 80"}) {
         INFO(other);

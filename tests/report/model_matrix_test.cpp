@@ -35,11 +35,23 @@ TEST_CASE("the matrix of models and devices says why a cell has no estimate", "[
     for (const Result& result : comparison.results)
         without += !result.ok();
     CHECK(without >= 1); // 16 GB of weights on a device of 16 GB
-    CHECK(matrix->notes.size() == without);
+    std::size_t reasons = 0, starred = 0;
+    for (const TableNote& note : matrix->notes)
+        for (const std::string& model : request.models)
+            reasons += note.text.starts_with(model + " on ") ? 1U : 0U;
+    CHECK(reasons == without);
     for (const auto& row : matrix->rows) {
         REQUIRE(row.size() == 1 + request.hardware.size());
         for (std::size_t i = 1; i < row.size(); ++i)
             CHECK_FALSE(row[i].text.empty());
+        for (const Cell& cell : row)
+            starred += cell.text.ends_with('*') ? 1U : 0U;
     }
+    // What runs in another format than was asked for is marked, and the mark is explained.
+    std::size_t elsewhere = 0;
+    for (const Result& result : comparison.results)
+        elsewhere += result.ok() && !result.estimate.precision_note.empty() ? 1U : 0U;
+    CHECK(starred == elsewhere);
+    CHECK((matrix->notes.back().text.starts_with("* ") || elsewhere == 0));
     CHECK(matrix->notes.front().text.find("llama-3-8b on TPU-v5e: needs ") == 0);
 }

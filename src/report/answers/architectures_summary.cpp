@@ -133,16 +133,24 @@ void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Col
                        }});
 }
 
+/// Of tokens the short headings of their tables: with them the table fits a screen.
+Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
+    Column column{m.title, "", m.field, Align::right,
+                  m == shown_metric(c.results, *c.request.metric) ? 0 : priority};
+    if (compares_generation(c.results)) {
+        column.heading = m.heading;
+        column.unit = m == metric::token_energy ? "per token" : "";
+    }
+    return column;
+}
+
 void add_summary_metric(const ArchitectureComparison& c, SummaryColumns& columns, const Metric& m,
                         int priority) {
     if (any_value(c.results, m, c.request.decision.cost))
-        add_estimated(c, columns,
-                      {m.title, "", m.field, Align::right,
-                       m == shown_metric(c.results, *c.request.metric) ? 0 : priority},
-                      [&](std::size_t i) {
-                          const auto value = value_of(c.results[i], m, c.request.decision.cost);
-                          return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
-                      });
+        add_estimated(c, columns, summary_column(c, m, priority), [&](std::size_t i) {
+            const auto value = value_of(c.results[i], m, c.request.decision.cost);
+            return value ? Cell{format_value(m, *value), *value} : Cell{"-"};
+        });
 }
 
 /// Ratio to the baseline's value.
@@ -150,8 +158,11 @@ void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const M
     const auto base =
         c.baseline ? value_of(c.results[*c.baseline], m, c.request.decision.cost) : std::nullopt;
     add_estimated(c, columns,
-                  {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"), key_words(m), m.key + "_vs_baseline",
-                   Align::right},
+                  {"vs " + (c.baseline ? c.labels[*c.baseline] : "-"),
+                   m == metric::token_energy ? "energy"
+                   : m == metric::token_time ? "time"
+                                             : m.key,
+                   m.key + "_vs_baseline", Align::right},
                   [&, base](std::size_t i) {
                       if (c.baseline == i)
                           return Cell{"baseline", 1.0, Tone::muted};

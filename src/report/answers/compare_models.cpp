@@ -78,8 +78,9 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     for (const auto& [device, own] : marks)
         for (const auto& [what, names] : own)
             all[what].insert(all[what].end(), names.begin(), names.end());
-    table.notes = value_lines_of(std::move(all));
-    table.notes.insert(table.notes.end(), reasons.begin(), reasons.end());
+    table.notes.assign(reasons.begin(), reasons.end());
+    for (TableNote& line : value_lines_of(std::move(all)))
+        table.notes.push_back(std::move(line));
     return table;
 }
 

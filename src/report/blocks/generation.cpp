@@ -80,7 +80,8 @@ GenerationColumns generation_columns(bool serving) {
     add_estimated(columns, {"Power", "W/replica", "power_w", Align::right, 2}, 1,
                   [](G g) { return g.power_per_device_w() * g.devices; });
     add_number(columns, {"Weights", "GB", "weight_bytes"}, 1e9, [](G g) { return g.weight_bytes; });
-    add_number(columns, {"KV cache", "GB", "kv_cache_bytes"}, 1e9, [](G g) { return g.kv_cache_bytes; });
+    add_number(columns, {"KV cache", "GB", "kv_cache_bytes", Align::right, 1}, 1e9,
+               [](G g) { return g.kv_cache_bytes; });
     add_number(columns, {"Need/device", "GB", "memory_bytes_per_device", Align::right, 1}, 1e9,
                [](G g) { return g.memory_bytes; });
     add_number(columns, {"Has", "GB", "memory_capacity_bytes_per_device", Align::right, 1}, 1e9,

@@ -2,6 +2,7 @@
 
 #include "family/gpu_view.hpp"
 #include "family/table.hpp"
+#include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 
@@ -24,6 +25,16 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
     std::string_view name() const override { return "gpu"; }
 
     void count(const gpu::View& view, const SubgraphWork& work, Mapping& out) const override {
+        // What the stack has no kernel for runs on the host, what follows it in the subgraph on the GPU.
+        const bool hosted = work.kind != OpKind::free && !work.operators.empty() &&
+                            accelerator::on_host(work.operators.front(), view.machine);
+        accelerator::add_fallback(work, view.machine, out);
+        if (hosted && work.operators.size() > 1)
+            return gpu::map_simple(view, work, out);
+        if (hosted) {
+            out.allocation.units_total = view.units;
+            return;
+        }
         switch (work.kind) {
         case OpKind::free:
             return;

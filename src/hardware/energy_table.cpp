@@ -175,10 +175,11 @@ class Resolver {
         table_.lowest_voltage = family_.lowest_voltage;
         table_.nominal_clock = family_.nominal_clock.known() ? family_.nominal_clock : highest_clock();
         resolve_static();
-        // Figures of matrix engines come from runs at the power limit, so at the clock that the device
-        // sustains there.
-        limit_factor_ =
-            1 / table_.voltage_factor(clock_at_limit().value_or(table_.nominal_clock.value_or(0)));
+        const auto to_nominal = [&](const Fact& clock) {
+            return 1 / table_.voltage_factor(clock.value_or(table_.nominal_clock.value_or(0)));
+        };
+        limit_factor_ = to_nominal(clock_at_limit());
+        family_factor_ = to_nominal(device_.clock_all_core);
     }
 
     /// What somebody measured or derived from measurements; else the sum of its parts, where units of its
@@ -398,6 +399,12 @@ class Resolver {
         table_.mac[at(p)] = fact;
     }
 
+    Fact family_mac(Precision p) const {
+        Fact fact = price_at(family_.matrix[at(p)]);
+        fact.value *= family_factor_;
+        return within_limit(std::move(fact), p);
+    }
+
     /// All-in joules per multiply-accumulate in `p`: the device's figure, else the family's, each for this
     /// format or, by the ratio of widths, for the format nearest in width.
     Fact all_in(Precision p) const {
@@ -420,7 +427,7 @@ class Resolver {
             }
         if (!best.known())
             for (Precision q : kPrecisions)
-                consider(within_limit(price_at(family_.matrix[at(q)]), q), q);
+                consider(family_mac(q), q);
         if (from != p) {
             best.value *= spec_.width_ratio[at(p)].value / spec_.width_ratio[at(from)].value;
             best.note = fmt::format("from {} by the ratio of widths", archsim::name_of(from));
@@ -486,7 +493,9 @@ class Resolver {
     const Device& device_;
     const FamilyEnergy& family_;
     EnergyTable table_;
-    double limit_factor_ = 1;
+    /// From the clock of a figure to the nominal one. A device's own figures of matrix engines come from runs
+    /// at its power limit, so at the clock that it sustains there; processors' with every core busy.
+    double limit_factor_ = 1, family_factor_ = 1;
 };
 
 } // namespace

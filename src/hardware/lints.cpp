@@ -98,6 +98,13 @@ class Lints {
     void clocks() {
         constexpr double kMega = 1e6;
         ordered(device_.clock_base, device_.clock_boost, "/clocks/base", "base", "boost", kMega, "MHz");
+        const Fact& sustained = device_.clock_sustained;
+        if (!device_.family.row().is_host && sustained.known() && sustained.source &&
+            sustained.source->kind == SourceKind::assumed)
+            add(FindingKind::inconsistent, "/clocks/sustained",
+                "a sustained clock that is an estimate would hold at any load; what the power limit leaves follows "
+                "from the work at hand",
+                "leave it out: the boost clock is the ceiling; or cite who observed it");
     }
 
     void power() {

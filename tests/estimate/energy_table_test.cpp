@@ -57,8 +57,8 @@ double priced(const EnergyTable& table, const EventCounts& events) {
 
 TEST_CASE("published all-in energies per operation come back from their events", "[energy]") {
     CHECK(operation("A100", Precision::bf16) == Approx(1.2 * kPico).epsilon(0.01));
-    CHECK(operation("H100", Precision::bf16) == Approx(0.75 * kPico).epsilon(0.01));
-    CHECK(operation("H100", Precision::fp8) == Approx(0.42 * kPico).epsilon(0.01));
+    CHECK(operation("H100", Precision::bf16) == Approx(0.99 * kPico).epsilon(0.01));
+    CHECK(operation("H100", Precision::fp8) == Approx(0.554 * kPico).epsilon(0.01));
     CHECK(operation("TPU-v4", Precision::bf16) == Approx(0.35 * kPico).epsilon(0.01));
     CHECK(operation("DPU-ZCU102", Precision::int8) == Approx(6.2 * kPico).epsilon(0.01));
     CHECK(operation("Coral-Edge-TPU", Precision::int8) == Approx(0.70 * kPico).epsilon(0.01));
@@ -282,13 +282,14 @@ TEST_CASE("no operation costs less than its multiplier alone", "[energy][laws]")
     }
 }
 
-// 132 multiprocessors x 0.81 W at 1.98 GHz times what measured power says, clock squared, and 0.06 W per GB
+// 132 multiprocessors x 0.87 W at 1.98 GHz times what measured power says, clock squared, and 0.06 W per GB
 // of HBM.
 TEST_CASE("static power is measured, or the sum of its parts, or a share of the rating", "[energy]") {
     const auto table = [](const char* name) { return energy().resolve(*device(name)); };
     const EnergyTable h100 = table("H100");
     REQUIRE(h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].known());
-    const double each = 0.81 * h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].value;
+    const double multiple = h100.multiple[static_cast<std::size_t>(PriceGroup::awake)].value,
+                 each = 0.87 * multiple;
     CHECK(h100.awake_power.value == Approx(132 * each));
     CHECK(h100.memory_power.value == Approx(4.8));
     CHECK(h100.static_power.value == Approx(132 * each + 4.8));
@@ -296,7 +297,9 @@ TEST_CASE("static power is measured, or the sum of its parts, or a share of the 
     CHECK(h100.static_power.note.find("132 units") != std::string::npos);
     CHECK(table("H100-PCIe").awake_power.value == Approx(114 * each * 1.755 * 1.755 / (1.98 * 1.98)));
     CHECK(table("B200").static_power.value ==
-          Approx(148 * each * 1.965 * 1.965 / (1.98 * 1.98) + 0.06 * 180));
+          Approx(148 * 0.89 * multiple * 1.965 * 1.965 / (1.98 * 1.98) + 0.06 * 180));
+    CHECK(table("T4").static_power.value ==
+          Approx(40 * 0.93 * multiple * 1.59 * 1.59 / (1.98 * 1.98) + 0.12 * 16));
     // Derived from measurements of the very chip: no formula stands in for it.
     CHECK(table("A100").static_power.value == Approx(65.7));
     CHECK(table("A100").memory_power.value == Approx(4.8));
@@ -304,11 +307,11 @@ TEST_CASE("static power is measured, or the sum of its parts, or a share of the 
     CHECK(table("A100").static_power.note.find("die, clocks and regulators 60.9 W: derived") !=
           std::string::npos);
     CHECK(table("A100").static_power.note.find("DRAM standing by 4.8 W: assumed") != std::string::npos);
-    // Nobody measured a die of this node and family: the device's estimate.
-    CHECK(table("T4").static_power.value == Approx(16.1));
-    Device unknown = *device("T4");
+    // Nobody measured a unit of this generation: the device's estimate, or a share of its rating.
+    CHECK(table("RX-7900-XTX").static_power.value == Approx(81.7));
+    Device unknown = *device("RX-7900-XTX");
     unknown.active_idle = {};
-    CHECK(energy().resolve(unknown).static_power.value == Approx(0.16 * 70));
+    CHECK(energy().resolve(unknown).static_power.value == Approx(0.16 * 355));
 }
 
 TEST_CASE("every static power says which of its parts is measured, and the parts add up", "[energy][laws]") {

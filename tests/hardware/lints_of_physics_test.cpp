@@ -53,6 +53,17 @@ json accelerator() {
 
 } // namespace
 
+TEST_CASE("nobody guesses the clock that a power limit leaves", "[hardware][check]") {
+    json device = accelerator();
+    device["sources"]["S9"] = {{"kind", "assumed"}, {"cite", "estimate"}};
+    device["clocks"]["sustained"] = {{"value", 500}, {"unit", "MHz"}, {"source", "S9"}};
+    const auto guessed = findings_of(device);
+    REQUIRE(finding_at(guessed, "/clocks/sustained"));
+    CHECK(finding_at(guessed, "/clocks/sustained")->kind == FindingKind::inconsistent);
+    device["sources"]["S9"] = {{"kind", "measured"}, {"cite", "a log of clocks under load"}};
+    CHECK(finding_at(findings_of(device), "/clocks/sustained") == nullptr);
+}
+
 TEST_CASE("an accelerator states how fast its memory feeds it", "[hardware][check]") {
     CHECK(finding_at(findings_of(accelerator()), "/memory/0/bandwidth") == nullptr);
     json device = accelerator();

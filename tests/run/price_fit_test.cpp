@@ -85,7 +85,7 @@ TEST_CASE("left-out power takes left-out prices, and shipped ones otherwise", "[
     row.id = "a";
     row.model = "resnet50";
     row.image_size = 224;
-    row.batch = 64;
+    row.batch = 1; // below the limit, which takes what dearer memory asks for from the clock
     row.precision = "fp16";
     row.hardware = "A40";
     row.runtime = "tensorrt";

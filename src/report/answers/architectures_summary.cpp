@@ -179,7 +179,7 @@ Table comparison_table(const ArchitectureComparison& c) {
     };
     const auto [energy, time] = compared_pair(c);
     const std::array first = {Lead{energy, 0}, Lead{time, 0}, Lead{&metric::memory, 2},
-                              compares_generation(c.results) ? Lead{&metric::first_token, 0}
+                              compares_generation(c.results) ? Lead{&metric::first_token, 1}
                                                              : Lead{&metric::utilization, 1}};
     constexpr int kOther = 3;
     SummaryColumns columns = {

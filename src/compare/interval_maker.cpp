@@ -128,18 +128,17 @@ ScoreDistribution IntervalMaker::time(const std::string& family, Evidence eviden
 }
 
 /// Energy and power: few rows, so the devices of all families first, around time blurred by what is not known
-/// of power, or around what is known of power without a measurement. A device with rows of its own is asked for a
-/// new network, as with times.
+/// of power, or around what is known of power without a measurement. A device with rows of its own is asked
+/// for a new network, as with times.
 ScoreDistribution IntervalMaker::draw(const std::string& family, Evidence evidence, SpreadOf metric) const {
     const ScoreDistribution start =
         metric == SpreadOf::power
             ? ScoreDistribution({{"unmeasured", {-kUnmeasuredPower, kUnmeasuredPower}}}, nullptr)
             : time(family, evidence).blurred(kPowerBlur);
     const Evidence seen = evidence == Evidence::device ? Evidence::device : Evidence::stack;
-    const ScoreDistribution all(
-        grouped(
-            seen, [&](const Score& s) { return s.metric == metric; }, false),
-        &start);
+    const ScoreDistribution all(grouped(
+                                    seen, [&](const Score& s) { return s.metric == metric; }, false),
+                                &start);
     if (family.empty())
         return all;
     return ScoreDistribution(

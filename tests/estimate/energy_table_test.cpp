@@ -69,8 +69,9 @@ TEST_CASE("published all-in energies per operation come back from their events",
     // Constant-clock fits hold at the nominal clock.
     for (const auto& [name, picojoules] : {std::pair{"A100", 5.11}, {"H200", 5.81}, {"A40", 6.49}}) {
         const EnergyTable table = energy().resolve(*device(name));
-        CHECK(table.operation[static_cast<std::size_t>(Precision::fp32)] ==
-              Approx(picojoules * kPico * multiple(table, PriceGroup::chip)).epsilon(0.01));
+        INFO(name);
+        CHECK(table.operation[static_cast<std::size_t>(Precision::fp32)] / kPico ==
+              Approx(picojoules * multiple(table, PriceGroup::chip)).epsilon(0.02));
     }
 }
 

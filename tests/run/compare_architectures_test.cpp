@@ -138,8 +138,12 @@ TEST_CASE("every flip turns the ranking, and a little less does not", "[architec
     constexpr double kLess = 0.98; // of the logarithm of the factor
     int levers = 0, batches = 0, precisions = 0;
     for (const Metric* metric : {&metric::latency, &metric::energy}) {
-        for (const auto& names :
-             {std::vector<std::string>{"GPU", "TPU"}, {"CPU", "GPU"}, {"KPU", "GPU"}, {"KPU", "TPU"}}) {
+        for (const auto& names : {std::vector<std::string>{"GPU", "TPU"},
+                                  {"CPU", "GPU"},
+                                  {"KPU", "GPU"},
+                                  {"KPU", "TPU"},
+                                  {"CPU", "KPU"},
+                                  {"CPU", "TPU"}}) {
             auto request = request_for("resnet18", Precision::fp16);
             request.metric = metric;
             request.explain = names;

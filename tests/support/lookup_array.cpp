@@ -116,7 +116,7 @@ constexpr const char* kDevice = R"({
   "$schema": "../schema.json",
   "id": "LUT-256", "name": "Look-up array of 256 banks", "vendor": "Acme", "family": "lut",
   "generation": "lut-1", "year": 2024,
-  "clocks": {"sustained": {"value": 500, "unit": "MHz", "source": "S1"}},
+  "clocks": {"boost": {"value": 500, "unit": "MHz", "source": "S1"}},
   "engines": [
     {"name": "bank", "class": "matrix", "unit": "bank", "count": 256,
      "clock": {"value": 500, "unit": "MHz", "source": "S1"},

@@ -162,7 +162,8 @@ void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const M
                    m == metric::token_energy ? "energy"
                    : m == metric::token_time ? "time"
                                              : m.key,
-                   m.key + "_vs_baseline", Align::right},
+                   m.key + "_vs_baseline", Align::right,
+                   m == metric::token_energy ? 1 : 0}, // the energies themselves stand beside it
                   [&, base](std::size_t i) {
                       if (c.baseline == i)
                           return Cell{"baseline", 1.0, Tone::muted};

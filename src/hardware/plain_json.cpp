@@ -25,7 +25,7 @@ constexpr bool is_plain(char c) {
 } // namespace
 
 bool PlainJson::take_word(std::string_view word) {
-    if (!std::string_view(at_, end_).starts_with(word))
+    if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(word))
         return false;
     at_ += word.size();
     return true;
@@ -58,7 +58,7 @@ bool PlainJson::string(std::string_view& out) {
     const char* begin = at_;
     while (at_ != end_ && is_plain(*at_))
         ++at_;
-    out = {begin, at_};
+    out = {begin, static_cast<std::size_t>(at_ - begin)};
     return take('"');
 }
 
@@ -86,7 +86,7 @@ bool PlainJson::number(std::string_view& out, bool& whole) {
         if (!digits())
             return false;
     }
-    out = {begin, at_};
+    out = {begin, static_cast<std::size_t>(at_ - begin)};
     return true;
 }
 

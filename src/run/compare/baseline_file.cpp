@@ -22,43 +22,45 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.baseline/1";
 
-/// A number of a struct and its key: each struct is written and read by one list.
+/// A number of a struct and its key: each struct is written and read by one list. (The
+/// struct is spelled: the browser's compiler does not deduce the arguments of aggregates.)
 template <class Struct>
 struct Number {
     const char* key;
     double Struct::*member;
 };
-constexpr std::array kTime = {Number{"compute_s", &RegionTime::compute_s},
-                              Number{"operations", &RegionTime::operations},
-                              Number{"device_operations", &RegionTime::device_operations},
-                              Number{"starts", &RegionTime::starts},
-                              Number{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
-                              Number{"on_chip_s", &RegionTime::on_chip_s},
-                              Number{"bytes", &RegionTime::bytes},
-                              Number{"memory_s", &RegionTime::memory_s},
-                              Number{"weight_bytes", &RegionTime::weight_bytes},
-                              Number{"weight_s", &RegionTime::weight_s},
-                              Number{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
-                              Number{"fixed_s", &RegionTime::fixed_s},
-                              Number{"host_s", &RegionTime::host_s},
-                              Number{"body_s", &RegionTime::body_s}};
-constexpr std::array kGraph = {Number{"repeat", &GraphRecord::repeat},
-                               Number{"batch", &GraphRecord::batch},
-                               Number{"peak", &GraphRecord::peak},
-                               Number{"bandwidth", &GraphRecord::bandwidth},
-                               Number{"exponent", &GraphRecord::exponent},
-                               Number{"clock_ratio", &GraphRecord::clock_ratio},
-                               Number{"latency_s", &GraphRecord::latency_s},
-                               Number{"interval_s", &GraphRecord::interval_s},
-                               Number{"static_power_w", &GraphRecord::static_power_w}};
-constexpr std::array kRecord = {Number{"batch_size", &EstimateRecord::batch},
-                                Number{"weight_bytes", &EstimateRecord::weight_bytes},
-                                Number{"activation_bytes", &EstimateRecord::activation_bytes},
-                                Number{"kv_cache_bytes", &EstimateRecord::kv_cache_bytes},
-                                Number{"workspace_bytes", &EstimateRecord::workspace_bytes},
-                                Number{"price_per_s", &EstimateRecord::price_per_s},
-                                Number{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
-                                Number{"electricity", &EstimateRecord::electricity}};
+constexpr std::array kTime = {Number<RegionTime>{"compute_s", &RegionTime::compute_s},
+                              Number<RegionTime>{"operations", &RegionTime::operations},
+                              Number<RegionTime>{"device_operations", &RegionTime::device_operations},
+                              Number<RegionTime>{"starts", &RegionTime::starts},
+                              Number<RegionTime>{"on_chip_clocked_s", &RegionTime::on_chip_clocked_s},
+                              Number<RegionTime>{"on_chip_s", &RegionTime::on_chip_s},
+                              Number<RegionTime>{"bytes", &RegionTime::bytes},
+                              Number<RegionTime>{"memory_s", &RegionTime::memory_s},
+                              Number<RegionTime>{"weight_bytes", &RegionTime::weight_bytes},
+                              Number<RegionTime>{"weight_s", &RegionTime::weight_s},
+                              Number<RegionTime>{"fixed_clocked_s", &RegionTime::fixed_clocked_s},
+                              Number<RegionTime>{"fixed_s", &RegionTime::fixed_s},
+                              Number<RegionTime>{"host_s", &RegionTime::host_s},
+                              Number<RegionTime>{"body_s", &RegionTime::body_s}};
+constexpr std::array kGraph = {Number<GraphRecord>{"repeat", &GraphRecord::repeat},
+                               Number<GraphRecord>{"batch", &GraphRecord::batch},
+                               Number<GraphRecord>{"peak", &GraphRecord::peak},
+                               Number<GraphRecord>{"bandwidth", &GraphRecord::bandwidth},
+                               Number<GraphRecord>{"exponent", &GraphRecord::exponent},
+                               Number<GraphRecord>{"clock_ratio", &GraphRecord::clock_ratio},
+                               Number<GraphRecord>{"latency_s", &GraphRecord::latency_s},
+                               Number<GraphRecord>{"interval_s", &GraphRecord::interval_s},
+                               Number<GraphRecord>{"static_power_w", &GraphRecord::static_power_w}};
+constexpr std::array kRecord = {
+    Number<EstimateRecord>{"batch_size", &EstimateRecord::batch},
+    Number<EstimateRecord>{"weight_bytes", &EstimateRecord::weight_bytes},
+    Number<EstimateRecord>{"activation_bytes", &EstimateRecord::activation_bytes},
+    Number<EstimateRecord>{"kv_cache_bytes", &EstimateRecord::kv_cache_bytes},
+    Number<EstimateRecord>{"workspace_bytes", &EstimateRecord::workspace_bytes},
+    Number<EstimateRecord>{"price_per_s", &EstimateRecord::price_per_s},
+    Number<EstimateRecord>{"seconds_per_inference", &EstimateRecord::seconds_per_inference},
+    Number<EstimateRecord>{"electricity", &EstimateRecord::electricity}};
 
 /// JSON has no infinity (a device without external memory), and no unknown (energy nobody can price).
 Json number_json(double value) {

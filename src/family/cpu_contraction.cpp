@@ -199,7 +199,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.output = work.output_bytes + work.extra_bytes;
     traffic.weights = work.weight_bytes;
     traffic.input_share = traffic.weight_share = traffic.output_share = 1 / view.used;
-    double vector_work = 0, kernels = 0;
+    double vector_work = 0, kernels = 0, sum_bytes = 0;
     bool winograd = false, depthwise = false;
     for (const OperatorUse& use : work.operators) {
         vector_work += conversion_cycles(view, use) + unfold_cycles(view, use);
@@ -231,6 +231,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             out.workspace_bytes = std::max(out.workspace_bytes, p.workspace_bytes);
             out.ideal_cycles += 2 * p.macs / (unit.ops_per_cycle * unit.units);
             count_product(p.macs, use.compute, unit, out.events);
+            sum_bytes += wide_sums(view, use, c);
             traffic.input_share = 1 / p.rows_shares;
             traffic.weight_share = 1 / p.column_shares;
             out.allocation.units_used = std::max(out.allocation.units_used, std::min(view.used, p.blocks));
@@ -257,6 +258,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     } else if (view.wide_bytes > 0) {
         traffic.output *= view.wide_bytes / bytes_of(view.network.precision.activations);
     }
+    traffic.output += sum_bytes;
     out.add(Resource::vector_cycles, Lane::compute, vector_work);
     count_vector(view, work.vector_ops, work.special_ops, out.events);
     view.add_traffic(out, traffic);

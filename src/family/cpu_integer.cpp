@@ -59,4 +59,10 @@ double unfold_cycles(const View& view, const OperatorUse& use) {
     return cycles * copies / view.used * view.imbalance(copies);
 }
 
+double wide_sums(const View& view, const OperatorUse& use, const Contraction& product) {
+    if (!eight_bit(view) || use.op->work.kind == OpKind::convolution)
+        return 0;
+    return view.param(Parameter::product_sum_bytes, 0) * product.groups * product.m * product.n;
+}
+
 } // namespace archsim::cpu

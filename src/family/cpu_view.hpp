@@ -80,6 +80,8 @@ double float_bytes_factor(const View& view, const SubgraphWork& work);
 /// Core cycles for copying the taps of a convolution into columns (im2col): one copy
 /// for each row of taps, output pixel and group.
 double unfold_cycles(const View& view, const OperatorUse& use);
+/// Bytes of a product's 32-bit sums that pass through memory before they become 8-bit results.
+double wide_sums(const View& view, const OperatorUse& use, const Contraction& product);
 /// Independent heads of an attention tensor: all leading dimensions but the last two.
 double head_count(const View& view, const OperatorUse& use);
 

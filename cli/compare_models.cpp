@@ -152,6 +152,8 @@ int main(int argc, char** argv) {
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
         const Session session = workload.open();
+        if (view.percentiles)
+            view.percentiles->rows = session.spread_rows();
         const ModelComparison comparison = compare_models(session, request);
         if (!subgraphs.empty())
             write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));

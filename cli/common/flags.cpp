@@ -65,6 +65,16 @@ CLI::Option& of(void* option) {
 struct Flags::Parser {
     CLI::App app;
     std::string footer = {}, config = {};
+
+    /// The option of that flag. The parser's own look-up takes every name apart, which tools with many
+    /// options feel.
+    CLI::Option* option(const std::string& flag) {
+        for (CLI::Option* const candidate : app.get_options())
+            for (const std::string& name : candidate->get_lnames())
+                if (flag.size() == name.size() + 2 && flag.ends_with(name))
+                    return candidate;
+        return app.get_option(flag);
+    }
 };
 
 Option& Option::required() {
@@ -147,7 +157,7 @@ Option Flags::add_flag(const std::string& name, bool& variable, const std::strin
 }
 
 void Flags::exclude(const std::string& flag, const std::string& other) {
-    parser_->app.get_option(flag)->excludes(parser_->app.get_option(other));
+    parser_->option(flag)->excludes(parser_->option(other));
 }
 
 void Flags::remove(const std::string& flag) {

@@ -71,10 +71,11 @@ std::vector<double> parts_of_tail(std::span<const SpreadRow> rows, double Spread
     return parts;
 }
 
-double part_of_tail(std::span<const SpreadRow> rows, double SpreadRow::*percentile) {
+double part_of_tail(std::span<const SpreadRow> rows, std::span<const SpreadRow> all,
+                    double SpreadRow::*percentile) {
     std::vector<double> own = parts_of_tail(rows, percentile);
     if (own.size() < kFewestSpreadRows)
-        own = parts_of_tail(latency_spread_rows(), percentile);
+        own = parts_of_tail(all, percentile);
     return spread_median(std::move(own));
 }
 
@@ -112,18 +113,20 @@ double LatencySpread::quantile(double p50_s, double u) const {
     return u <= kFarTail ? between(kUpperTail, kFarTail, p.p99, p.p999) : p.p999;
 }
 
+std::vector<SpreadRow> read_latency_spread(const std::filesystem::path& data) {
+    std::vector<Finding> findings;
+    auto rows = read_spread_rows(data / "hardware_db" / "percentiles.json", findings);
+    if (!findings.empty())
+        throw InputError(to_string(findings.front()), findings);
+    return rows;
+}
+
 std::span<const SpreadRow> latency_spread_rows() {
-    static const std::vector<SpreadRow> kRows = [] {
-        std::vector<Finding> findings;
-        auto rows = read_spread_rows(data_dir() / "hardware_db" / "percentiles.json", findings);
-        if (!findings.empty())
-            throw InputError(to_string(findings.front()), findings);
-        return rows;
-    }();
+    static const std::vector<SpreadRow> kRows = read_latency_spread(data_dir());
     return kRows;
 }
 
-LatencySpread fit_spread(std::span<const SpreadRow> rows) {
+LatencySpread fit_spread(std::span<const SpreadRow> rows, std::span<const SpreadRow> all) {
     constexpr double kMilliseconds = 1e-3;
     LatencySpread spread;
     if (rows.empty())
@@ -132,8 +135,8 @@ LatencySpread fit_spread(std::span<const SpreadRow> rows) {
     spread.fixed_s = line.fixed * kMilliseconds;
     spread.share = line.share;
     // Percentiles rise, whatever the median row of a small class says.
-    spread.ninety = std::clamp(part_of_tail(rows, &SpreadRow::p90_ms), 0.0, 1.0);
-    spread.nine_hundred_ninety = std::max(1.0, part_of_tail(rows, &SpreadRow::p999_ms));
+    spread.ninety = std::clamp(part_of_tail(rows, all, &SpreadRow::p90_ms), 0.0, 1.0);
+    spread.nine_hundred_ninety = std::max(1.0, part_of_tail(rows, all, &SpreadRow::p999_ms));
     spread.least = spread.shortest_s = std::numeric_limits<double>::infinity();
     for (const SpreadRow& r : rows) {
         spread.shortest_s = std::min(spread.shortest_s, r.p50_ms * kMilliseconds);
@@ -145,7 +148,7 @@ LatencySpread fit_spread(std::span<const SpreadRow> rows) {
     return spread;
 }
 
-LatencySpread latency_spread(const Device& device, const Runtime& runtime) {
+LatencySpread latency_spread(const Device& device, const Runtime& runtime, std::span<const SpreadRow> all) {
     const bool integrated = shares_memory(device);
     const std::string_view family = name_of(device.family);
     const auto own_stack = [&](const SpreadRow& r) {
@@ -153,12 +156,12 @@ LatencySpread latency_spread(const Device& device, const Runtime& runtime) {
     };
     const auto narrowest = [&](auto&& keep, const std::string& what) {
         std::vector<SpreadRow> rows;
-        for (const SpreadRow& r : latency_spread_rows())
+        for (const SpreadRow& r : all)
             if (keep(r))
                 rows.push_back(r);
         LatencySpread spread;
         if (rows.size() >= kFewestSpreadRows) {
-            spread = fit_spread(rows);
+            spread = fit_spread(rows, all);
             spread.basis = fmt::format("{} runs: {}", spread.rows, what);
         }
         return spread;

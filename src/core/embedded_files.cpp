@@ -83,14 +83,21 @@ std::optional<std::string_view> embedded_text(const fs::path& file) {
     return bytes(entry.text, entry.text_size);
 }
 
-std::vector<fs::path> embedded_files_below(const fs::path& folder) {
-    std::vector<fs::path> files;
+std::vector<std::string_view> embedded_names_below(const fs::path& folder) {
+    std::vector<std::string_view> names;
     const auto name = inner(folder.native());
     if (!name)
-        return files;
+        return names;
     const std::string start = name->empty() ? std::string() : std::string(*name) + '/';
     for (std::size_t i = at_or_after(start); i < file_count() && name_of(entry_at(i)).starts_with(start); ++i)
-        files.push_back(fs::path(kEmbeddedRoot) / name_of(entry_at(i)));
+        names.push_back(name_of(entry_at(i)).substr(start.size()));
+    return names;
+}
+
+std::vector<fs::path> embedded_files_below(const fs::path& folder) {
+    std::vector<fs::path> files;
+    for (const std::string_view name : embedded_names_below(folder))
+        files.push_back(folder / name);
     return files;
 }
 

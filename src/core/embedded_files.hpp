@@ -21,6 +21,10 @@ bool is_embedded(const std::filesystem::path& path);
 /// The bytes of an embedded file, which live as long as the program; nothing when there is no such file.
 std::optional<std::string_view> embedded_text(const std::filesystem::path& file);
 
+/// What the embedded files below `folder` are called from there, "gpu/A100.json", sorted; empty for any other
+/// folder.
+std::vector<std::string_view> embedded_names_below(const std::filesystem::path& folder);
+
 /// The embedded files below `folder`, sorted, as paths that embedded_text() takes; empty for any other
 /// folder.
 std::vector<std::filesystem::path> embedded_files_below(const std::filesystem::path& folder);

@@ -10,6 +10,7 @@
 #include "hardware/claims.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/device_reader.hpp"
+#include "hardware/json_text.hpp"
 #include "hardware/lints.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/schema_check.hpp"
@@ -24,8 +25,6 @@
 namespace archsim {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-
 namespace {
 
 /// The reader explains a defect better than the schema; the schema adds what the reader does not ask for.
@@ -50,9 +49,9 @@ class Checker {
     void device(const DatabaseEntry& entry) {
         std::vector<Finding> own;
         if (const auto document = files_.document(entry, own))
-            whole_device(entry, *document, own);
-        else if (const auto part = parse_json_file(entry.file, unreported_))
-            part_of_device(entry, *part, own);
+            whole_device(entry, document->root, own);
+        else if (const auto part = parse_document(entry.file, unreported_))
+            part_of_device(entry, part->root, own);
         append(std::move(own));
     }
 
@@ -60,8 +59,8 @@ class Checker {
         std::vector<Finding> own;
         const auto document = files_.runtime_document(entry, own);
         if (document) {
-            const auto read = read_runtime(*document, entry.file, own);
-            append_schema_findings(runtime_schema_.validate(*document, entry.file), own);
+            const auto read = read_runtime(document->root, entry.file, own);
+            append_schema_findings(runtime_schema_.validate(document->root.copy(), entry.file), own);
             if (read != nullptr) {
                 if (read->id != entry.id)
                     own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
@@ -122,12 +121,12 @@ class Checker {
                          std::make_move_iterator(more.end()));
     }
 
-    void whole_device(const DatabaseEntry& entry, const json& document, std::vector<Finding>& own) {
-        if (const auto name = document.find("generation"); name != document.end() && name->is_string())
-            generations_.insert(lower_case(name->get<std::string>()));
+    void whole_device(const DatabaseEntry& entry, const JsonValue& document, std::vector<Finding>& own) {
+        if (const std::string_view name = document.text_at("generation"); !name.empty())
+            generations_.insert(lower_case(name));
         DeviceReading read = read_device_fields(document, entry.file);
         own.insert(own.end(), read.findings.begin(), read.findings.end());
-        append_schema_findings(schema_.validate(document, entry.file), own);
+        append_schema_findings(schema_.validate(document.copy(), entry.file), own);
         for (Finding& lint : lint_device(*read.device, read.findings))
             own.push_back(std::move(lint));
         identity(entry, *read.device, own);
@@ -135,7 +134,7 @@ class Checker {
     }
 
     /// What a device that extends nothing usable states itself. Absent fields and names may be its base's.
-    void part_of_device(const DatabaseEntry& entry, const json& document, std::vector<Finding>& own) {
+    void part_of_device(const DatabaseEntry& entry, const JsonValue& document, std::vector<Finding>& own) {
         DeviceReading read = read_device_fields(document, entry.file);
         for (Finding& f : read.findings) {
             const bool of_the_base = f.kind == FindingKind::missing_source ||
@@ -276,8 +275,9 @@ class Checker {
     void deployments() {
         for (const std::string& file : files_.index().deployment_files) {
             std::vector<Finding> own;
-            const auto document = parse_json_file(file, own);
-            const auto listed = document ? read_deployments(*document, file, own) : std::vector<Deployment>();
+            const auto document = parse_document(file, own);
+            const auto listed =
+                document ? read_deployments(document->root, file, own) : std::vector<Deployment>();
             for (std::size_t d = 0; d < listed.size(); ++d)
                 for (std::size_t h = 0; h < listed[d].hardware.size(); ++h)
                     hardware_name(listed[d].hardware[h], file,

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 
@@ -86,7 +87,7 @@ struct HardwareDatabase::State {
         if (const auto found = runtimes.find(entry.file); found != runtimes.end())
             return found->second;
         const auto document = files.runtime_document(entry, findings);
-        auto read = document ? read_runtime(*document, entry.file, findings) : nullptr;
+        auto read = document ? read_runtime(document->root, entry.file, findings) : nullptr;
         if (read != nullptr)
             runtimes.emplace(entry.file, read);
         return read;
@@ -282,7 +283,7 @@ std::vector<StatedFact> HardwareDatabase::device_facts(std::string_view name) co
     const auto document = state_->files.document(*entry, findings);
     if (!document)
         unusable("device", name, std::move(findings));
-    return stated_facts(*document);
+    return stated_facts(document->root.copy());
 }
 
 std::vector<StatedFact> HardwareDatabase::runtime_facts(std::string_view name) const {
@@ -291,7 +292,7 @@ std::vector<StatedFact> HardwareDatabase::runtime_facts(std::string_view name) c
     const auto document = state_->files.runtime_document({read->id, read->file}, findings);
     if (!document)
         unusable("software stack", name, std::move(findings));
-    return stated_facts(*document);
+    return stated_facts(document->root.copy());
 }
 
 std::vector<Deployment> HardwareDatabase::deployments() const {
@@ -301,10 +302,10 @@ std::vector<Deployment> HardwareDatabase::deployments() const {
     std::vector<Deployment> all;
     std::vector<Finding> findings;
     for (const std::string& file : state_->files.index().deployment_files) {
-        const auto document = parse_json_file(file, findings);
+        const auto document = parse_document(file, findings);
         if (!document)
             continue;
-        for (Deployment& deployment : read_deployments(*document, file, findings)) {
+        for (Deployment& deployment : read_deployments(document->root, file, findings)) {
             std::erase_if(all, [&](const Deployment& other) { return other.id == deployment.id; });
             all.push_back(std::move(deployment));
         }

@@ -3,13 +3,14 @@
 #include "archsim/core/finding.hpp"
 
 #include "core/embedded_files.hpp"
+#include "core/folder.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
+#include <utility>
 
 namespace archsim {
 
@@ -88,66 +89,92 @@ class HeadReader : public nlohmann::json_sax<nlohmann::json> {
 void add(EntryTable& table, DatabaseEntry entry) {
     auto& entries = table[name_key(entry.id)];
     entries.push_back(std::move(entry));
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const DatabaseEntry& a, const DatabaseEntry& b) { return a.layer < b.layer; });
+    if (entries.size() > 1)
+        std::stable_sort(entries.begin(), entries.end(),
+                         [](const DatabaseEntry& a, const DatabaseEntry& b) { return a.layer < b.layer; });
 }
 
 /// Files beside the devices. In the database itself devices lie in the folder of their family; in an overlay
 /// they may lie flat.
-bool is_reserved(const std::string& stem) {
+bool is_reserved(std::string_view stem) {
     return stem == "schema" || stem.ends_with("_schema") || stem == "energy" || stem == "uncertainty" ||
            stem == "percentiles";
 }
 
-void add_file(const fs::path& file, const std::string& folder, std::size_t layer, DatabaseIndex& index) {
-    const std::string stem = file.stem().string();
-    if (folder == "runtimes") {
-        add(index.runtimes, {stem, file.string(), std::nullopt, layer});
-        return;
+constexpr std::string_view kFileEnding = ".json";
+
+bool is_entry_file(std::string_view name) {
+    return name.ends_with(kFileEnding) && name.size() > kFileEnding.size();
+}
+
+/// A folder of a layer, or the layer itself (an empty name).
+struct ListedFolder {
+    ListedFolder(std::string folder_name, std::string folder_path)
+        : name(std::move(folder_name)), path(std::move(folder_path)), family(parse_family(name)) {}
+    std::string name, path;
+    std::optional<Family> family;
+};
+
+void add_file(std::string_view file, const ListedFolder& folder, std::size_t layer, DatabaseIndex& index) {
+    std::string path = folder.path + '/';
+    path += file;
+    std::string stem(file.substr(0, file.size() - kFileEnding.size()));
+    if (folder.name == "runtimes")
+        add(index.runtimes, {std::move(stem), std::move(path), std::nullopt, layer, nullptr});
+    else if (folder.name.empty() && stem == "deployments")
+        index.deployment_files.push_back(std::move(path));
+    else if (folder.family || (layer > 0 && !is_reserved(stem)))
+        add(index.devices, {std::move(stem), std::move(path), folder.family, layer, nullptr});
+}
+
+/// Names are put behind it with a slash.
+std::string without_slash(const fs::path& folder) {
+    std::string path = folder.string();
+    while (path.ends_with('/'))
+        path.pop_back();
+    return path;
+}
+
+void list_embedded(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
+    const std::vector<std::string_view> embedded = embedded_names_below(layer_path);
+    if (embedded.empty())
+        unreadable(layer_path);
+    const std::string root = without_slash(layer_path);
+    std::optional<ListedFolder> folder;
+    for (const std::string_view file : embedded) {
+        const std::size_t slash = file.rfind('/');
+        const std::string_view name = slash == std::string_view::npos ? "" : file.substr(0, slash);
+        if (!folder || folder->name != name)
+            folder.emplace(std::string(name), name.empty() ? root : root + '/' + std::string(name));
+        if (is_entry_file(file))
+            add_file(file.substr(slash + 1), *folder, layer, index); // npos + 1 is 0
     }
-    const std::optional<Family> family = parse_family(folder);
-    if (folder.empty() && stem == "deployments")
-        index.deployment_files.push_back(file.string());
-    else if (family || (layer > 0 && !is_reserved(stem)))
-        add(index.devices, {stem, file.string(), family, layer});
 }
 
 void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& index) {
-    std::error_code error;
     if (is_text_file(layer_path)) {
         const DeviceHead head = read_device_head(layer_path.string());
         const std::string id = head.id.empty() ? layer_path.stem().string() : head.id;
-        add(index.devices, {id, layer_path.string(), parse_family(head.family), layer});
+        add(index.devices, {id, layer_path.string(), parse_family(head.family), layer, nullptr});
         return;
     }
-    if (is_embedded(layer_path)) {
-        const std::vector<fs::path> embedded = embedded_files_below(layer_path);
-        if (embedded.empty())
-            unreadable(layer_path);
-        for (const fs::path& file : embedded)
-            add_file(file, file.parent_path() == layer_path ? "" : file.parent_path().filename().string(),
-                     layer, index);
-        return;
-    }
-    std::vector<std::pair<fs::path, std::string>> files;
-    const fs::directory_iterator end;
-    fs::directory_iterator top(layer_path, error);
-    if (error)
+    if (is_embedded(layer_path))
+        return list_embedded(layer_path, layer, index);
+    const ListedFolder root("", without_slash(layer_path));
+    const auto top = entries_of_folder(root.path + '/');
+    if (!top)
         unreadable(layer_path);
-    for (; top != end; top.increment(error)) {
-        if (error)
-            unreadable(layer_path);
-        if (top->is_directory(error)) {
-            for (const auto& inner : fs::directory_iterator(top->path(), error))
-                if (inner.path().extension() == ".json")
-                    files.emplace_back(inner.path(), top->path().filename().string());
-        } else if (top->path().extension() == ".json") {
-            files.emplace_back(top->path(), std::string());
+    for (const FolderEntry& entry : *top) {
+        if (!entry.is_folder) {
+            if (is_entry_file(entry.name))
+                add_file(entry.name, root, layer, index);
+            continue;
         }
+        const ListedFolder folder(entry.name, root.path + '/' + entry.name);
+        for (const FolderEntry& inner : entries_of_folder(folder.path).value_or(std::vector<FolderEntry>()))
+            if (is_entry_file(inner.name))
+                add_file(inner.name, folder, layer, index);
     }
-    std::sort(files.begin(), files.end());
-    for (const auto& [file, folder] : files)
-        add_file(file, folder, layer, index);
 }
 
 } // namespace

@@ -12,8 +12,6 @@
 
 namespace archsim {
 
-using nlohmann::json;
-
 namespace {
 
 Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::string message, std::string hint) {
@@ -27,14 +25,15 @@ Finding extends_finding(FindingKind kind, const DatabaseEntry& entry, std::strin
 }
 
 /// Puts the value that public facts alone give in the place of each one that was tuned.
-void revert_tuned(json& value) {
-    if (value.is_object()) {
-        if (const auto before = value.find("before"); before != value.end() && value.contains("value"))
-            value["value"] = *before;
+void revert_tuned(JsonValue& value) {
+    const JsonValue* const before = value.find("before");
+    for (auto& [key, member] : value.members()) {
+        if (before != nullptr && key == "value")
+            member = *before;
+        revert_tuned(member);
     }
-    if (value.is_structured())
-        for (json& member : value)
-            revert_tuned(member);
+    for (JsonValue& item : value.items())
+        revert_tuned(item);
 }
 
 } // namespace
@@ -96,23 +95,23 @@ std::optional<DatabaseEntry> DeviceFiles::runtime_base_of(const std::string& nam
     return derived;
 }
 
-std::optional<json> DeviceFiles::document(const Kind& kind, const DatabaseEntry& entry,
-                                          std::vector<std::string>& chain,
-                                          std::vector<Finding>& findings) const {
-    std::optional<json> own = entry.text ? parse_json_text(*entry.text, entry.file, findings)
-                                         : parse_json_file(entry.file, findings);
+std::optional<JsonDocument> DeviceFiles::document(const Kind& kind, const DatabaseEntry& entry,
+                                                  std::vector<std::string>& chain,
+                                                  std::vector<Finding>& findings) const {
+    std::optional<JsonDocument> own = entry.text ? parse_document_text(*entry.text, entry.file, findings)
+                                                 : parse_document(entry.file, findings);
     if (!own)
         return std::nullopt;
-    const auto extends = own->find("extends");
-    if (extends == own->end())
+    const JsonValue* const extends = own->root.find("extends");
+    if (extends == nullptr)
         return own;
-    if (!extends->is_string()) {
+    if (!extends->is_text()) {
         findings.push_back(extends_finding(
             FindingKind::malformed_file, entry, fmt::format("this must be the id of a {}", kind.title),
             fmt::format(R"(write "extends": "{}")", kind.entries.begin()->second.back().id)));
         return std::nullopt;
     }
-    const std::string name = extends->get<std::string>();
+    const std::string name(extends->text());
     const std::optional<DatabaseEntry> base = (this->*kind.base_of)(name, entry);
     if (!base) {
         std::vector<std::string> known;
@@ -136,34 +135,35 @@ std::optional<json> DeviceFiles::document(const Kind& kind, const DatabaseEntry&
                                            "let one of them state all of its fields"));
         return std::nullopt;
     }
-    std::optional<json> below = document(kind, *base, chain, findings);
+    std::optional<JsonDocument> below = document(kind, *base, chain, findings);
     if (!below)
         return std::nullopt;
-    return extend_device(std::move(*below), *own, base->id);
+    return extend_device(std::move(*below), std::move(*own), base->id);
 }
 
-std::optional<json> DeviceFiles::document(const DatabaseEntry& entry, std::vector<Finding>& findings) const {
+std::optional<JsonDocument> DeviceFiles::document(const DatabaseEntry& entry,
+                                                  std::vector<Finding>& findings) const {
     std::vector<std::string> chain;
     auto merged = document({"device", index_.devices, &DeviceFiles::base_of}, entry, chain, findings);
     if (merged && tuned_ != TunedFacts::as_stated)
-        revert_tuned(*merged);
+        revert_tuned(merged->root);
     return merged;
 }
 
-std::optional<json> DeviceFiles::runtime_document(const DatabaseEntry& entry,
-                                                  std::vector<Finding>& findings) const {
+std::optional<JsonDocument> DeviceFiles::runtime_document(const DatabaseEntry& entry,
+                                                          std::vector<Finding>& findings) const {
     std::vector<std::string> chain;
     auto merged =
         document({"software stack", index_.runtimes, &DeviceFiles::runtime_base_of}, entry, chain, findings);
     if (merged && tuned_ == TunedFacts::reverted)
-        revert_tuned(*merged);
+        revert_tuned(merged->root);
     return merged;
 }
 
 std::shared_ptr<const Device> DeviceFiles::load(const DatabaseEntry& entry,
                                                 std::vector<Finding>& findings) const {
-    const std::optional<json> merged = document(entry, findings);
-    return merged ? read_device(*merged, entry.file, findings) : nullptr;
+    const std::optional<JsonDocument> merged = document(entry, findings);
+    return merged ? read_device(merged->root, entry.file, findings) : nullptr;
 }
 
 } // namespace archsim

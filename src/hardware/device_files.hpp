@@ -24,12 +24,12 @@ class DeviceFiles {
     /// Null, with findings of severity error, when the device cannot be used.
     std::shared_ptr<const Device> load(const DatabaseEntry& entry, std::vector<Finding>& findings) const;
     /// The document with every "extends" merged.
-    std::optional<nlohmann::json> document(const DatabaseEntry& entry, std::vector<Finding>& findings) const;
+    std::optional<JsonDocument> document(const DatabaseEntry& entry, std::vector<Finding>& findings) const;
 
     /// The document of a software stack, with "extends" merged. A base states all of its fields or extends
     /// another one in turn.
-    std::optional<nlohmann::json> runtime_document(const DatabaseEntry& entry,
-                                                   std::vector<Finding>& findings) const;
+    std::optional<JsonDocument> runtime_document(const DatabaseEntry& entry,
+                                                 std::vector<Finding>& findings) const;
 
   private:
     /// Finds the entry that `name` means for a file that extends it.
@@ -40,9 +40,9 @@ class DeviceFiles {
         const EntryTable& entries;
         FindBase base_of;
     };
-    std::optional<nlohmann::json> document(const Kind& kind, const DatabaseEntry& entry,
-                                           std::vector<std::string>& chain,
-                                           std::vector<Finding>& findings) const;
+    std::optional<JsonDocument> document(const Kind& kind, const DatabaseEntry& entry,
+                                         std::vector<std::string>& chain,
+                                         std::vector<Finding>& findings) const;
     std::optional<DatabaseEntry> base_of(const std::string& name, const DatabaseEntry& derived) const;
     std::optional<DatabaseEntry> runtime_base_of(const std::string& name, const DatabaseEntry& derived) const;
     void read_aliases() const;

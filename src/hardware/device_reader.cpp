@@ -13,8 +13,6 @@
 
 namespace archsim {
 
-using nlohmann::json;
-
 namespace {
 
 using D = PhysicalDimension;
@@ -59,8 +57,8 @@ void read_peaks(ObjectReader& peaks, EngineClass kind, Device& device) {
             peak.kind = kind;
             peak.precision = *precision;
             peak.ops_per_second = table.quantity(key, D::operation_rate, {1, 1e20});
-            const json& entry = *table.member(key);
-            peak.nominal = entry.is_object() && entry.value("nominal", false);
+            const JsonValue* const nominal = table.member(key)->find("nominal");
+            peak.nominal = nominal != nullptr && nominal->is_boolean() && nominal->boolean();
             if (peak.ops_per_second.known())
                 device.peaks.push_back(std::move(peak));
         });
@@ -96,24 +94,22 @@ void read_mode(ObjectReader& entry, Device& device) {
 }
 
 std::optional<Price> read_price(ObjectReader& prices, std::string_view key, PhysicalDimension dimension) {
-    const json* value = prices.member(key);
+    const JsonValue* value = prices.member(key);
     if (value == nullptr)
         return std::nullopt;
     Price price;
     price.amount = prices.quantity(key, dimension, {0, 1e8});
     if (!price.amount.known())
         return std::nullopt;
-    if (value->is_object()) {
-        price.date = value->value("date", std::string());
-        price.instance = value->value("instance", std::string());
-    }
+    price.date = value->text_at("date");
+    price.instance = value->text_at("instance");
     return price;
 }
 
 /// Values keyed by a parameter's name, of one stack or of all.
 void read_fitted(ObjectReader& block, const std::string& runtime, Device& device) {
     block.members([&](std::string_view key, const JsonPlace& place) {
-        const json& value = *block.member(key);
+        const JsonValue& value = *block.member(key);
         if (value.is_object() && !value.contains("value") && runtime.empty()) {
             block.object(key, [&](ObjectReader& inner) { read_fitted(inner, std::string(key), device); });
             return;
@@ -132,16 +128,12 @@ void read_fitted(ObjectReader& block, const std::string& runtime, Device& device
 /// Energy constants are named by event; their unit says what they are counted in.
 void read_energy(ObjectReader& block, Device& device) {
     block.members([&](std::string_view key, const JsonPlace&) {
-        const json& value = *block.member(key);
         PhysicalDimension dimension = D::energy;
-        if (value.is_object() && value.contains("unit") && value["unit"].is_string()) {
-            const Unit* unit = find_unit(value["unit"].get_ref<const std::string&>());
-            if (unit != nullptr)
-                for (const PhysicalDimension accepted :
-                     {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
-                    if (unit->dimension == accepted)
-                        dimension = accepted;
-        }
+        if (const Unit* unit = find_unit(block.member(key)->text_at("unit")))
+            for (const PhysicalDimension accepted :
+                 {D::energy_per_byte, D::energy_per_operation, D::power, D::one})
+                if (unit->dimension == accepted)
+                    dimension = accepted;
         const Fact fact = block.quantity(key, dimension);
         if (fact.known())
             device.energy.push_back({std::string(key), fact, {}});
@@ -267,7 +259,7 @@ void read_rates(ObjectReader& owner, std::string_view key, std::array<Fact, kPre
     });
 }
 
-DeviceReading read_device_fields(const json& document, const std::string& file) {
+DeviceReading read_device_fields(const JsonValue& document, const std::string& file) {
     ReadContext context;
     context.file = file;
     DeviceReading reading;
@@ -287,7 +279,7 @@ DeviceReading read_device_fields(const json& document, const std::string& file) 
     return reading;
 }
 
-std::shared_ptr<const Device> read_device(const json& document, const std::string& file,
+std::shared_ptr<const Device> read_device(const JsonValue& document, const std::string& file,
                                           std::vector<Finding>& findings) {
     DeviceReading reading = read_device_fields(document, file);
     findings.insert(findings.end(), reading.findings.begin(), reading.findings.end());

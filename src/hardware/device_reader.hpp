@@ -15,11 +15,11 @@ struct DeviceReading {
 };
 
 /// Reads a device whose "extends" is already merged.
-DeviceReading read_device_fields(const nlohmann::json& document, const std::string& file);
+DeviceReading read_device_fields(const JsonValue& document, const std::string& file);
 
 /// The device, for use. Problems go to `findings`; null when one of them is an
 /// error.
-std::shared_ptr<const Device> read_device(const nlohmann::json& document, const std::string& file,
+std::shared_ptr<const Device> read_device(const JsonValue& document, const std::string& file,
                                           std::vector<Finding>& findings);
 
 /// Reads {"fp16": 4096, ...} under `key` into `rates`.

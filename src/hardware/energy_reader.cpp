@@ -253,8 +253,8 @@ EnergySpec read_energy_spec(const std::filesystem::path& file) {
     ReadContext context;
     context.file = file.string();
     EnergySpec spec;
-    if (const auto document = parse_json_file(context.file, context.findings)) {
-        ObjectReader reader(context, *document, JsonPlace{});
+    if (const auto document = parse_document(context.file, context.findings)) {
+        ObjectReader reader(context, document->root, JsonPlace{});
         read_sources(reader);
         read_document(reader, spec);
         read_multiples(reader, spec);

@@ -1,84 +1,120 @@
 #include "hardware/extends.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace archsim {
 
-using nlohmann::json;
-
 namespace {
 
-void qualify_sources(json& value, const std::string& prefix) {
-    if (value.is_array()) {
-        for (json& item : value)
-            qualify_sources(item, prefix);
-        return;
-    }
-    if (!value.is_object())
-        return;
-    for (auto& [key, member] : value.items()) {
-        if (key == "source" && member.is_string())
-            member.get_ref<std::string&>().insert(0, prefix);
-        else
-            qualify_sources(member, prefix);
-    }
-}
+constexpr std::array<std::string_view, 7> kIdentity = {"id",      "name",        "aliases", "notes",
+                                                       "extends", "measured_as", "$schema"};
 
-bool has_names(const json& array) {
-    return !array.empty() && std::all_of(array.begin(), array.end(), [](const json& item) {
-        return item.is_object() && item.contains("name") && item["name"].is_string();
+bool has_names(const JsonValue& value) {
+    const auto items = value.items();
+    return !items.empty() && std::all_of(items.begin(), items.end(), [](const JsonValue& item) {
+        const JsonValue* const name = item.find("name");
+        return name != nullptr && name->is_text();
     });
 }
 
-void merge_object(json& target, const json& patch);
+/// Makes new lists of members and items in the memory of a document, of parts of others.
+class Merge {
+  public:
+    explicit Merge(JsonMemory& memory) : memory_(memory) {}
 
-void merge_by_name(json& target, const json& patch) {
-    for (const json& item : patch) {
-        const auto same = std::find_if(target.begin(), target.end(), [&](const json& candidate) {
-            return candidate["name"] == item["name"];
-        });
-        if (same == target.end())
-            target.push_back(item);
-        else
-            merge_object(*same, item);
+    /// Renames the sources that a part of the base names.
+    void qualify_sources(JsonValue& value, const std::string& prefix) {
+        for (JsonValue& item : value.items())
+            qualify_sources(item, prefix);
+        for (auto& [key, member] : value.members())
+            if (key == "source" && member.is_text())
+                member = JsonValue(qualified(prefix, member.text()));
+            else
+                qualify_sources(member, prefix);
     }
-}
 
-void merge_object(json& target, const json& patch) {
-    for (const auto& [key, value] : patch.items()) {
-        if (value.is_null()) {
-            target.erase(key);
-            continue;
+    /// What of the base its heir has: all but its identity, its own sources renamed.
+    JsonValue heritage(const JsonValue& base, const std::string& prefix, bool with_peaks) {
+        std::vector<JsonMember> kept;
+        for (const JsonMember& member : base.members()) {
+            const bool own = std::find(kIdentity.begin(), kIdentity.end(), member.key) != kIdentity.end();
+            if (own || member.key == "sources" || (member.key == "peaks" && !with_peaks))
+                continue;
+            kept.push_back(member);
+            qualify_sources(kept.back().value, prefix);
         }
-        const auto existing = target.find(key);
-        const bool both = existing != target.end();
-        if (both && value.is_object() && existing->is_object() && !value.contains("value"))
-            merge_object(*existing, value);
-        else if (both && value.is_array() && existing->is_array() && has_names(value) && has_names(*existing))
-            merge_by_name(*existing, value);
-        else
-            target[key] = value;
+        std::vector<JsonMember> sources;
+        if (const JsonValue* const named = base.find("sources"))
+            for (const auto& [key, source] : named->members())
+                sources.push_back({qualified(prefix, key), source});
+        const JsonMember all{"sources", object(sources)};
+        kept.insert(std::upper_bound(kept.begin(), kept.end(), all, before), all);
+        return object(kept);
     }
-}
+
+    /// An object with the members of `patch` on top.
+    JsonValue merged(const JsonValue& target, const JsonValue& patch) {
+        std::vector<JsonMember> members;
+        auto old = target.members();
+        for (const auto& [key, value] : patch.members()) {
+            while (!old.empty() && old.front().key < key) {
+                members.push_back(old.front());
+                old = old.subspan(1);
+            }
+            const JsonValue* existing = nullptr;
+            if (!old.empty() && old.front().key == key) {
+                existing = &old.front().value;
+                old = old.subspan(1);
+            }
+            if (value.is_null())
+                continue;
+            const bool both = existing != nullptr;
+            if (both && value.is_object() && existing->is_object() && !value.contains("value"))
+                members.push_back({key, merged(*existing, value)});
+            else if (both && has_names(value) && has_names(*existing))
+                members.push_back({key, merged_by_name(*existing, value)});
+            else
+                members.push_back({key, value});
+        }
+        members.insert(members.end(), old.begin(), old.end());
+        return object(members);
+    }
+
+  private:
+    static bool before(const JsonMember& a, const JsonMember& b) { return a.key < b.key; }
+
+    JsonValue object(const std::vector<JsonMember>& members) {
+        return JsonValue(memory_.copy(std::span<const JsonMember>(members)));
+    }
+    std::string_view qualified(const std::string& prefix, std::string_view source) {
+        return memory_.copy(std::string_view(prefix + std::string(source)));
+    }
+    JsonValue merged_by_name(const JsonValue& target, const JsonValue& patch) {
+        std::vector<JsonValue> items(target.items().begin(), target.items().end());
+        for (const JsonValue& item : patch.items()) {
+            const auto same = std::find_if(items.begin(), items.end(), [&](const JsonValue& candidate) {
+                return candidate.text_at("name") == item.text_at("name");
+            });
+            if (same == items.end())
+                items.push_back(item);
+            else
+                *same = merged(*same, item);
+        }
+        return JsonValue(memory_.copy(std::span<const JsonValue>(items)));
+    }
+
+    JsonMemory& memory_;
+};
 
 } // namespace
 
-json extend_device(json base, const json& derived, const std::string& base_id) {
-    const std::string prefix = base_id + ":";
-    json sources = json::object();
-    if (const auto own = base.find("sources"); own != base.end() && own->is_object()) {
-        for (const auto& [key, source] : own->items())
-            sources[prefix + key] = source;
-        base.erase("sources");
-    }
-    qualify_sources(base, prefix);
-    base["sources"] = std::move(sources);
-    for (const char* key : {"id", "name", "aliases", "notes", "extends", "measured_as", "$schema"})
-        base.erase(key);
-    if (derived.contains("engines") || derived.contains("clocks"))
-        base.erase("peaks");
-    merge_object(base, derived);
+JsonDocument extend_device(JsonDocument base, JsonDocument derived, const std::string& base_id) {
+    Merge merge(base.memory);
+    const bool same_peaks = !derived.root.contains("engines") && !derived.root.contains("clocks");
+    base.root = merge.merged(merge.heritage(base.root, base_id + ":", same_peaks), derived.root);
+    base.memory.adopt(std::move(derived.memory));
     return base;
 }
 

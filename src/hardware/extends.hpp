@@ -1,7 +1,8 @@
 #pragma once
 // "extends": a device that states only how it differs from another.
 
-#include <nlohmann/json.hpp>
+#include "hardware/json_document.hpp"
+
 #include <string>
 
 namespace archsim {
@@ -10,6 +11,6 @@ namespace archsim {
 /// whole, arrays of named objects (engines, memory, power modes) merge by name, null removes. Identity is not
 /// inherited; nor are stated peaks when the engines or clocks change, since they describe the base. Sources
 /// of the base are renamed "<base id>:<key>" so that the derived file's own keys cannot capture them.
-nlohmann::json extend_device(nlohmann::json base, const nlohmann::json& derived, const std::string& base_id);
+JsonDocument extend_device(JsonDocument base, JsonDocument derived, const std::string& base_id);
 
 } // namespace archsim

@@ -34,18 +34,18 @@ class Reading {
 
     /// [rows, columns], with the source of the block.
     void read(const FactRow& row, std::array<Fact, 2>& sides) {
-        const nlohmann::json* given = block_.member(row.name);
+        const JsonValue* given = block_.member(row.name);
         if (given == nullptr)
             return;
-        const bool pair = given->is_array() && given->size() == sides.size() && (*given)[0].is_number() &&
-                          (*given)[1].is_number();
+        const auto items = given->items();
+        const bool pair = items.size() == sides.size() && items[0].is_number() && items[1].is_number();
         if (!pair) {
             block_.context().report(FindingKind::malformed_file, Severity::error, block_.place_of(row.name),
                                     "this must be an array of two numbers", "write [rows, columns]");
             return;
         }
         for (std::size_t i = 0; i < sides.size(); ++i) {
-            sides[i].value = (*given)[i].get<double>();
+            sides[i].value = items[i].number();
             sides[i].source = block_.source() != nullptr ? block_.source() : block_.context().unsourced;
         }
     }

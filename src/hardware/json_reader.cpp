@@ -11,14 +11,14 @@
 
 namespace archsim {
 
-using nlohmann::json;
-
 namespace {
 
 /// Members of a quantity object; anything else in it is reported.
 constexpr std::array<std::string_view, 12> kQuantityKeys = {
     "value", "unit",     "source",  "note",          "n",        "error",
     "date",  "instance", "nominal", "by_generation", "currency", "before"};
+
+constexpr double kMostRows = 1e9; ///< that a fit can be made of
 
 void append_escaped(std::string& pointer, std::string_view key) {
     for (const char c : key) {
@@ -31,7 +31,7 @@ void append_escaped(std::string& pointer, std::string_view key) {
     }
 }
 
-std::string shortened(const json& value) {
+std::string shortened(const JsonValue& value) {
     std::string text = value.dump();
     if (text.size() > 40)
         text = text.substr(0, 37) + "...";
@@ -66,11 +66,25 @@ void ReadContext::report(FindingKind kind, Severity severity, const JsonPlace& p
     findings.push_back(std::move(finding));
 }
 
-ObjectReader::ObjectReader(ReadContext& context, const json& object, const JsonPlace& place,
+bool AskedKeys::contains(std::string_view key) const {
+    for (std::size_t i = 0; i < count_; ++i)
+        if (key == std::string_view(first_[i].text, first_[i].size))
+            return true;
+    return std::find(further_.begin(), further_.end(), key) != further_.end();
+}
+
+std::vector<std::string> AskedKeys::all() const {
+    std::vector<std::string> keys;
+    for (std::size_t i = 0; i < count_; ++i)
+        keys.emplace_back(first_[i].text, first_[i].size);
+    keys.insert(keys.end(), further_.begin(), further_.end());
+    return keys;
+}
+
+ObjectReader::ObjectReader(ReadContext& context, const JsonValue& object, const JsonPlace& place,
                            std::shared_ptr<const Source> source)
     : context_(context), object_(object), place_(place), source_(std::move(source)) {
-    asked_.reserve(24);
-    if (const auto own = object_.find("source"); own != object_.end() && !own->is_null())
+    if (const JsonValue* const own = object_.find("source"); own != nullptr && !own->is_null())
         source_ = find_source(*own, place_of("source"));
 }
 
@@ -78,11 +92,11 @@ bool ObjectReader::has(std::string_view key) const {
     return object_.contains(key);
 }
 
-const json* ObjectReader::member(std::string_view key, Need need) {
-    asked_.push_back(key);
-    const auto found = object_.find(key);
-    if (found != object_.end() && !found->is_null())
-        return &*found;
+const JsonValue* ObjectReader::member(std::string_view key, Need need) {
+    asked_.add(key);
+    const JsonValue* const found = object_.find(key);
+    if (found != nullptr && !found->is_null())
+        return found;
     if (need == Need::required)
         missing(key, fmt::format("add \"{}\"", key));
     return nullptr;
@@ -99,28 +113,28 @@ void ObjectReader::wrong_type(const JsonPlace& place, std::string_view expected)
 }
 
 std::string ObjectReader::text(std::string_view key, Need need) {
-    const json* value = member(key, need);
+    const JsonValue* value = member(key, need);
     if (value == nullptr)
         return {};
-    if (!value->is_string()) {
+    if (!value->is_text()) {
         wrong_type(place_of(key), "a text");
         return {};
     }
-    return value->get<std::string>();
+    return std::string(value->text());
 }
 
 std::vector<std::string> ObjectReader::texts(std::string_view key) {
     std::vector<std::string> result;
-    const json* value = member(key);
+    const JsonValue* value = member(key);
     if (value == nullptr)
         return result;
     if (!value->is_array()) {
         wrong_type(place_of(key), "an array of texts");
         return result;
     }
-    for (const json& item : *value) {
-        if (item.is_string())
-            result.push_back(item.get<std::string>());
+    for (const JsonValue& item : value->items()) {
+        if (item.is_text())
+            result.emplace_back(item.text());
         else
             wrong_type(place_of(key), "an array of texts");
     }
@@ -128,14 +142,14 @@ std::vector<std::string> ObjectReader::texts(std::string_view key) {
 }
 
 bool ObjectReader::flag(std::string_view key, bool otherwise) {
-    const json* value = member(key);
+    const JsonValue* value = member(key);
     if (value == nullptr)
         return otherwise;
     if (!value->is_boolean()) {
         wrong_type(place_of(key), "true or false");
         return otherwise;
     }
-    return value->get<bool>();
+    return value->boolean();
 }
 
 bool ObjectReader::within(double value, std::string_view unit, double factor, Bounds bounds,
@@ -157,7 +171,7 @@ bool ObjectReader::within(double value, std::string_view unit, double factor, Bo
 }
 
 double ObjectReader::number(std::string_view key, Bounds bounds, Need need) {
-    const json* value = member(key, need);
+    const JsonValue* value = member(key, need);
     if (value == nullptr)
         return std::numeric_limits<double>::quiet_NaN();
     if (value->is_object())
@@ -166,20 +180,19 @@ double ObjectReader::number(std::string_view key, Bounds bounds, Need need) {
         wrong_type(place_of(key), "a number");
         return std::numeric_limits<double>::quiet_NaN();
     }
-    const double result = value->get<double>();
+    const double result = value->number();
     return within(result, "1", 1, bounds, place_of(key)) ? result : std::numeric_limits<double>::quiet_NaN();
 }
 
-std::shared_ptr<const Source> ObjectReader::find_source(const json& name, const JsonPlace& place) {
-    if (name.is_string()) {
-        if (const auto found = context_.sources.find(name.get_ref<const std::string&>());
-            found != context_.sources.end())
+std::shared_ptr<const Source> ObjectReader::find_source(const JsonValue& name, const JsonPlace& place) {
+    if (name.is_text()) {
+        if (const auto found = context_.sources.find(name.text()); found != context_.sources.end())
             return found->second;
     }
     std::vector<std::string> known;
     for (const auto& [key, source] : context_.sources)
         known.push_back(key);
-    const std::string text = name.is_string() ? name.get<std::string>() : name.dump();
+    const std::string text = name.is_text() ? std::string(name.text()) : name.dump();
     const auto nearest = nearest_names(text, known, 1);
     context_.report(FindingKind::missing_source, Severity::warning, place,
                     fmt::format("the source \"{}\" is not listed in /sources", text),
@@ -189,11 +202,11 @@ std::shared_ptr<const Source> ObjectReader::find_source(const json& name, const 
     return context_.unsourced;
 }
 
-Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension, Bounds bounds,
+Fact ObjectReader::read_quantity(const JsonValue& object, PhysicalDimension dimension, Bounds bounds,
                                  const JsonPlace& place) {
     Fact fact;
-    const auto value = object.find("value");
-    if (value == object.end()) {
+    const JsonValue* const value = object.find("value");
+    if (value == nullptr) {
         context_.report(FindingKind::missing_field, Severity::error, place, "the field \"value\" is missing",
                         R"(write {"value": ..., "unit": ..., "source": ...})");
         return fact;
@@ -204,9 +217,7 @@ Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension
         wrong_type(JsonPlace{&place, "value", 0, false}, "a number");
         return fact;
     }
-    const auto unit = object.find("unit");
-    const std::string symbol =
-        unit != object.end() && unit->is_string() ? unit->get<std::string>() : std::string();
+    const std::string_view symbol = object.text_at("unit");
     const Unit* known =
         symbol.empty() && dimension == PhysicalDimension::one ? find_unit("1") : find_unit(symbol);
     const JsonPlace unit_place{&place, "unit", 0, false};
@@ -219,12 +230,12 @@ Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension
                         fmt::format("use one of {}", symbol_list(dimension)));
         return fact;
     }
-    const double si = value->get<double>() * known->factor;
+    const double si = value->number() * known->factor;
     const JsonPlace value_place{&place, "value", 0, false};
     if (!within(si, symbol, known->factor, bounds, value_place))
         return fact;
     fact.value = si;
-    if (const auto source = object.find("source"); source != object.end() && !source->is_null())
+    if (const JsonValue* const source = object.find("source"); source != nullptr && !source->is_null())
         fact.source = find_source(*source, JsonPlace{&place, "source", 0, false});
     else if (source_ != nullptr)
         fact.source = source_;
@@ -234,17 +245,16 @@ Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension
                         R"(add "source" with a key of /sources)");
         fact.source = context_.unsourced;
     }
-    if (const auto note = object.find("note"); note != object.end() && note->is_string())
-        fact.note = note->get<std::string>();
-    if (const auto n = object.find("n"); n != object.end() && n->is_number())
-        fact.fitted_n = n->get<int>();
-    if (const auto error = object.find("error"); error != object.end() && error->is_number())
-        fact.fitted_error = error->get<double>();
+    fact.note = object.text_at("note");
+    if (const JsonValue* const n = object.find("n"); n != nullptr && n->is_number())
+        fact.fitted_n = static_cast<int>(std::clamp(n->number(), 0.0, kMostRows));
+    if (const JsonValue* const error = object.find("error"); error != nullptr && error->is_number())
+        fact.fitted_error = error->number();
     if (fact.source->kind == SourceKind::fitted && (fact.fitted_n <= 0 || !object.contains("error")))
         context_.report(FindingKind::missing_field, Severity::warning, place,
                         "a fitted value must say on how many measurements and how well",
                         R"(add "n" and "error")");
-    for (const auto& [key, unused] : object.items()) {
+    for (const auto& [key, unused] : object.members()) {
         if (std::find(kQuantityKeys.begin(), kQuantityKeys.end(), key) == kQuantityKeys.end())
             context_.report(FindingKind::unknown_key, Severity::warning, place,
                             fmt::format("\"{}\" is not a field of a quantity", key),
@@ -254,7 +264,7 @@ Fact ObjectReader::read_quantity(const json& object, PhysicalDimension dimension
 }
 
 Fact ObjectReader::quantity(std::string_view key, PhysicalDimension dimension, Bounds bounds, Need need) {
-    const json* value = member(key, need);
+    const JsonValue* value = member(key, need);
     if (value == nullptr)
         return {};
     const JsonPlace place = place_of(key);
@@ -269,7 +279,7 @@ Fact ObjectReader::quantity(std::string_view key, PhysicalDimension dimension, B
         return {};
     }
     Fact fact;
-    const double number = value->get<double>();
+    const double number = value->number();
     if (!within(number, "1", 1, bounds, place))
         return fact;
     fact.value = number;
@@ -286,12 +296,10 @@ Fact ObjectReader::quantity(std::string_view key, PhysicalDimension dimension, B
 void ObjectReader::finish() {
     if (open_)
         return;
-    for (const auto& [key, unused] : object_.items()) {
-        if (key == "source" || key == "note" || key == "notes" || key == "comment" ||
-            std::find(asked_.begin(), asked_.end(), key) != asked_.end())
+    for (const auto& [key, unused] : object_.members()) {
+        if (asked_.contains(key) || key == "source" || key == "note" || key == "notes" || key == "comment")
             continue;
-        const std::vector<std::string> known(asked_.begin(), asked_.end());
-        const auto nearest = nearest_names(key, known, 1);
+        const auto nearest = nearest_names(key, asked_.all(), 1);
         context_.report(FindingKind::unknown_key, Severity::warning, place_of(key),
                         fmt::format("\"{}\" is not a known field", key),
                         nearest.empty() ? std::string("remove it, or see schema.json for the known fields")

@@ -5,13 +5,14 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/core/provenance.hpp"
 
-#include "hardware/json_text.hpp"
+#include "hardware/json_document.hpp"
 #include "hardware/units.hpp"
 
+#include <array>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,16 +51,39 @@ struct Bounds {
     double high = std::numeric_limits<double>::infinity();
 };
 
+/// The keys that a reader was asked for, most of them without memory of their own.
+class AskedKeys {
+  public:
+    AskedKeys() {} // NOLINT(modernize-use-equals-default): the first are not set before they are needed
+    void add(std::string_view key) {
+        if (count_ < first_.size())
+            first_[count_++] = {key.data(), key.size()};
+        else
+            further_.push_back(key);
+    }
+    bool contains(std::string_view key) const;
+    std::vector<std::string> all() const;
+
+  private:
+    struct Key {
+        const char* text;
+        std::size_t size;
+    };
+    std::array<Key, 16> first_;
+    std::size_t count_ = 0;
+    std::vector<std::string_view> further_;
+};
+
 class ObjectReader {
   public:
     /// `source` is the source of plain numbers of this object (its "source" member, when it has one, wins).
-    ObjectReader(ReadContext& context, const nlohmann::json& object, const JsonPlace& place,
+    ObjectReader(ReadContext& context, const JsonValue& object, const JsonPlace& place,
                  std::shared_ptr<const Source> source = nullptr);
     ObjectReader(const ObjectReader&) = delete;
     ObjectReader& operator=(const ObjectReader&) = delete;
 
     /// The member, or null when absent or JSON null.
-    const nlohmann::json* member(std::string_view key, Need need = Need::optional);
+    const JsonValue* member(std::string_view key, Need need = Need::optional);
     bool has(std::string_view key) const;
     std::string text(std::string_view key, Need need = Need::optional);
     std::vector<std::string> texts(std::string_view key);
@@ -74,7 +98,7 @@ class ObjectReader {
     /// Calls `read(ObjectReader&)` for the object under `key`, then reports its unknown keys.
     template <class Read>
     void object(std::string_view key, Read read) {
-        const nlohmann::json* value = member(key);
+        const JsonValue* value = member(key);
         if (value == nullptr)
             return;
         const JsonPlace place = place_of(key);
@@ -87,19 +111,20 @@ class ObjectReader {
     /// Calls `read(ObjectReader&)` for every object of the array under `key`.
     template <class Read>
     void each(std::string_view key, Read read) {
-        const nlohmann::json* value = member(key);
+        const JsonValue* value = member(key);
         if (value == nullptr)
             return;
         const JsonPlace place = place_of(key);
         if (!value->is_array())
             return wrong_type(place, "an array of objects");
-        for (std::size_t i = 0; i < value->size(); ++i) {
+        const auto items = value->items();
+        for (std::size_t i = 0; i < items.size(); ++i) {
             const JsonPlace item{&place, {}, i, true};
-            if (!(*value)[i].is_object()) {
+            if (!items[i].is_object()) {
                 wrong_type(item, "an object");
                 continue;
             }
-            ObjectReader reader(context_, (*value)[i], item, source_);
+            ObjectReader reader(context_, items[i], item, source_);
             read(reader);
             reader.finish();
         }
@@ -108,9 +133,9 @@ class ObjectReader {
     template <class Read>
     void members(Read read) {
         open_ = true;
-        for (const auto& [key, value] : object_.items())
+        for (const auto& [key, value] : object_.members())
             if (key != "source" && !value.is_null())
-                read(std::string_view(key), place_of(key));
+                read(key, place_of(key));
     }
 
     /// Reports members that no call asked for.
@@ -124,16 +149,16 @@ class ObjectReader {
 
   private:
     void wrong_type(const JsonPlace& place, std::string_view expected);
-    Fact read_quantity(const nlohmann::json& object, PhysicalDimension dimension, Bounds bounds,
+    Fact read_quantity(const JsonValue& object, PhysicalDimension dimension, Bounds bounds,
                        const JsonPlace& place);
     bool within(double value, std::string_view unit, double factor, Bounds bounds, const JsonPlace& place);
-    std::shared_ptr<const Source> find_source(const nlohmann::json& name, const JsonPlace& place);
+    std::shared_ptr<const Source> find_source(const JsonValue& name, const JsonPlace& place);
 
     ReadContext& context_;
-    const nlohmann::json& object_;
+    const JsonValue& object_;
     JsonPlace place_;
     std::shared_ptr<const Source> source_;
-    std::vector<std::string_view> asked_;
+    AskedKeys asked_;
     bool open_ = false;
 };
 

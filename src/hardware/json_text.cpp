@@ -2,128 +2,16 @@
 
 #include "archsim/core/finding.hpp"
 #include "core/text_file.hpp"
-#include "hardware/plain_json.hpp"
+#include "hardware/json_document.hpp"
 
-#include <charconv>
-#include <cmath>
-#include <cstdint>
 #include <fmt/format.h>
-#include <system_error>
 #include <utility>
 
 namespace archsim {
 
 using nlohmann::json;
 
-namespace {
-
-constexpr int kMaxDepth = 64;
-
-/// Builds the document of what PlainJson reads.
-class PlainDocument {
-  public:
-    PlainDocument(std::string_view text, std::span<const PassingRows> rows) : text_(text), rows_(rows) {}
-
-    bool read(json& out) {
-        text_.skip_blanks();
-        if (!value(out, 0))
-            return false;
-        text_.skip_blanks();
-        return text_.at_end();
-    }
-
-  private:
-    bool value(json& out, int depth) {
-        if (text_.at_end() || depth > kMaxDepth)
-            return false;
-        switch (text_.peek()) {
-        case '{':
-            return object(out, depth);
-        case '[':
-            return array(out, depth);
-        case '"':
-            out = json::string_t();
-            return text_.string(out.get_ref<json::string_t&>());
-        case 't':
-            out = true;
-            return text_.take_word("true");
-        case 'f':
-            out = false;
-            return text_.take_word("false");
-        case 'n':
-            out = nullptr;
-            return text_.take_word("null");
-        default:
-            return number(out);
-        }
-    }
-
-    bool object(json& out, int depth) {
-        out = json::object();
-        auto& members = out.get_ref<json::object_t&>();
-        return text_.members([&](std::string_view key) {
-            for (const PassingRows& rows : rows_)
-                if (depth == 0 && rows.key == key)
-                    return pass(rows);
-            // The last of equal keys wins, as with nlohmann.
-            return value(members[std::string(key)], depth + 1);
-        });
-    }
-
-    bool array(json& out, int depth) {
-        out = json::array();
-        auto& items = out.get_ref<json::array_t&>();
-        return text_.items([&] {
-            items.emplace_back(nullptr);
-            return value(items.back(), depth + 1);
-        });
-    }
-
-    bool pass(const PassingRows& rows) {
-        return text_.items([&] {
-            FlatObject row(text_);
-            if (row.sound_so_far())
-                rows.read(row);
-            return row.sound();
-        });
-    }
-
-    bool number(json& out) {
-        std::string_view digits;
-        bool whole = false;
-        if (!text_.number(digits, whole))
-            return false;
-        if (whole &&
-            (digits.front() == '-' ? parsed<std::int64_t>(digits, out) : parsed<std::uint64_t>(digits, out)))
-            return true;
-        return parsed<double>(digits, out) && std::isfinite(out.get<double>());
-    }
-
-    template <class Number>
-    static bool parsed(std::string_view digits, json& out) {
-        Number number{};
-        const char* const last = digits.data() + digits.size();
-        const auto [end, error] = std::from_chars(digits.data(), last, number);
-        if (error != std::errc{} || end != last)
-            return false;
-        out = number;
-        return true;
-    }
-
-    PlainJson text_;
-    std::span<const PassingRows> rows_;
-};
-
-} // namespace
-
-std::optional<json> parse_plain_json(std::string_view text, std::span<const PassingRows> rows) {
-    json document;
-    if (!PlainDocument(text, rows).read(document))
-        return std::nullopt;
-    return document;
-}
-
-std::optional<json> parse_json_text(const std::string& text, const std::string& file,
+std::optional<json> parse_json_text(std::string_view text, const std::string& file,
                                     std::vector<Finding>& findings) {
     const auto fail = [&](std::string message, std::string hint) {
         Finding finding;
@@ -135,8 +23,8 @@ std::optional<json> parse_json_text(const std::string& text, const std::string& 
         return std::nullopt;
     };
     try {
-        std::optional<json> plain = parse_plain_json(text);
-        json document = plain ? std::move(*plain) : json::parse(text);
+        const std::optional<JsonDocument> plain = parse_plain_json(text);
+        json document = plain ? plain->root.copy() : json::parse(text);
         if (document.is_object())
             return document;
         return fail("the file does not hold a JSON object", "start it with {");

@@ -31,10 +31,8 @@ bool PlainJson::take_word(std::string_view word) {
     return true;
 }
 
-bool PlainJson::string(std::string& out) {
+bool PlainJson::rest_of_string(std::string& out) {
     constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
-    if (!take('"'))
-        return false;
     for (;;) {
         const char* begin = at_;
         while (at_ != end_ && is_plain(*at_))

@@ -32,10 +32,10 @@ class PlainJson {
         return true;
     }
     bool take_word(std::string_view word);
-    /// A string, with its escapes taken out.
-    bool string(std::string& out);
-    /// A string without escapes, as a view into the text.
+    /// A string without escapes, as a view into the text. Where it has one, false with what stands before.
     bool string(std::string_view& out);
+    /// Adds what is left of a string that was begun, with its escapes taken out.
+    bool rest_of_string(std::string& out);
     /// The characters of a number; `whole` where it has neither fraction nor exponent.
     bool number(std::string_view& out, bool& whole);
 

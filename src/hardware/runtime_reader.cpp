@@ -10,8 +10,6 @@
 
 namespace archsim {
 
-using nlohmann::json;
-
 namespace {
 
 using D = PhysicalDimension;
@@ -39,7 +37,7 @@ void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime)
     }
     ParameterEntry entry;
     entry.parameter = *parameter;
-    const json& value = *block.member(key);
+    const JsonValue& value = *block.member(key);
     if (!value.is_object() || value.contains("value") || !value.contains("by_generation"))
         entry.value = read_parameter_value(block, key, *parameter);
     if (value.is_object() && value.contains("by_generation"))
@@ -118,8 +116,9 @@ Fp32Mathematics read_fp32(ObjectReader& block) {
 
 /// "added" is exponent 1 and "overlapped" infinity, which JSON cannot spell.
 Fact read_exponent(ObjectReader& document) {
-    const json* value = document.member("combine_exponent");
-    if (value != nullptr && value->is_object() && value->contains("value") && (*value)["value"].is_string()) {
+    const JsonValue* value = document.member("combine_exponent");
+    const JsonValue* word = value == nullptr ? nullptr : value->find("value");
+    if (word != nullptr && word->is_text()) {
         Fact fact;
         document.object("combine_exponent", [&](ObjectReader& block) {
             constexpr std::array kChoices = {
@@ -228,7 +227,7 @@ void report_unknown_parameter(ReadContext& context, std::string_view key, const 
                                    : fmt::format("is \"{}\" meant?", nearest.front()));
 }
 
-std::shared_ptr<const Runtime> read_runtime(const json& document, const std::string& file,
+std::shared_ptr<const Runtime> read_runtime(const JsonValue& document, const std::string& file,
                                             std::vector<Finding>& findings) {
     ReadContext context;
     context.file = file;
@@ -249,7 +248,7 @@ std::shared_ptr<const Runtime> read_runtime(const json& document, const std::str
     return runtime;
 }
 
-std::vector<Deployment> read_deployments(const json& document, const std::string& file,
+std::vector<Deployment> read_deployments(const JsonValue& document, const std::string& file,
                                          std::vector<Finding>& findings) {
     ReadContext context;
     context.file = file;

@@ -8,10 +8,10 @@
 namespace archsim {
 
 /// Problems go to `findings`; null when one of them is an error.
-std::shared_ptr<const Runtime> read_runtime(const nlohmann::json& document, const std::string& file,
+std::shared_ptr<const Runtime> read_runtime(const JsonValue& document, const std::string& file,
                                             std::vector<Finding>& findings);
 
-std::vector<Deployment> read_deployments(const nlohmann::json& document, const std::string& file,
+std::vector<Deployment> read_deployments(const JsonValue& document, const std::string& file,
                                          std::vector<Finding>& findings);
 
 /// The value under `key`, within the parameter's bounds and in the unit of the table of parameters.

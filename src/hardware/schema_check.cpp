@@ -1,7 +1,7 @@
 #include "hardware/schema_check.hpp"
 
 #include "hardware/family_schema.hpp"
-#include "hardware/json_reader.hpp"
+#include "hardware/json_text.hpp"
 
 #include <algorithm>
 #include <exception>

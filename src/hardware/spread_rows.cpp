@@ -72,8 +72,8 @@ std::vector<SpreadRow> read_spread_rows(const std::filesystem::path& file, std::
     ReadContext context;
     context.file = file.string();
     std::vector<SpreadRow> rows;
-    if (const auto document = parse_json_file(context.file, context.findings)) {
-        ObjectReader reader(context, *document, JsonPlace{});
+    if (const auto document = parse_document(context.file, context.findings)) {
+        ObjectReader reader(context, document->root, JsonPlace{});
         reader.text("$schema");
         reader.texts("description");
         read_sources(reader);

@@ -204,13 +204,13 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
     };
     const std::array rows = {passing("classes", state_->classes), passing("projection", state_->projection)};
     auto document = parse_plain_json(text, rows);
-    if (!document || !document->is_object()) {
+    if (!document || !document->root.is_object()) {
         state_->classes.clear();
         state_->projection.clear();
-        document = parse_json_text(text, context.file, context.findings);
+        document = parse_document_text(text, context.file, context.findings);
     }
     if (document) {
-        ObjectReader reader(context, *document, JsonPlace{});
+        ObjectReader reader(context, document->root, JsonPlace{});
         reader.text("$schema");
         reader.texts("description");
         read_sources(reader);

@@ -6,7 +6,7 @@
 #include "estimate/wall_power.hpp"
 #include "family/cpu_view.hpp"
 #include "family/gpu_view.hpp"
-#include "hardware/json_reader.hpp"
+#include "hardware/json_text.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/temporary_database.hpp"
 #include "laws/laws.hpp"

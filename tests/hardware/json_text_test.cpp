@@ -1,11 +1,12 @@
 // The quick reader must agree with nlohmann wherever it answers.
 
-#include "hardware/json_text.hpp"
+#include "hardware/json_document.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <random>
 
 using namespace archsim;
@@ -26,8 +27,9 @@ void require_agreement(const std::string& text) {
     INFO(text);
     const json standard = json::parse(text, nullptr, false);
     REQUIRE_FALSE(standard.is_discarded());
-    REQUIRE(*plain == standard);
-    REQUIRE(plain->dump() == standard.dump());
+    REQUIRE(plain->root.copy() == standard);
+    REQUIRE(plain->root.dump() == standard.dump());
+    REQUIRE(document_of(standard)->root.dump() == standard.dump());
 }
 
 } // namespace
@@ -88,6 +90,46 @@ TEST_CASE("what is not plain JSON is left to nlohmann", "[hardware][json]") {
         CHECK(parse_plain_json(text).has_value());
         require_agreement(text);
     }
+}
+
+TEST_CASE("members are found, in order, and the last of equal keys counts", "[hardware][json]") {
+    std::string text = "{";
+    for (int i = 0; i < 40; ++i) // more than are looked through one after the other
+        text += "\"k" + std::to_string(i * 7 % 40) + "\": " + std::to_string(i * 7 % 40) + ", ";
+    text += R"("k3": "three", "none": null, "list": [1, {"a": true}]})";
+    const auto document = parse_plain_json(text);
+    REQUIRE(document);
+    const JsonValue& root = document->root;
+    CHECK(root.members().size() == 42);
+    for (int i = 0; i < 40; ++i) {
+        const JsonValue* const found = root.find("k" + std::to_string(i));
+        REQUIRE(found != nullptr);
+        CHECK((i == 3 ? found->text() == "three" : found->number() == i));
+    }
+    CHECK(root.find("k") == nullptr);
+    CHECK(root.find("none")->is_null());
+    CHECK(root.text_at("k3") == "three");
+    CHECK(root.text_at("k4").empty());
+    const JsonValue& list = *root.find("list");
+    REQUIRE(list.items().size() == 2);
+    CHECK(list.items()[1].find("a")->boolean());
+    CHECK(list.members().empty());
+    CHECK(list.find("a") == nullptr);
+}
+
+TEST_CASE("what nlohmann reads and the quick reader does not is the same document", "[hardware][json]") {
+    std::vector<Finding> findings;
+    const auto document =
+        parse_document_text(R"({"b": "\u00e9", "a": [-1, 2.5, 3, null, {}]})", "f", findings);
+    REQUIRE(document);
+    CHECK(document->root.text_at("b") == "\xc3\xa9");
+    CHECK(document->root.dump() == R"({"a":[-1,2.5,3,null,{}],"b":"é"})");
+    CHECK(findings.empty());
+    const std::string deep = R"({"a": )" + std::string(5000, '[') + std::string(5000, ']') + "}";
+    CHECK_FALSE(parse_document_text(deep, "f", findings));
+    CHECK(findings.size() == 1);
+    CHECK_FALSE(parse_document_text("[1]", "f", findings));
+    CHECK(findings.size() == 2);
 }
 
 TEST_CASE("damaged files never read differently", "[hardware][json]") {

@@ -3,9 +3,14 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/report/compare_models_report.hpp"
 #include "archsim/run/compare_models.hpp"
+#include "archsim/run/session.hpp"
+#include "hardware/temporary_database.hpp"
+#include "support/places.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -100,6 +105,30 @@ TEST_CASE("a rate above the capacity has no percentiles", "[percentiles]") {
     CHECK_THROWS_AS(percentiles(result, request), UsageError);
     request.rate_per_s = -1;
     CHECK_THROWS_AS(percentiles(result, request), UsageError);
+}
+
+TEST_CASE("percentiles are those of the session's data folder", "[percentiles]") {
+    namespace fs = std::filesystem;
+    const test::TemporaryDatabase folder;
+    fs::copy(test::kDatabase, folder.root() / "hardware_db", fs::copy_options::recursive);
+    fs::create_directories(folder.root() / "models/catalogue");
+    std::ifstream shipped(test::kDatabase / "percentiles.json");
+    nlohmann::json rows = nlohmann::json::parse(shipped);
+    for (nlohmann::json& row : rows["rows"])
+        row["ms"] = {{"p50", row["ms"]["p50"]}, {"p99", 3 * row["ms"]["p50"].get<double>()}};
+    folder.write("hardware_db/percentiles.json", rows.dump());
+    SessionOptions options;
+    options.data = folder.root();
+    const Session session(options);
+    const Result result = percentile_case("A100");
+    const auto shown = percentiles(result, {.rows = session.spread_rows()});
+    REQUIRE(shown);
+    CHECK(shown->run_to_run.p99 == Approx(3 * result.estimate.latency_s));
+    CHECK(percentiles(result)->run_to_run.p99 < 2 * result.estimate.latency_s);
+    CHECK(percentiles(result, {.rows = shipped_session().spread_rows()})->run_to_run.p99 ==
+          percentiles(result)->run_to_run.p99);
+    fs::remove(folder.root() / "hardware_db/percentiles.json");
+    CHECK_THROWS_AS(session.spread_rows(), InputError);
 }
 
 TEST_CASE("percentiles stand in every format of compare_models", "[percentiles]") {

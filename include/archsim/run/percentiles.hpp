@@ -6,7 +6,9 @@
 #include "archsim/core/export.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace archsim {
 
@@ -15,6 +17,8 @@ struct PercentileRequest {
     double rate_per_s = 0;         ///< items that arrive, Poisson; 0: one query after the other
     std::int64_t requests = 50000; ///< simulated: fifty lie beyond P99.9
     std::uint64_t seed = 1;
+    /// What runs differ by: Session::spread_rows(). Null: those of data_dir().
+    std::shared_ptr<const std::vector<SpreadRow>> rows;
 };
 
 /// A queue before the device: items wait until it is free, and up to a batch of those that wait run together.

@@ -4,6 +4,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
+#include "archsim/hardware/spread_rows.hpp"
 #include "archsim/map/mapper.hpp"
 #include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
@@ -49,6 +50,9 @@ class ARCHSIM_API Session {
     const EnergyDatabase& energy() const { return *energy_; }
     /// The model catalogue.
     const Catalogue& catalogue() const { return *catalogue_; }
+    /// Published percentiles, read anew at each call: for PercentileRequest::rows. Throws InputError for a
+    /// file that is missing or wrong.
+    std::shared_ptr<const std::vector<SpreadRow>> spread_rows() const;
 
     /// A catalogue name, an alias, or the path of an ONNX file, ready to be estimated whatever its kind.
     /// Throws InputError with the nearest names.
@@ -74,6 +78,7 @@ class ARCHSIM_API Session {
     std::shared_ptr<const Machine> machine(std::string_view device, const Conditions& conditions = {}) const;
 
   private:
+    std::filesystem::path data_;
     std::unique_ptr<HardwareDatabase> hardware_;
     std::unique_ptr<Catalogue> catalogue_;
     std::shared_ptr<const EnergyDatabase> energy_;

@@ -74,7 +74,7 @@ ENTRIES = [
     Entry(
         name="vit-base",
         family="vit",
-        task="image classification",
+        task="image-classification",
         kind="encoder",
         title="ViT-Base/16",
         catalogue="multimodal",

@@ -75,7 +75,8 @@ std::optional<ResultPercentiles> percentiles(const Result& result, const Percent
     if (!result.ok() || !result.device || !result.runtime || !(result.estimate.latency_s > 0))
         return std::nullopt;
     ResultPercentiles answer;
-    answer.spread = latency_spread(*result.device, *result.runtime);
+    answer.spread = request.rows ? latency_spread(*result.device, *result.runtime, *request.rows)
+                                 : latency_spread(*result.device, *result.runtime);
     answer.run_to_run = answer.spread.at(result.estimate.latency_s);
     if (request.rate_per_s > 0)
         answer.queued =

@@ -33,7 +33,7 @@ class StudyReader {
         study_.file = file.string();
     }
 
-    StudyRequest read(const nlohmann::json& document) {
+    StudyRequest read(const JsonValue& document) {
         ObjectReader top(context_, document, JsonPlace{});
         top.text("$schema");
         study_.title = top.text("title");
@@ -89,23 +89,24 @@ class StudyReader {
     template <class Check>
     std::vector<std::string> names(ObjectReader& top, std::string_view key, Check check) {
         std::vector<std::string> result;
-        const nlohmann::json* list = top.member(key);
+        const JsonValue* list = top.member(key);
         if (list == nullptr)
             return result;
+        const auto items = list->items();
         const JsonPlace place = top.place_of(key);
-        if (!list->is_array() || list->empty()) {
+        if (items.empty()) {
             report(FindingKind::malformed_file, place, "this must be an array of at least one text",
                    fmt::format(R"(write "{}": ["..."])", key));
             return result;
         }
-        for (std::size_t i = 0; i < list->size(); ++i) {
+        for (std::size_t i = 0; i < items.size(); ++i) {
             const JsonPlace item{&place, {}, i, true};
-            if (!(*list)[i].is_string()) {
-                report(FindingKind::malformed_file, item, fmt::format("{} is not a text", (*list)[i].dump()),
+            if (!items[i].is_text()) {
+                report(FindingKind::malformed_file, item, fmt::format("{} is not a text", items[i].dump()),
                        "put it between quotes");
                 continue;
             }
-            Checked checked = check((*list)[i].get_ref<const std::string&>());
+            Checked checked = check(std::string(items[i].text()));
             if (!checked.problem.empty())
                 report(FindingKind::unknown_name, item, std::move(checked.problem), std::move(checked.hint));
             else if (std::find(result.begin(), result.end(), checked.name) != result.end())
@@ -188,12 +189,11 @@ class StudyReader {
                 "use fp32, tf32, bf16, fp16, fp8, int8, int4, w8a16 or w4a16"};
     }
 
-    std::optional<std::int64_t> whole_number(const nlohmann::json& value, const JsonPlace& place,
-                                             Bounds bounds) {
-        if (value.is_number_integer()) {
-            const double number = value.get<double>();
+    std::optional<std::int64_t> whole_number(const JsonValue& value, const JsonPlace& place, Bounds bounds) {
+        if (value.is_whole()) {
+            const double number = value.number();
             if (number >= bounds.low && number <= bounds.high)
-                return value.get<std::int64_t>();
+                return static_cast<std::int64_t>(number); // exact: all bounds are below 2^53
         }
         report(FindingKind::out_of_range, place, fmt::format("{} cannot be used here", value.dump()),
                fmt::format("write a whole number from {:.0f} to {:.0f}", bounds.low, bounds.high));
@@ -201,21 +201,22 @@ class StudyReader {
     }
 
     std::optional<std::int64_t> whole(ObjectReader& top, std::string_view key, Bounds bounds) {
-        const nlohmann::json* value = top.member(key);
+        const JsonValue* value = top.member(key);
         return value == nullptr ? std::nullopt : whole_number(*value, top.place_of(key), bounds);
     }
 
     void batch_sizes(ObjectReader& top) {
-        const nlohmann::json* list = top.member("batch_sizes");
+        const JsonValue* list = top.member("batch_sizes");
         if (list == nullptr)
             return;
+        const auto items = list->items();
         const JsonPlace place = top.place_of("batch_sizes");
-        if (!list->is_array() || list->empty())
+        if (items.empty())
             return report(FindingKind::malformed_file, place, "this must be an array of at least one number",
                           R"(write "batch_sizes": [1, 8])");
         study_.batch_sizes.clear();
-        for (std::size_t i = 0; i < list->size(); ++i)
-            if (const auto size = whole_number((*list)[i], JsonPlace{&place, {}, i, true}, kBatchSizes))
+        for (std::size_t i = 0; i < items.size(); ++i)
+            if (const auto size = whole_number(items[i], JsonPlace{&place, {}, i, true}, kBatchSizes))
                 study_.batch_sizes.push_back(*size);
     }
 
@@ -261,20 +262,20 @@ class StudyReader {
 
 StudyRequest read_study(const Session& session, const fs::path& file) {
     std::vector<Finding> findings;
-    const auto read = [&](const nlohmann::json& document) {
+    const auto read = [&](const JsonDocument& document) {
         StudyReader reader(session, file);
-        StudyRequest study = reader.read(document);
+        StudyRequest study = reader.read(document.root);
         findings = reader.take_findings();
         return study;
     };
     StudyRequest study;
     if (is_yaml_file(file.string())) {
         if (const auto document = parse_yaml_file(file.string(), findings)) {
-            study = read(document->value);
+            study = read(*document_of(document->value)); // of 64 levels at most
             for (Finding& finding : findings)
                 finding.where = fmt::format("{} ({})", document->place_of(finding.where), finding.where);
         }
-    } else if (const auto document = parse_json_file(file.string(), findings)) {
+    } else if (const auto document = parse_document(file.string(), findings)) {
         study = read(*document);
     }
     if (!findings.empty())

@@ -2,88 +2,137 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
-#include "hardware/json_text.hpp"
+#include "hardware/json_document.hpp"
 #include "hardware/text.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cctype>
 #include <optional>
+#include <stdexcept>
 
 namespace archsim {
 
 namespace {
-
-using nlohmann::json;
 
 bool same_name(std::string_view a, std::string_view b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-std::map<std::string, std::int64_t> read_dims(const json& object, const char* key) {
-    return object.contains(key) ? object.at(key).get<std::map<std::string, std::int64_t>>()
-                                : std::map<std::string, std::int64_t>{};
+/// What makes a file no catalogue.
+[[noreturn]] void refuse(std::string_view key, std::string_view wanted) {
+    throw std::runtime_error(fmt::format("\"{}\" must be {}", key, wanted));
 }
 
-PublishedFigures read_published(const json& object, const std::map<std::string, std::int64_t>& defaults) {
-    PublishedFigures figures;
-    figures.parameters = object.value("parameters", 0.0);
-    if (object.contains("parameters_millions")) {
-        figures.parameters = object.at("parameters_millions").get<double>() * 1e6;
-        figures.parameters_tolerance = object.value("parameters_millions_tolerance", 0.0);
+const JsonValue& required(const JsonValue& object, std::string_view key) {
+    const JsonValue* const value = object.find(key);
+    if (value == nullptr)
+        throw std::runtime_error(fmt::format("a model without \"{}\"", key));
+    return *value;
+}
+
+std::string_view text_of(const JsonValue& value, std::string_view key) {
+    if (!value.is_text())
+        refuse(key, "a text");
+    return value.text();
+}
+
+std::string_view text(const JsonValue& object, std::string_view key, std::string_view otherwise = {}) {
+    const JsonValue* const value = object.find(key);
+    return value == nullptr ? otherwise : text_of(*value, key);
+}
+
+double number_of(const JsonValue& value, std::string_view key) {
+    if (!value.is_number())
+        refuse(key, "a number");
+    return value.number();
+}
+
+double number(const JsonValue& object, std::string_view key, double otherwise = 0) {
+    const JsonValue* const value = object.find(key);
+    return value == nullptr ? otherwise : number_of(*value, key);
+}
+
+std::vector<std::string> texts(const JsonValue& object, std::string_view key) {
+    std::vector<std::string> all;
+    if (const JsonValue* const list = object.find(key)) {
+        if (!list->is_array())
+            refuse(key, "an array of texts");
+        for (const JsonValue& item : list->items())
+            all.emplace_back(text_of(item, key));
     }
-    figures.gmacs = object.value("gmacs", 0.0);
-    figures.gmacs_tolerance = object.value("gmacs_tolerance", figures.gmacs_tolerance);
-    figures.source = object.value("source", "");
+    return all;
+}
+
+std::map<std::string, std::int64_t> read_dims(const JsonValue& object, std::string_view key) {
+    std::map<std::string, std::int64_t> dims;
+    if (const JsonValue* const sizes = object.find(key))
+        for (const auto& [name, size] : sizes->members())
+            dims.emplace_hint(dims.end(), name, static_cast<std::int64_t>(number_of(size, name)));
+    return dims;
+}
+
+PublishedFigures read_published(const JsonValue& object,
+                                const std::map<std::string, std::int64_t>& defaults) {
+    PublishedFigures figures;
+    figures.parameters = number(object, "parameters");
+    if (const JsonValue* const millions = object.find("parameters_millions")) {
+        figures.parameters = number_of(*millions, "parameters_millions") * 1e6;
+        figures.parameters_tolerance = number(object, "parameters_millions_tolerance");
+    }
+    figures.gmacs = number(object, "gmacs");
+    figures.gmacs_tolerance = number(object, "gmacs_tolerance", figures.gmacs_tolerance);
+    figures.source = text(object, "source");
     figures.dims = defaults;
     for (const auto& [name, size] : read_dims(object, "dims"))
         figures.dims[name] = size;
-    if (const auto input = object.find("input");
-        !object.contains("dims") && input != object.end() && input->is_number_integer())
-        figures.dims["height"] = figures.dims["width"] = input->get<std::int64_t>();
+    if (const JsonValue* const input = object.find("input");
+        !object.contains("dims") && input != nullptr && input->is_whole())
+        figures.dims["height"] = figures.dims["width"] = static_cast<std::int64_t>(input->number());
     return figures;
 }
 
-LanguageModel read_language_model(const json& object) {
+LanguageModel read_language_model(const JsonValue& object) {
     LanguageModel lm;
-    lm.layers = object.value("layers", 0.0);
-    lm.hidden = object.value("hidden", 0.0);
-    lm.heads = object.value("heads", 0.0);
-    lm.kv_heads = object.value("kv_heads", lm.heads);
-    lm.head_size = object.value("head_dim", 0.0);
-    lm.vocabulary = object.value("vocab", 0.0);
-    lm.max_context = object.value("max_context", 0.0);
-    lm.experts = object.value("experts", 0.0);
-    lm.active_experts = object.value("active_experts", 0.0);
+    lm.layers = number(object, "layers");
+    lm.hidden = number(object, "hidden");
+    lm.heads = number(object, "heads");
+    lm.kv_heads = number(object, "kv_heads", lm.heads);
+    lm.head_size = number(object, "head_dim");
+    lm.vocabulary = number(object, "vocab");
+    lm.max_context = number(object, "max_context");
+    lm.experts = number(object, "experts");
+    lm.active_experts = number(object, "active_experts");
     return lm;
 }
 
-CatalogueEntry read_entry(const json& object, const std::filesystem::path& folder) {
+CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& folder) {
     CatalogueEntry e;
-    e.name = object.at("name").get<std::string>();
-    e.title = object.value("title", e.name);
-    e.family = object.value("family", "");
-    e.task = object.value("task", "");
-    e.kind = object.value("kind", "");
-    e.source = object.value("source", "");
-    e.aliases = object.value("aliases", std::vector<std::string>{});
-    if (object.contains("file"))
-        e.file = folder / object.at("file").get<std::string>();
+    e.name = text_of(required(object, "name"), "name");
+    e.title = text(object, "title", e.name);
+    e.family = text(object, "family");
+    e.task = text(object, "task");
+    e.kind = text(object, "kind");
+    e.source = text(object, "source");
+    e.aliases = texts(object, "aliases");
+    if (const JsonValue* const file = object.find("file"))
+        e.file = folder / text_of(*file, "file");
     e.dims = read_dims(object, "dims");
-    e.buffers = object.value("buffers", std::vector<std::string>{});
-    e.macs_formula = object.value("macs_formula", "");
-    if (object.contains("not_exported_parameters"))
-        e.not_exported_parameters = object.at("not_exported_parameters").at("count").get<double>();
-    if (object.contains("published"))
-        e.published = read_published(object.at("published"), e.dims);
-    if (object.contains("llm"))
-        e.language_model = read_language_model(object.at("llm"));
-    for (const json& part : object.value("parts", json::array()))
-        e.parts.push_back({part.at("name").get<std::string>(), part.at("model").get<std::string>(),
-                           part.value("repeat", 1.0), read_dims(part, "dims")});
+    e.buffers = texts(object, "buffers");
+    e.macs_formula = text(object, "macs_formula");
+    if (const JsonValue* const absent = object.find("not_exported_parameters"))
+        e.not_exported_parameters = number_of(required(*absent, "count"), "count");
+    if (const JsonValue* const published = object.find("published"))
+        e.published = read_published(*published, e.dims);
+    if (const JsonValue* const language = object.find("llm"))
+        e.language_model = read_language_model(*language);
+    if (const JsonValue* const parts = object.find("parts"))
+        for (const JsonValue& part : parts->items())
+            e.parts.push_back({std::string(text_of(required(part, "name"), "name")),
+                               std::string(text_of(required(part, "model"), "model")),
+                               number(part, "repeat", 1.0), read_dims(part, "dims")});
     return e;
 }
 
@@ -96,13 +145,13 @@ Catalogue::Catalogue(const std::filesystem::path& folder) {
         if (file.path().extension() != ".json")
             continue;
         std::vector<Finding> findings;
-        const std::optional<json> document = parse_json_file(file.path().string(), findings);
+        const auto document = parse_document(file.path().string(), findings);
         if (!document)
             throw InputError(findings.front());
         try {
-            for (const json& object : document->at("models"))
+            for (const JsonValue& object : required(document->root, "models").items())
                 entries_.push_back(read_entry(object, folder));
-        } catch (const json::exception& problem) {
+        } catch (const std::runtime_error& problem) {
             throw InputError(
                 fmt::format("{}: not a model catalogue: {}", file.path().string(), problem.what()));
         }

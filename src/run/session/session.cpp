@@ -1,5 +1,6 @@
 #include "archsim/run/session.hpp"
 
+#include "archsim/compare/latency_spread.hpp"
 #include "archsim/core/data_dir.hpp"
 #include "archsim/machine/this_machine.hpp"
 #include "run/session/find_catalogue.hpp"
@@ -40,14 +41,19 @@ void check(const Workload& workload, const Conditions& conditions) {
 
 } // namespace
 
-Session::Session(const SessionOptions& options) : operators_(options.operators), mappers_(options.mappers) {
-    const auto root = options.data.empty() ? data_dir() : options.data;
-    hardware_ =
-        std::make_unique<HardwareDatabase>(root / "hardware_db", options.hardware_overlays, options.tuned);
+Session::Session(const SessionOptions& options)
+    : data_(options.data.empty() ? data_dir() : options.data), operators_(options.operators),
+      mappers_(options.mappers) {
+    const auto database = data_ / "hardware_db";
+    hardware_ = std::make_unique<HardwareDatabase>(database, options.hardware_overlays, options.tuned);
     name_this_machine();
-    catalogue_ = std::make_unique<Catalogue>(find_catalogue(root));
-    energy_ = std::make_shared<const EnergyDatabase>(root / "hardware_db" / "energy.json");
-    uncertainty_ = std::make_shared<const UncertaintyTable>(root / "hardware_db" / "uncertainty.json");
+    catalogue_ = std::make_unique<Catalogue>(find_catalogue(data_));
+    energy_ = std::make_shared<const EnergyDatabase>(database / "energy.json");
+    uncertainty_ = std::make_shared<const UncertaintyTable>(database / "uncertainty.json");
+}
+
+std::shared_ptr<const std::vector<SpreadRow>> Session::spread_rows() const {
+    return std::make_shared<const std::vector<SpreadRow>>(read_latency_spread(data_));
 }
 
 Model Session::load(std::string_view name_or_path) const {

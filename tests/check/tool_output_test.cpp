@@ -1,10 +1,10 @@
 #include "archsim/check/check_me.hpp"
 #include "archsim/check/layer_profile.hpp"
 #include "archsim/check/tool_output.hpp"
-#include "archsim/core/data_dir.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/report/check_report.hpp"
 #include "archsim/run/session.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -12,8 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <optional>
 
 using namespace archsim;
+using archsim::test::shipped_session;
 
 namespace {
 
@@ -23,6 +25,19 @@ std::string text_of(const std::string& file) {
     std::ifstream stream(kOutputs / file);
     REQUIRE(stream);
     return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+/// What an estimate of a catalogue model under a stack says; `workload` without its model.
+Result estimated(const char* model, const char* hardware, const char* stack, Workload workload = {},
+                 std::optional<Precision> precision = std::nullopt) {
+    workload.model = shipped_session().load(model);
+    Conditions conditions;
+    conditions.stack = stack;
+    if (precision)
+        conditions.precision = PrecisionConfig::uniform(*precision);
+    Result result = shipped_session().estimate(workload, hardware, conditions);
+    REQUIRE(result.ok());
+    return result;
 }
 
 } // namespace
@@ -150,11 +165,7 @@ TEST_CASE("every cut of an output is read or refused", "[check]") {
 }
 
 TEST_CASE("layers of a real profile find their subgraphs", "[check]") {
-    const Session session;
-    Conditions conditions;
-    conditions.stack = "onnxruntime-cpu";
-    const Result result = session.estimate({.model = session.load("squeezenet1_0")}, "EPYC-9654", conditions);
-    REQUIRE(result.ok());
+    const Result result = estimated("squeezenet1_0", "EPYC-9654", "onnxruntime-cpu");
     MeasuredContext context;
     context.model = "squeezenet1_0";
     context.hardware = "EPYC-9654";
@@ -183,11 +194,7 @@ TEST_CASE("layers of a real profile find their subgraphs", "[check]") {
 }
 
 TEST_CASE("layers keep their subgraph under the names that a runtime gives them", "[check]") {
-    const Session session;
-    Conditions conditions;
-    conditions.stack = "onnxruntime-cpu";
-    const Result result = session.estimate({.model = session.load("resnet18")}, "EPYC-9654", conditions);
-    REQUIRE(result.ok());
+    const Result result = estimated("resnet18", "EPYC-9654", "onnxruntime-cpu");
     const auto measured = [&](const std::string& name) {
         ToolOutput output;
         output.tool = "onnxruntime-profile";
@@ -206,7 +213,7 @@ TEST_CASE("layers keep their subgraph under the names that a runtime gives them"
 }
 
 TEST_CASE("every stack says how to check it, or why nobody can", "[check]") {
-    const HardwareDatabase database(data_dir() / "hardware_db");
+    const HardwareDatabase& database = shipped_session().hardware();
     for (const std::string& id : database.runtime_ids()) {
         INFO(id);
         const CheckTemplate& check = database.runtime(id)->check;
@@ -221,33 +228,21 @@ TEST_CASE("every stack says how to check it, or why nobody can", "[check]") {
 }
 
 TEST_CASE("a command names the estimate's model, format and shapes", "[check]") {
-    const Session session;
-    Conditions conditions;
-    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
-    conditions.stack = "tensorrt";
-    const Result result =
-        session.estimate({.model = session.load("resnet50"), .batch = 8}, "A100", conditions);
-    const CheckCommand check = check_command(result);
+    const CheckCommand check =
+        check_command(estimated("resnet50", "A100", "tensorrt", {.batch = 8}, Precision::fp16));
     CHECK(check.command.find("--onnx=resnet50.onnx") != std::string::npos);
     CHECK(check.command.find("8x3x224x224") != std::string::npos);
     CHECK(check.command.find(" --fp16 ") != std::string::npos);
     CHECK(check.command.find('{') == std::string::npos);
     CHECK(check.reads == "trtexec");
     CHECK(render(describe(std::vector{check, check}), Format::text).find("trtexec") != std::string::npos);
-    conditions = {};
-    conditions.stack = "ncnn";
-    const CheckCommand mobile = check_command(
-        session.estimate({.model = session.load("mobilenet_v2")}, "Cortex-A76-RPi5", conditions));
+    const CheckCommand mobile = check_command(estimated("mobilenet_v2", "Cortex-A76-RPi5", "ncnn"));
     CHECK(mobile.command.find("shape=[224,224,3]") != std::string::npos);
 }
 
 TEST_CASE("a command for a language model names its prompt", "[check]") {
-    const Session session;
-    Conditions conditions;
-    conditions.stack = "llama.cpp";
-    conditions.precision = PrecisionConfig::uniform(Precision::fp16);
-    const Workload workload{.model = session.load("tinyllama-1.1b"),
-                            .prompt = Prompt{.tokens = 96, .generate = 32}};
-    const CheckCommand check = check_command(session.estimate(workload, "RTX-4090", conditions));
+    const CheckCommand check =
+        check_command(estimated("tinyllama-1.1b", "RTX-4090", "llama.cpp",
+                                {.prompt = Prompt{.tokens = 96, .generate = 32}}, Precision::fp16));
     CHECK(check.command.find(" -p 96 -n 32 ") != std::string::npos);
 }

@@ -7,19 +7,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { checkAccess } from './access.mjs';
 
 const [modules, chromium, shots, ...reports] = process.argv.slice(2);
 const playwright = createRequire(path.join(path.resolve(modules), 'x.js'))('playwright-core');
 const browser = await playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox'] });
 
-// The rules of axe-core that a reader would stumble over.
 const axe = readFileSync(path.join(path.resolve(modules), 'axe-core', 'axe.min.js'), 'utf8');
-async function checkAccess(page, what) {
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => axe.run(document, { resultTypes: ['violations'] }));
-  const serious = violations.filter(found => ['serious', 'critical'].includes(found.impact));
-  assert.deepEqual(serious.map(found => `${found.id}: ${found.nodes.length} x ${found.nodes[0].html.slice(0, 120)}`), [], what);
-}
 
 // Nothing may stick out of a narrow window but what scrolls inside itself.
 async function checkNarrow(page) {
@@ -145,17 +139,17 @@ async function check(report) {
   await checkDetails(page);
   await checkCharts(page);
   await checkDevices(page);
-  await checkAccess(page, 'light');
+  await checkAccess(page, axe, 'light');
   await page.mouse.move(0, 0);
   await picture(page, `${name}-light`);
   const light = await page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   await page.emulateMedia({ colorScheme: 'dark' });
   assert.notEqual(await page.evaluate(() => getComputedStyle(document.body).backgroundColor), light, 'dark mode');
-  await checkAccess(page, 'dark');
+  await checkAccess(page, axe, 'dark', 'colours');
   await picture(page, `${name}-dark`);
   await page.setViewportSize({ width: 420, height: 900 });
   await checkNarrow(page);
-  await checkAccess(page, 'narrow');
+  await checkAccess(page, axe, 'narrow', 'layout');
   await picture(page, `${name}-narrow-dark`);
   await page.emulateMedia({ colorScheme: 'light' });
   await picture(page, `${name}-narrow-light`);

@@ -23,7 +23,11 @@ const std::vector<std::string>& hardware();
 Result run(const std::string& model, const std::string& hardware, Precision precision,
            std::int64_t batch = 1);
 
-/// The same on a machine that was changed after it was made.
+/// The same without subgraphs, whose totals are those with them (tests/estimate/shared_counts_test.cpp).
+Result totals(const std::string& model, const std::string& hardware, Precision precision,
+              std::int64_t batch = 1);
+
+/// Totals on a machine that was changed after it was made.
 Estimate run_on(const std::string& model, const Machine& machine, Precision precision,
                 std::int64_t batch = 1);
 

@@ -71,9 +71,18 @@ Result run(const std::string& model, const std::string& hardware, Precision prec
     return run_graph(session(), bound(model, batch), hardware, options);
 }
 
+Result totals(const std::string& model, const std::string& hardware, Precision precision,
+              std::int64_t batch) {
+    Conditions options;
+    options.precision = PrecisionConfig::uniform(precision);
+    options.keep_subgraphs = false;
+    return run_graph(session(), bound(model, batch), hardware, options);
+}
+
 Estimate run_on(const std::string& model, const Machine& machine, Precision precision, std::int64_t batch) {
     Conditions options;
     options.precision = PrecisionConfig::uniform(precision);
+    options.keep_subgraphs = false;
     return run_graph_on(bound(model, batch), machine.device->id, std::make_shared<const Machine>(machine),
                         options)
         .estimate;

@@ -9,6 +9,7 @@ import http from 'node:http';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { checkAccess } from '../html/access.mjs';
 import { withoutCommand } from './library.mjs';
 import { hostileModel, modelOfSize } from './models.mjs';
 
@@ -83,13 +84,8 @@ async function openSections(page) {
     if (!await summary.evaluate(element => element.parentElement.open)) await summary.click();
 }
 
-async function accessible(page, what) {
-  // The page's policy lets no foreign script run; the driver's own evaluation is beside it.
-  await page.evaluate(axe);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  assert.deepEqual(serious.map(({ id, nodes }) => `${id}: ${nodes.map(node => node.html).slice(0, 3).join(' ')}`), [], `${what}: accessibility`);
-}
+// The page's policy lets no foreign script run; the driver's own evaluation is beside it.
+const accessible = (page, what, part) => checkAccess(page, axe, what, part);
 
 const tests = {
   'the first ranking comes soon and is that of the tools': async () => visit(home, async page => {
@@ -267,7 +263,8 @@ for (const scheme of ['light', 'dark'])
     tests[`pictures: ${scheme}, ${width} px`] = async () => visit(`${home}#model=resnet50&device=H100`, async page => {
       await page.locator('#graph .node').first().waitFor({ timeout: 60000 });
       await settled(page);
-      await accessible(page, `${scheme} ${width}`);
+      // What the first picture shows of the structure is in all of them; each scheme has its colours, each width its layout.
+      await accessible(page, `${scheme} ${width}`, width < 1280 ? 'layout' : scheme === 'dark' ? 'colours' : 'all');
       assert(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), 'nothing is wider than the page');
       await page.screenshot({ path: path.join(scratch, `page-${scheme}-${width}.png`) });
       await page.locator('#device').scrollIntoViewIfNeeded();

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 namespace archsim {
 
@@ -81,9 +82,14 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
 std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std::int64_t sequence,
                                                          std::int64_t past) const {
     const std::lock_guard lock(mutex_);
-    for (const Entry& known : entries_)
-        if (known.batch == batch && known.sequence == sequence && known.past == past)
-            return known.model;
+    // The last of the list was used last.
+    const auto known = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& e) {
+        return e.batch == batch && e.sequence == sequence && e.past == past;
+    });
+    if (known != entries_.rend()) {
+        std::rotate(std::prev(known.base()), known.base(), entries_.end());
+        return entries_.back().model;
+    }
     Bindings all = bindings_;
     all.dims[sequence_symbol_] = sequence;
     all.dims[past_symbol_] = past;

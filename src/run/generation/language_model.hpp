@@ -38,7 +38,9 @@ class GenerationModel {
     std::int64_t inserted_tokens() const { return inserted_; }
 
   private:
-    static constexpr std::size_t kMost = 64; ///< sizes that are kept
+    /// Sizes that are kept, those of last use: the steps at which a serving engine is priced (EnginePrices)
+    /// on all devices that are asked for.
+    static constexpr std::size_t kMost = 384;
     struct Entry {
         std::int64_t batch, sequence, past;
         std::shared_ptr<const BoundModel> model;

@@ -1,6 +1,7 @@
 // sweep_design_space: models x devices x changes of the device x batches x precisions, as rows, fronts and
 // sensitivities.
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/report/sweep_file.hpp"
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
@@ -27,6 +28,7 @@ constexpr const char* kExamples =
       --precision int8 --output sweep.csv --pareto latency energy
   sweep_design_space mobilenet_v2 --hardware KPU-T64 --vary units=0.5x..2x:16 --sensitivity energy
   sweep_design_space resnet50 --hardware H100 A100 --batch-size 1,8,64 --sort efficiency --top 3 --output sweep.html
+  sweep_design_space llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128 --vary bandwidth=0.5x,1x,2x
   sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --output fine.csv --resume
   sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 0/2 --output part0.csv
   sweep_design_space resnet50 --hardware H100 --vary peak=0.5x..2x:1000 --shard 1/2 --output part1.csv
@@ -58,13 +60,13 @@ void parse_shard(const std::string& text, SweepRequest& request) {
 }
 
 struct Options {
-    std::vector<std::string> models, more_models, hardware, precisions{"fp32"}, batches{"1"}, vary, merge,
-        pareto;
-    std::string sensitivity, sort, shard = "0/1", runtime, scenario = "latency", scope = "kernel";
-    std::vector<std::string> dims, inputs, overlays;
+    std::vector<std::string> models, more_models, hardware, precisions, batches{"1"}, vary, merge, pareto;
+    std::string sensitivity, sort, shard = "0/1", runtime;
     std::size_t top = SweepSummary::kListed;
     unsigned threads = 0;
-    bool resume = false, allow_unknown = false;
+    bool resume = false;
+    cli::WorkloadOptions workload; ///< but for its format, batch and stack
+    cli::GenerationOptions text;
     cli::OutputOptions output;
     cli::SaveOptions save;
 
@@ -81,11 +83,16 @@ struct Options {
             "or clock=0.8x..1.2x:5 (repeatable)");
         flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas")
             .separated_by(',');
-        flags.add_option("--precision", precisions, "number formats, separated by commas").separated_by(',');
+        flags
+            .add_option("--precision", precisions,
+                        "number formats, separated by commas (default: fp32; of answers to prompts bf16)")
+            .separated_by(',');
         flags.add_option("--runtime", runtime, "software stack instead of each device's default");
-        flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-        add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
-        flags.add_option("--sort", sort, "metric that ranks the points: " + MetricTable::standard().keys());
+        workload.add_sizes_to(flags);
+        text.add_to(flags);
+        flags.add_option("--sort", sort,
+                         "metric that ranks the points: " + MetricTable::standard().keys() +
+                             "; of answers to prompts: " + generation_metrics().keys());
         flags.add_option("--top", top, "points to list per model, best first; 0: all")
             .within(0, 1 << 20)
             .show_default();
@@ -119,20 +126,20 @@ struct Options {
         q.models = models;
         q.models.insert(q.models.end(), more_models.begin(), more_models.end());
         q.hardware = hardware;
-        q.precisions = precisions;
         q.batches = parse_batches(batches);
-        for (const std::string& text : vary)
-            q.axes.push_back(parse_sweep_axis(text));
-        cli::WorkloadOptions workload;
-        workload.dims = dims;
-        workload.inputs = inputs;
-        workload.allow_unknown = allow_unknown;
-        if (!runtime.empty())
-            workload.runtimes = {runtime};
-        workload.scenario = scenario;
-        workload.scope = scope;
-        q.sizes = workload.bindings();
+        for (const std::string& axis : vary)
+            q.axes.push_back(parse_sweep_axis(axis));
         q.conditions = workload.conditions();
+        q.conditions.stack = runtime;
+        Workload asked;
+        text.give(asked, q.conditions);
+        q.sizes = workload.bindings();
+        q.prompt = asked.prompt;
+        if (!text.weights.empty())
+            q.weights = q.conditions.precision.weights;
+        q.precisions = !text.activations.empty() ? std::vector{text.activations}
+                       : !precisions.empty()     ? precisions
+                                                 : std::vector{workload.usual_precision(text.asked())};
         parse_shard(shard, q);
         return q;
     }
@@ -150,9 +157,8 @@ void keep_freed_memory() {
 
 SweepSummary summary_of(const Options& options, const Sweep& sweep) {
     const MetricTable& metrics = *sweep.request().view.metrics;
-    const Metric& ranks = options.sort.empty() ? ranked_by(sweep.request().conditions.scenario)
-                                               : metrics.at(options.sort, "--sort");
-    SweepSummary summary(sweep.request().axes, ranks, options.top, sweep.last() - sweep.first());
+    const Metric& ranks = options.sort.empty() ? sweep.usual_order() : metrics.at(options.sort, "--sort");
+    SweepSummary summary(sweep.request().axes, ranks, options.top, sweep.last() - sweep.first(), metrics);
     if (!options.pareto.empty())
         summary.front.emplace(metrics.at(options.pareto[0], "--pareto"),
                               metrics.at(options.pareto[1], "--pareto"));
@@ -177,13 +183,14 @@ void write_rows(const Options& options, const Sweep& sweep, RowFormat format, un
         return;
     }
     const std::vector<SweepAxis>& axes = sweep.request().axes;
-    options.output.emit_part(sweep_header(axes, format));
+    const MetricTable& metrics = *sweep.request().view.metrics;
+    options.output.emit_part(sweep_header(axes, format, metrics));
     std::string text;
     sweep.run(sweep.first(), threads, [&](std::span<const SweepRow> rows) {
         for (const SweepRow& row : rows)
             see(row);
         text.clear();
-        append_rows(rows, axes, format, text);
+        append_rows(rows, axes, format, text, metrics);
         options.output.emit_part(text);
         return true;
     });
@@ -194,9 +201,7 @@ int sweep(const Options& options) {
     keep_freed_memory();
     const std::optional<RowFormat> format = options.rows();
     SweepRequest request = options.request();
-    SessionOptions session_options;
-    session_options.hardware_overlays.assign(options.overlays.begin(), options.overlays.end());
-    const Session session(session_options);
+    const Session session = options.workload.open();
     const Sweep sweep(session, std::move(request));
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;

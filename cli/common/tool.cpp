@@ -199,13 +199,17 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
     flags.add_option(
         "--precision", precision,
         "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: fp32; of answers to prompts bf16)");
+    if (batch == BatchFlag::present)
+        flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
+    flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
+    add_sizes_to(flags);
+}
+
+void WorkloadOptions::add_sizes_to(Flags& flags) {
     flags
         .add_flag("--strict-fp32", strict_fp32,
                   "fp32 products where the stack would round them to tf32 or bf16 unasked")
         .in_group("Further conditions");
-    if (batch == BatchFlag::present)
-        flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
-    flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
     flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
     add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
 }
@@ -248,9 +252,8 @@ Workload WorkloadOptions::workload() const {
 
 Conditions WorkloadOptions::conditions_of_every_stack() const {
     Conditions conditions;
-    // Checkpoints of language models hold 16 bits a weight, and nobody serves them in 32.
-    const std::string usual = answers_prompts && !strict_fp32 ? "bf16" : "fp32";
-    conditions.precision = precision_named(precision.empty() ? usual : precision, "--precision");
+    conditions.precision =
+        precision_named(precision.empty() ? usual_precision(answers_prompts) : precision, "--precision");
     conditions.precision.strict_fp32 = strict_fp32;
     conditions.scenario = scenario_named(scenario, "--scenario");
     conditions.scope = scope_named(scope, "--scope");
@@ -280,6 +283,12 @@ void GenerationOptions::add_to(Flags& flags) {
         .in_group(group);
     flags.add_option("--generate-tokens", generate_tokens, "with M tokens, one step each")
         .within(1, 1 << 22)
+        .in_group(group);
+    flags
+        .add_option("--context", context,
+                    "with a prompt: positions that caches and static shapes are made for (default: prompt "
+                    "and answer)")
+        .within(1, 1 << 24)
         .in_group(group);
     flags
         .add_option(
@@ -317,8 +326,11 @@ Precision parse_format_flag(const std::string& text, const char* flag) {
 } // namespace
 
 void GenerationOptions::apply(Conditions& conditions) const {
-    if (!activations.empty())
+    if (!activations.empty()) {
+        const bool strict = conditions.precision.strict_fp32;
         conditions.precision = PrecisionConfig::uniform(parse_format_flag(activations, "--activations"));
+        conditions.precision.strict_fp32 = strict;
+    }
     if (!weights.empty())
         conditions.precision.weights = parse_format_flag(weights, "--weights");
     if (!kv_cache.empty())
@@ -348,6 +360,9 @@ std::optional<Prompt> GenerationOptions::prompt() const {
             throw UsageError("--parallel: only with --prompt-tokens or --generate-tokens");
         if (sampling != "greedy")
             throw UsageError("--sampling: only with --prompt-tokens or --generate-tokens");
+        if (context > 0)
+            throw UsageError("--context: only with --prompt-tokens or --generate-tokens; the sizes of a "
+                             "single pass are --dim sequence=N and --dim past_sequence=N");
         return std::nullopt;
     }
     Prompt prompt;
@@ -361,6 +376,12 @@ std::optional<Prompt> GenerationOptions::prompt() const {
         prompt.tokens = prompt_tokens;
     if (generate_tokens > 0)
         prompt.generate = generate_tokens;
+    if (context > 0 && context < prompt.tokens + prompt.generate)
+        throw UsageError(
+            fmt::format("--context: {} positions do not hold a prompt of {} tokens and an answer "
+                        "of {}",
+                        context, prompt.tokens, prompt.generate));
+    prompt.context = context;
     return prompt;
 }
 

@@ -65,8 +65,7 @@ std::string today();
 enum class BatchFlag : std::uint8_t { present, absent };
 
 /// What every question about a run may state beside its model: --input, --scenario, --scope, --hardware-db
-/// and
-/// --allow-unknown.
+/// and --allow-unknown.
 void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
                    std::vector<std::string>& overlays, bool& allow_unknown);
 
@@ -82,6 +81,14 @@ struct WorkloadOptions {
     bool allow_unknown = false;
 
     void add_to(Flags& flags, BatchFlag batch = BatchFlag::present);
+    /// What is left for tools that take several formats, batches or stacks: --strict-fp32, --dim and
+    /// add_run_flags().
+    void add_sizes_to(Flags& flags);
+    /// The format that is meant where none is given. Checkpoints of language models hold 16 bits a weight,
+    /// and nobody serves them in 32.
+    std::string usual_precision(bool of_answers) const {
+        return of_answers && !strict_fp32 ? "bf16" : "fp32";
+    }
     Bindings bindings() const;
     /// Batch and sizes; the model is the tool's.
     Workload workload() const;
@@ -94,7 +101,7 @@ struct WorkloadOptions {
 
 /// Storage formats apart from the arithmetic, several devices, and prompts of language models.
 struct GenerationOptions {
-    std::int64_t prompt_tokens = 0, generate_tokens = 0;
+    std::int64_t prompt_tokens = 0, generate_tokens = 0, context = 0;
     std::string weights, activations, kv_cache, devices = "1", parallel, sampling = "greedy";
 
     void add_to(Flags& flags);

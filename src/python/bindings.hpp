@@ -5,11 +5,17 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 /// Conditions from keyword arguments; throws UsageError for names that do not exist.
 archsim::Conditions conditions(const std::string& precision, const std::string& stack,
                                const std::string& scenario, const std::string& scope, int devices);
+
+/// The prompt that keyword arguments ask for; none where neither is given. Throws UsageError below one token.
+std::optional<archsim::Prompt> prompt(std::optional<std::int64_t> tokens,
+                                      std::optional<std::int64_t> generate);
 
 /// Adds the class DesignSpace.
 void bind_design_space(pybind11::module_& m);

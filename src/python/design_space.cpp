@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -30,8 +31,9 @@ Sweep design_space(const Session& session, const std::vector<std::string>& model
                    const std::vector<std::string>& hardware, const std::vector<std::string>& vary,
                    const std::vector<std::int64_t>& batches, const std::vector<std::string>& precisions,
                    const std::map<std::string, std::int64_t>& dims, const std::string& stack,
-                   const std::string& scenario, const std::string& scope, std::uint64_t part,
-                   std::uint64_t parts) {
+                   const std::string& scenario, const std::string& scope,
+                   std::optional<std::int64_t> prompt_tokens, std::optional<std::int64_t> generate_tokens,
+                   std::uint64_t part, std::uint64_t parts) {
     SweepRequest request;
     request.models = models;
     request.hardware = hardware;
@@ -40,6 +42,7 @@ Sweep design_space(const Session& session, const std::vector<std::string>& model
     for (const std::string& axis : vary)
         request.axes.push_back(parse_sweep_axis(axis));
     request.sizes.dims = dims;
+    request.prompt = prompt(prompt_tokens, generate_tokens);
     request.conditions = conditions("fp32", stack, scenario, scope, 1); // its precision is each in turn
     request.shard = part;
     request.shards = parts;
@@ -53,7 +56,7 @@ py::bytes rows(const Sweep& sweep, const std::string& format, unsigned threads) 
     {
         const py::gil_scoped_release parallel;
         sweep.run(sweep.first(), std::max(1U, threads), [&](std::span<const SweepRow> some) {
-            append_rows(some, sweep.request().axes, how, text);
+            append_rows(some, sweep.request().axes, how, text, *sweep.request().view.metrics);
             const py::gil_scoped_acquire python;
             interrupted = PyErr_CheckSignals() != 0;
             return !interrupted;
@@ -71,6 +74,7 @@ void bind_design_space(py::module_& m) {
         .def(py::init(&design_space), py::keep_alive<1, 2>(), py::arg("session"), py::kw_only(),
              py::arg("models"), py::arg("hardware"), py::arg("vary"), py::arg("batches"),
              py::arg("precisions"), py::arg("dims"), py::arg("stack"), py::arg("scenario"), py::arg("scope"),
+             py::arg("prompt_tokens") = py::none(), py::arg("generate_tokens") = py::none(),
              py::arg("part") = 0, py::arg("parts") = 1)
         .def_property_readonly("size", &Sweep::size, "Points of the whole space.")
         .def_property_readonly("first", &Sweep::first, "First point of the part.")
@@ -78,7 +82,8 @@ void bind_design_space(py::module_& m) {
         .def(
             "header",
             [](const Sweep& sweep, const std::string& format) {
-                return py::bytes(sweep_header(sweep.request().axes, row_format(format)));
+                return py::bytes(
+                    sweep_header(sweep.request().axes, row_format(format), *sweep.request().view.metrics));
             },
             py::arg("format"))
         .def("rows", &rows, py::arg("format"), py::arg("threads") = 1,

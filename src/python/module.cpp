@@ -40,6 +40,17 @@ Conditions conditions(const std::string& precision, const std::string& stack, co
     return conditions;
 }
 
+std::optional<Prompt> prompt(std::optional<std::int64_t> tokens, std::optional<std::int64_t> generate) {
+    if (!tokens && !generate)
+        return std::nullopt;
+    Prompt prompt;
+    prompt.tokens = tokens.value_or(prompt.tokens);
+    prompt.generate = generate.value_or(prompt.generate);
+    if (prompt.tokens < 1 || prompt.generate < 1)
+        throw UsageError("a prompt and its answer have at least one token");
+    return prompt;
+}
+
 namespace {
 
 using Dims = std::map<std::string, std::int64_t>;
@@ -54,13 +65,7 @@ Workload workload(const std::variant<Model, std::string>& model, const Session& 
         workload.model = std::get<Model>(model);
     workload.batch = batch;
     workload.sizes.dims = dims;
-    if (prompt_tokens || generate_tokens) {
-        Prompt& prompt = workload.prompt.emplace();
-        prompt.tokens = prompt_tokens.value_or(prompt.tokens);
-        prompt.generate = generate_tokens.value_or(prompt.generate);
-        if (prompt.tokens < 1 || prompt.generate < 1)
-            throw UsageError("a prompt and its answer have at least one token");
-    }
+    workload.prompt = prompt(prompt_tokens, generate_tokens);
     return workload;
 }
 

@@ -27,15 +27,18 @@ ARCHSIM_API void append_rows(std::span<const SweepRow> rows, const std::vector<S
 
 /// What a sweep concludes; fed one row at a time, in the order of the points.
 struct ARCHSIM_API SweepSummary {
-    /// Of `all` points, of which `top` per model are listed by `ranks`; 0: every one.
+    /// Of `all` points, of which `top` per model are listed by `ranks`, one of `metrics`; 0: every one.
     explicit SweepSummary(std::vector<SweepAxis> parts = {}, const Metric& ranks = metric::latency,
-                          std::size_t top = kListed, std::uint64_t all = 0);
+                          std::size_t top = kListed, std::uint64_t all = 0,
+                          const MetricTable& metrics = MetricTable::standard());
     /// Counts a row, ranks it, and keeps it for the charts where it is one of the evenly spread.
     void add(const SweepRow& row);
 
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     BestRows best;                           ///< the rows that are listed
-    std::vector<BestRows> winners; ///< the best row of each model by the ranking metric, latency and energy
+    /// The best row of each model by the ranking metric, speed and energy.
+    std::vector<BestRows> winners;
+    std::vector<const Metric*> shown; ///< columns of the rows beside the one that ranks
     std::optional<ParetoFront> front;
     const Metric* sensitivity_of = nullptr; ///< null: not asked for
     std::vector<AxisSensitivity> sensitivities;

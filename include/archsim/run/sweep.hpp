@@ -9,6 +9,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,9 +27,13 @@ struct SweepRequest {
     std::vector<std::string> precisions{"fp32"};
     std::vector<std::int64_t> batches{1};
     std::vector<SweepAxis> axes;
-    Bindings sizes;                      ///< besides the batch
-    Conditions conditions;               ///< its precision and changes are each of the above in turn
-    MetricView view;                     ///< what the rows hold
+    Bindings sizes;                   ///< besides the batch
+    std::optional<Prompt> prompt;     ///< of language models: the answer is what is estimated
+    std::optional<Precision> weights; ///< their storage, where it is not that of each format
+    Conditions conditions; ///< its formats and changes are each of the above in turn, but for strict_fp32
+    /// What the rows hold; the standard metrics of answers to a prompt are those of language models
+    /// (generation_metrics).
+    MetricView view;
     std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
 };
 
@@ -51,7 +56,7 @@ struct SweepRequest {
 /// @endcode
 class ARCHSIM_API Sweep {
   public:
-    /// Loads the models and checks every name. Throws InputError or UsageError.
+    /// Loads the models, of whatever kind, and checks every name. Throws InputError or UsageError.
     Sweep(const Session& session, SweepRequest request);
     ~Sweep();
     /// Sweeps move; they are not copied.
@@ -59,6 +64,8 @@ class ARCHSIM_API Sweep {
 
     /// What was asked.
     const SweepRequest& request() const;
+    /// What ranks the points when nothing else is asked for.
+    const Metric& usual_order() const;
     std::uint64_t size() const;  ///< points of the whole space
     std::uint64_t first() const; ///< first point of the shard
     std::uint64_t last() const;  ///< one past its last point

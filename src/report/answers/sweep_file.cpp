@@ -45,6 +45,23 @@ fs::path beside(const fs::path& file, std::string_view ending) {
     return other;
 }
 
+Json sizes_json(const Bindings& sizes) {
+    return {{"dims", sizes.dims},
+            {"shapes", sizes.input_shapes},
+            {"values", sizes.input_values},
+            {"real_values", sizes.input_real_values},
+            {"sequences", sizes.input_sequences}};
+}
+
+Json prompt_json(const Prompt& prompt) {
+    return {{"tokens", prompt.tokens},
+            {"generate", prompt.generate},
+            {"context", prompt.context},
+            {"sampled", prompt.sampled},
+            {"parallel", prompt.parallel ? Json(to_string(*prompt.parallel)) : Json(nullptr)}};
+}
+
+/// All that decides a row: lines of another request are not continued or joined.
 Json manifest(const Sweep& sweep, RowFormat format) {
     const SweepRequest& q = sweep.request();
     Json metrics = Json::array();
@@ -53,7 +70,7 @@ Json manifest(const Sweep& sweep, RowFormat format) {
     Json axes = Json::object();
     for (const SweepAxis& axis : q.axes)
         axes[axis.name] = axis.factors;
-    return {{"schema", "archsim.sweep/3"},
+    return {{"schema", "archsim.sweep/4"},
             {"version", version()},
             {"request",
              {{"models", q.models},
@@ -61,7 +78,13 @@ Json manifest(const Sweep& sweep, RowFormat format) {
               {"runtime", q.conditions.stack},
               {"precisions", q.precisions},
               {"batch_sizes", q.batches},
-              {"dims", q.sizes.dims},
+              {"sizes", sizes_json(q.sizes)},
+              {"prompt", q.prompt ? prompt_json(*q.prompt) : Json(nullptr)},
+              {"weights", q.weights ? Json(name_of(*q.weights)) : Json(nullptr)},
+              {"kv_cache", q.conditions.kv_cache ? Json(name_of(*q.conditions.kv_cache)) : Json(nullptr)},
+              {"strict_fp32", q.conditions.precision.strict_fp32},
+              {"devices", q.conditions.devices},
+              {"allow_unknown", q.conditions.allow_unknown},
               {"scenario", name_of(q.conditions.scenario)},
               {"scope", name_of(q.conditions.scope)},
               {"axes", axes},
@@ -87,7 +110,7 @@ Json read_manifest(const fs::path& file) {
     const auto counted = [&](const char* key) {
         return document.contains(key) && document[key].is_number_unsigned();
     };
-    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/3" ||
+    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/4" ||
         !document.contains("request") || !counted("points") || !counted("shard") || !counted("shards"))
         throw InputError(path.string() + ": is not the description of a sweep");
     return document;

@@ -1,5 +1,6 @@
 #include "archsim/report/sweep_report.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "report/answers/sweep_verdict.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -33,7 +34,7 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
     for (const Metric* m : metrics)
-        columns.push_back({number_column(m->title, "", m->field), [m](const SweepRow& r) {
+        columns.push_back({{m->title, "", m->field, Align::right, m->priority}, [m](const SweepRow& r) {
                                const auto value = r.value(*m);
                                return value ? Cell{format_value(*m, *value), *value} : Cell{"-"};
                            }});
@@ -52,8 +53,8 @@ Table front_table(const ParetoFront& front, const std::vector<SweepAxis>& axes) 
 
 Table best_table(const SweepSummary& summary) {
     std::vector<const Metric*> metrics = {&summary.best.metric()};
-    for (const Metric* m : {&metric::latency, &metric::energy, &metric::power})
-        if (std::none_of(metrics.begin(), metrics.end(), [m](const Metric* known) { return *known == *m; }))
+    for (const Metric* m : summary.shown)
+        if (*m != *metrics.front())
             metrics.push_back(m);
     const std::vector<SweepRow> rows = summary.best.rows();
     Table table = table_of(fmt::format("Points (sorted by {})", summary.best.metric().noun),
@@ -104,11 +105,12 @@ Chart tornado(const Metric& metric, const std::vector<AxisSensitivity>& sensitiv
     return chart;
 }
 
-/// Latency and energy of the sampled points, a series per device, and the front where those two make it.
+/// Time and energy of the sampled points, a series per device, and the front where those two make it.
 Chart point_chart(const SweepSummary& summary) {
     const bool by_front = summary.front.has_value();
-    const Metric& x = by_front ? summary.front->first() : metric::latency;
-    const Metric& y = by_front ? summary.front->second() : metric::energy;
+    const bool answers = summary.shown.front() != &metric::latency;
+    const Metric& x = by_front ? summary.front->first() : answers ? metric::token_time : metric::latency;
+    const Metric& y = by_front ? summary.front->second() : answers ? metric::token_energy : metric::energy;
     const auto point_of = [&](const SweepRow& r) {
         ChartPoint point;
         point.x = r.value(x).value_or(0) * x.scale;
@@ -147,9 +149,13 @@ constexpr std::uint64_t kCharted = 2000; ///< points of a chart; more say nothin
 } // namespace
 
 SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, std::size_t top,
-                           std::uint64_t all)
+                           std::uint64_t all, const MetricTable& metrics)
     : best(ranks, top), axes(std::move(parts)), stride(std::max<std::uint64_t>(1, all / kCharted)) {
-    for (const Metric* m : {&ranks, &metric::latency, &metric::energy})
+    const bool answers = metrics.find(metric::latency.key) == nullptr;
+    shown = answers ? std::vector<const Metric*>{&metric::token_rate, &metric::token_energy,
+                                                 &metric::token_time, &metric::first_token, &metric::power}
+                    : std::vector<const Metric*>{&metric::latency, &metric::energy, &metric::power};
+    for (const Metric* m : {&ranks, shown[0], shown[1]})
         if (std::none_of(winners.begin(), winners.end(),
                          [m](const BestRows& known) { return known.metric() == *m; }))
             winners.emplace_back(*m, 1);

@@ -1,5 +1,6 @@
 #include "archsim/run/sweep.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "run/sweep/ordered_work.hpp"
 #include "run/sweep/sweep_worker.hpp"
 
@@ -28,7 +29,13 @@ struct Sweep::State {
     State(const Session& s, SweepRequest r) : session(s), request(std::move(r)) {
         check();
         for (const std::string& name : request.models)
-            graph_of(models.emplace_back(session.load(name)));
+            models.push_back(session.load(name));
+        if (request.prompt) {
+            for (const Model& model : models) // those that answer none are refused now
+                session.facts({model, request.batches.front(), request.sizes, request.prompt});
+            if (request.view.metrics == &MetricTable::standard())
+                request.view.metrics = &generation_metrics();
+        }
         size = 1;
         for (const std::size_t n : {request.models.size(), request.batches.size(), request.hardware.size(),
                                     request.precisions.size()})
@@ -54,7 +61,11 @@ struct Sweep::State {
             if (!parsed)
                 throw UsageError(fmt::format("precision \"{}\" is not known", name));
             precisions.push_back(*parsed);
+            precisions.back().weights = request.weights.value_or(parsed->weights);
+            precisions.back().strict_fp32 = request.conditions.precision.strict_fp32;
         }
+        if (request.conditions.devices == 0 && !request.prompt)
+            throw UsageError("as many devices as needed: only for language models with a prompt");
         std::set<std::string> names;
         for (const SweepAxis& axis : request.axes)
             if (!names.insert(axis.name).second)
@@ -100,6 +111,13 @@ Sweep::Sweep(Sweep&&) noexcept = default;
 
 const SweepRequest& Sweep::request() const {
     return state_->request;
+}
+
+const Metric& Sweep::usual_order() const {
+    const Metric& usual = ranked_by(request().conditions.scenario);
+    return !request().prompt          ? usual
+           : usual == metric::latency ? metric::token_rate
+                                      : metric::total_token_rate;
 }
 
 std::uint64_t Sweep::size() const {

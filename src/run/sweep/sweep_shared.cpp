@@ -28,6 +28,12 @@ std::shared_ptr<SweepShared::Slot> SweepShared::slot(std::size_t model, std::siz
     return made;
 }
 
+Result SweepShared::answer(std::size_t model, std::size_t batch, std::size_t hardware,
+                           const Conditions& conditions) const {
+    const Workload workload{models_[model], request_.batches[batch], request_.sizes, request_.prompt};
+    return session_.estimate(workload, request_.hardware[hardware], conditions);
+}
+
 std::shared_ptr<const BoundModel> SweepShared::bound(std::size_t model, std::size_t batch) {
     const auto place = slot(model, batch);
     const std::lock_guard lock(place->making);

@@ -30,6 +30,13 @@ class SweepShared {
 
     /// The sweep that is asked for.
     const SweepRequest& request() const { return request_; }
+    /// Whether points of the model are passes over one graph, which have much in common.
+    bool one_graph(std::size_t model) const { return !request_.prompt && models_[model].parts.empty(); }
+    /// A point of any other model: one of several parts, or one that answers a prompt.
+    Result answer(std::size_t model, std::size_t batch, std::size_t hardware,
+                  const Conditions& conditions) const;
+    /// What the model is called.
+    const std::string& model_name(std::size_t model) const { return models_[model].info.name; }
     /// The model at a batch, both as indices into the request.
     std::shared_ptr<const BoundModel> bound(std::size_t model, std::size_t batch);
     /// The device as the database states it but for its structure; null with a reason where it cannot be

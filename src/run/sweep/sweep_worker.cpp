@@ -153,13 +153,15 @@ const std::shared_ptr<const BoundModel>& SweepWorker::bound(const SweepPoint& po
 }
 
 SweepRow SweepWorker::row(const SweepPoint& point) {
-    Place& place = enter(point);
     SweepRow row;
     row.hardware = request_.hardware[point.hardware];
     row.precision = request_.precisions[point.precision];
     row.batch = request_.batches[point.batch];
     row.factors = point.factors;
     row.point = point.number;
+    if (!shared_.one_graph(point.model))
+        return answer(point, std::move(row));
+    Place& place = enter(point);
     if (!targets_.empty())
         return estimate(point, place, std::move(row));
     const std::size_t batches = request_.batches.size();
@@ -182,6 +184,20 @@ PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
             prepare_run(bound(point), request_.hardware[point.hardware], place.machine, conditions));
     }
     return *run;
+}
+
+SweepRow SweepWorker::answer(const SweepPoint& point, SweepRow row) const {
+    Conditions conditions = request_.conditions;
+    conditions.precision = precisions_[point.precision];
+    conditions.keep_subgraphs = false;
+    for (std::size_t i = 0; i < targets_.size(); ++i) {
+        const Target& target = targets_[i];
+        (target.lever ? conditions.changes[*target.lever] : conditions.structure[target.structure]) =
+            point.factors[i];
+    }
+    row.model = shared_.model_name(point.model);
+    fill(shared_.answer(point.model, point.batch, point.hardware, conditions), request_.view, row);
+    return row;
 }
 
 SweepRow SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow row) {

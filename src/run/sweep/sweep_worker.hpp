@@ -62,6 +62,7 @@ class SweepWorker {
     void find_targets(const SweepPoint& point);
     void find_alike_formats(const Place& place);
     SweepRow estimate(const SweepPoint& point, Place& place, SweepRow row);
+    SweepRow answer(const SweepPoint& point, SweepRow row) const;
     PreparedRun& run(const SweepPoint& point, Place& place);
     const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The machine of the tests of CPU formulas: 4 cores of 32 fp32 and 128 int8 operations per cycle on vectors of 8
-// lanes, 10 kB of L2 each and 100 kB of shared cache.
+// The machine of the tests of CPU formulas: 4 cores of 32 fp32 and 128 int8 operations per cycle on vectors
+// of 8 lanes, 10 kB of L2 each and 100 kB of shared cache.
 
 #include "map/expected_counts.hpp"
 #include "map/gpu_machine.hpp"

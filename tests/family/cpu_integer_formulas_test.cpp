@@ -69,7 +69,8 @@ TEST_CASE("CPU: what an 8-bit network costs beside its products", "[formulas][cp
     set(m, Parameter::conversion_cycles, 0);
     CHECK(added(*sum, Parameter::conversion_cycles, 7) == Approx(7 * 2400 / 32.0));
     CHECK(counted(*sum, m).events[Event::l2_byte] == 4 * 2400);
-    // A concatenation brings its 1200 elements, 150 vectors, to one scale; other moves keep the one they find.
+    // A concatenation brings its 1200 elements, 150 vectors, to one scale; other moves keep the one they
+    // find.
     auto join = one_operator(OpKind::data_movement, Precision::int8, work, 1200, 1200, 0);
     join->op.type = "Concat";
     set(m, Parameter::conversion_cycles, 0);

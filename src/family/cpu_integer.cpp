@@ -21,6 +21,14 @@ bool keeps_scale(const OperatorUse& use) {
            use.op->work.kind == OpKind::pooling;
 }
 
+/// A concatenation brings each of its inputs to the scale of its result. Stacks that run one operator after
+/// another write every tensor at its own calibrated scale, whoever reads it, so that all elements pass here
+/// again; compilers of accelerators let a branch write at the scale of the result instead
+/// (accelerator::requantized_elements).
+bool joins_scales(const OperatorUse& use) {
+    return use.op->type == "Concat";
+}
+
 } // namespace
 
 bool View::between_conversions(const OperatorUse& use) const {
@@ -36,20 +44,24 @@ double float_bytes_factor(const View& view, const SubgraphWork& work) {
 }
 
 double conversion_cycles(const View& view, const OperatorUse& use) {
+    if (!eight_bit(view))
+        return 0;
     const double cycles = view.param(Parameter::conversion_cycles, 0);
-    if (!(cycles > 0) || !eight_bit(view))
+    if (!(cycles > 0))
         return 0;
     double elements = 0;
     if (view.between_conversions(use))
         elements = use.input_elements + use.output_elements;
-    else if (!keeps_scale(use) || use.op->type == "Concat")
+    else if (!keeps_scale(use) || joins_scales(use))
         elements = use.output_elements;
     return cycles * elements / (view.lanes * view.used) * view.imbalance(elements / view.lanes);
 }
 
 double unfold_cycles(const View& view, const OperatorUse& use) {
+    if (!eight_bit(view) || use.op->work.kind != OpKind::convolution || !use.op->work.window)
+        return 0;
     const double cycles = view.param(Parameter::unfold_cycles, 0);
-    if (!(cycles > 0) || !eight_bit(view) || use.op->work.kind != OpKind::convolution || !use.op->work.window)
+    if (!(cycles > 0))
         return 0;
     const Window& w = *use.op->work.window;
     if (w.taps() <= 1 || w.in_channels <= w.groups) // pointwise reads its input as it is, depthwise walks it

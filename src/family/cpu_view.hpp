@@ -77,8 +77,8 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks);
 double conversion_cycles(const View& view, const OperatorUse& use);
 /// Bytes of a subgraph's activations relative to 8-bit ones: 4 when one of its operators computes in floats.
 double float_bytes_factor(const View& view, const SubgraphWork& work);
-/// Core cycles for copying the taps of a convolution into columns (im2col): one copy
-/// for each row of taps, output pixel and group.
+/// Core cycles for copying the taps of a convolution into columns (im2col): one copy for each row of taps,
+/// output pixel and group.
 double unfold_cycles(const View& view, const OperatorUse& use);
 /// Bytes of a product's 32-bit sums that pass through memory before they become 8-bit results.
 double wide_sums(const View& view, const OperatorUse& use, const Contraction& product);

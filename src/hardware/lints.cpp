@@ -102,9 +102,8 @@ class Lints {
         if (!device_.family.row().is_host && sustained.known() && sustained.source &&
             sustained.source->kind == SourceKind::assumed)
             add(FindingKind::inconsistent, "/clocks/sustained",
-                "a sustained clock that is an estimate would hold at any load; what the power limit leaves "
-                "follows "
-                "from the work at hand",
+                "a sustained clock that is an estimate would hold at any load; what the power limit "
+                "leaves follows from the work at hand",
                 "leave it out: the boost clock is the ceiling; or cite who observed it");
     }
 

@@ -358,8 +358,8 @@ void count_arithmetic(const SubgraphWork& work, const NetworkWork& network, cons
     }
 }
 
-void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out) {
-    out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::inference_overhead, 0), 1,
+void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out, double starts) {
+    out.add(Resource::seconds, Lane::overhead, starts * machine.param(Parameter::inference_overhead, 0), 1,
             Parameter::inference_overhead);
     if (machine.scope != Scope::end_to_end)
         return;

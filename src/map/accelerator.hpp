@@ -98,9 +98,10 @@ inline void add_dram(Mapping& out, Resource resource, Lane lane, double bytes, d
     out.events[Event::dram_byte] += bytes;
 }
 
-/// Fixed time per inference, and in end-to-end latency the host's work and transfers: what
-/// Mapper::map_network adds.
-void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out);
+/// Fixed time per inference, `starts` times what the stack states, and in end-to-end latency the host's work
+/// and transfers: what Mapper::map_network adds.
+void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out,
+                            double starts = 1);
 
 /// Time per layer outside overlap: Parameter::kernel_overhead (seconds) and Parameter::layer_cycles, divided
 /// over `shared_by` images that pass together.

@@ -102,6 +102,26 @@ TEST_CASE("DSP: 16-bit networks are converted on one processor, all of them serv
     CHECK(mapper_of("dsp")->map_network(network.work(), rig.machine()).instances == 1);
 }
 
+TEST_CASE("DSP: the fixed time of an inference follows the host's core", "[formulas][dsp]") {
+    Network network;
+    network.product(6, 8, 8);
+    Rig rig = processors();
+    rig.set(Parameter::inference_overhead, 1e-4);
+    const auto start = [&] {
+        return demand(mapper_of("dsp")->map_network(network.work(), rig.machine()).fixed, Resource::seconds,
+                      Lane::overhead);
+    };
+    CHECK(start() == Approx(1e-4)); // a host that is not known is the one that stacks state it for
+    own(*rig.device, "host_clock") = fact(2.5e9);
+    CHECK(start() == Approx(1e-4)); // half a statement says nothing
+    own(*rig.device, "host_width") = fact(4);
+    CHECK(start() == Approx(1e-4));
+    // Eight instructions per clock of 4 GHz instead of four of 2.5: 10 / 32 of the time.
+    own(*rig.device, "host_clock") = fact(4e9);
+    own(*rig.device, "host_width") = fact(8);
+    CHECK(start() == Approx(1e-4 * 10 / 32));
+}
+
 TEST_CASE("DSP: products of a format without a rate take passes of a narrower one", "[formulas][dsp]") {
     // fp16 in 8-bit passes: four of them.
     Network network(Precision::fp16);

@@ -75,3 +75,24 @@ TEST_CASE("a generation under a stack is expected to be like others under that s
         expect(session, Family("gpu"), {{{}, "pytorch-compile", "volta", parameter}});
     CHECK(expected.value == Approx(summarize_statements(others, parameter).value));
 }
+
+TEST_CASE("8-bit kernels are expected to reach what the fp32 kernels of their stack do", "[run][calibrate]") {
+    SessionOptions options;
+    options.data = ARCHSIM_SOURCE_DIR;
+    const Session session(options);
+    const auto stack = session.hardware().runtime("onnxruntime-cpu");
+    std::vector<double> fp32;
+    for (const ParameterEntry& entry : stack->parameters)
+        if (entry.parameter == Parameter::vector_convolution_efficiency ||
+            entry.parameter == Parameter::vector_matrix_efficiency)
+            fp32.push_back(entry.value.value);
+    REQUIRE(fp32.size() == 2);
+    const Expectation expected =
+        expect(session, Family("cpu"), {{{}, "onnxruntime-cpu", {}, Parameter::integer_vector_efficiency}});
+    CHECK(expected.value == Approx((fp32[0] + fp32[1]) / 2)); // the middle of two
+    CHECK(expected.spread == 1.0);                            // two statements say little
+    // fp32 kernels themselves are like those of other stacks.
+    const Expectation other =
+        expect(session, Family("cpu"), {{{}, "onnxruntime-cpu", {}, Parameter::vector_matrix_efficiency}});
+    CHECK(other.value != Approx(expected.value));
+}

@@ -130,7 +130,41 @@ Expectation summarize_statements(std::vector<double> values, Parameter parameter
     return {middle, spread};
 }
 
+namespace {
+
+/// What a stack's kernels reach in 8 bits is most like what its fp32 kernels reach, which share their
+/// blocking and their authors: more than like the 8-bit kernels of other stacks.
+std::vector<Parameter> same_kernels_in_fp32(Parameter parameter) {
+    switch (parameter) {
+    case Parameter::integer_vector_efficiency:
+        return {Parameter::vector_convolution_efficiency, Parameter::vector_matrix_efficiency};
+    case Parameter::integer_winograd_efficiency:
+        return {Parameter::winograd_efficiency};
+    default:
+        return {};
+    }
+}
+
+/// What the stacks of `own` say of their fp32 kernels.
+std::vector<double> of_same_kernels(const HardwareDatabase& hardware, Family family,
+                                    const std::vector<ParameterSite>& own) {
+    std::vector<double> values;
+    for (const Parameter parameter : same_kernels_in_fp32(own.front().parameter)) {
+        const Statements statements(hardware, family, parameter);
+        for (const Statement& statement : statements.all())
+            if (statement.site.device.empty() && std::any_of(own.begin(), own.end(), [&](const auto& mine) {
+                    return mine.runtime == statement.site.runtime;
+                }))
+                values.push_back(statement.fact->value);
+    }
+    return values;
+}
+
+} // namespace
+
 Expectation expect(const Session& session, Family family, const std::vector<ParameterSite>& own) {
+    if (std::vector<double> values = of_same_kernels(session.hardware(), family, own); !values.empty())
+        return summarize_statements(std::move(values), own.front().parameter);
     const Statements statements(session.hardware(), family, own.front().parameter);
     const auto is_own = [&](const ParameterSite& site) {
         return std::find(own.begin(), own.end(), site) != own.end();

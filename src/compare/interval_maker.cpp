@@ -128,23 +128,25 @@ ScoreDistribution IntervalMaker::time(const std::string& family, Evidence eviden
 }
 
 /// Energy and power: few rows, so the devices of all families first, around time blurred by what is not known
-/// of power, or around what is known of power without a measurement. A device with rows of its own is asked
-/// for a new network, as with times.
-ScoreDistribution IntervalMaker::draw(const std::string& family, Evidence evidence, SpreadOf metric) const {
+/// of power, or around what is known of power without a measurement; then those of the family, of the stack
+/// and of the regime, each around the ones before. A device with rows of its own is asked for a new network,
+/// as with times.
+ScoreDistribution IntervalMaker::draw(const IntervalClass& c) const {
     const ScoreDistribution start =
-        metric == SpreadOf::power
+        c.metric == SpreadOf::power
             ? ScoreDistribution({{"unmeasured", {-kUnmeasuredPower, kUnmeasuredPower}}}, nullptr)
-            : time(family, evidence).blurred(kPowerBlur);
-    const Evidence seen = evidence == Evidence::device ? Evidence::device : Evidence::stack;
-    const ScoreDistribution all(grouped(
-                                    seen, [&](const Score& s) { return s.metric == metric; }, false),
-                                &start);
-    if (family.empty())
-        return all;
-    return ScoreDistribution(
-        grouped(
-            seen, [&](const Score& s) { return s.metric == metric && s.family == family; }, false),
-        &all);
+            : time(c.family, c.evidence).blurred(kPowerBlur);
+    IntervalClass part{
+        {}, c.evidence == Evidence::device ? Evidence::device : Evidence::stack, c.metric, {}, {}};
+    ScoreDistribution scores(members(part), &start);
+    for (const auto& [selector, value] :
+         {std::pair{&IntervalClass::family, &c.family}, std::pair{&IntervalClass::runtime, &c.runtime},
+          std::pair{&IntervalClass::regime, &c.regime}})
+        if (!value->empty()) {
+            part.*selector = *value;
+            scores = ScoreDistribution(members(part), &scores);
+        }
+    return scores;
 }
 
 const Band& IntervalMaker::band(const IntervalClass& c) {
@@ -160,7 +162,7 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
         if (!c.regime.empty())
             scores = ScoreDistribution(members(c), &scores);
     } else {
-        scores = draw(c.family, c.evidence, c.metric);
+        scores = draw(c);
     }
     const double wider = few_groups(members({c.family, c.evidence, {}, c.runtime, {}}, true).size());
     // An estimate is part of its own interval.

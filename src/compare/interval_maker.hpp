@@ -64,7 +64,7 @@ class IntervalMaker {
     /// Scores of a class; with `any_metric` those of all times.
     GroupedScores members(const IntervalClass& c, bool any_metric = false) const;
     ScoreDistribution time(const std::string& family, Evidence evidence) const;
-    ScoreDistribution draw(const std::string& family, Evidence evidence, SpreadOf metric) const;
+    ScoreDistribution draw(const IntervalClass& c) const;
 
     std::vector<Score> network_, device_, family_;
     std::map<IntervalClass, Band> bands_;

@@ -90,14 +90,16 @@ Evidence evidence_named(const std::string& name) {
 }
 
 /// The narrowest class that enough groups have rows of: those of the stack and the regime, of the stack, of
-/// the regime, of the family. The table that is written answers in the same order.
+/// the regime, of the family. The table that is written answers in the same order. Power and energy of what
+/// nobody measured follow from all families.
 IntervalClass class_for(const IntervalMaker& maker, IntervalClass wanted) {
-    const bool time = wanted.metric != SpreadOf::energy && wanted.metric != SpreadOf::power;
+    const bool drawn = wanted.metric == SpreadOf::energy || wanted.metric == SpreadOf::power;
+    const bool narrow_ones = !drawn || wanted.evidence != Evidence::none;
     IntervalClass of_family = wanted, of_stack = wanted, of_regime = wanted;
     of_family.runtime = of_stack.regime = of_regime.runtime = {};
     of_family.regime = {};
     for (const IntervalClass& narrow : {wanted, of_stack, of_regime})
-        if (time && maker.groups(narrow) >= kGroupsOfOwn)
+        if (narrow_ones && maker.groups(narrow) >= kGroupsOfOwn)
             return narrow;
     return of_family;
 }

@@ -80,7 +80,8 @@ void check_bounded(const Bounded& bounded, std::span<const std::shared_ptr<const
         finding.file = claim.runtime->file;
         finding.where = claim.where;
         finding.message = fmt::format("{:g} {} ({:g})", claim.value->value, bounded.says, *best);
-        finding.hint = "assume nothing better than that, or cite a measurement";
+        // What is assumed at the bound would cross it at the next fit; at the best it has the whole margin.
+        finding.hint = fmt::format("assume {:.2g}, or cite a measurement", *best);
         findings.push_back(std::move(finding));
     }
 }

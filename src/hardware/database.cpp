@@ -2,6 +2,7 @@
 
 #include "core/embedded_files.hpp"
 #include "hardware/device_files.hpp"
+#include "hardware/limit_mode.hpp"
 #include "hardware/made_entries.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/stated_facts.hpp"
@@ -213,6 +214,11 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             choice.power_mode = kEfficientMode;
             return choice;
         }
+        if (const auto held = found == nullptr ? held_to(device, mode) : nullptr) {
+            choice.power_mode = held->power_modes.front().name;
+            choice.device = held;
+            return choice;
+        }
         if (found == nullptr) {
             std::vector<std::string> known;
             for (const PowerMode& candidate : device.power_modes)
@@ -220,8 +226,11 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
             Finding finding;
             finding.kind = FindingKind::unknown_name;
             finding.message = fmt::format("{} has no power mode \"{}\"", device.id, mode);
-            finding.hint = known.empty() ? fmt::format("it has none: write {}", device.id)
-                                         : fmt::format("use {}", either_of(known));
+            finding.hint =
+                known.empty()
+                    ? fmt::format("it has none: write {0}, {0}@MaxQ, or a power limit as in {0}@200W",
+                                  device.id)
+                    : fmt::format("use {}", either_of(known));
             throw InputError(finding);
         }
         choice.power_mode = found->name;

@@ -161,7 +161,6 @@ void read_identity(ObjectReader& document, Device& device) {
     const double year = document.number("year", {1970, 2100});
     device.year = std::isnan(year) ? 0 : static_cast<int>(year);
     device.process_nm = document.quantity("process", D::process, {1, 1000});
-    device.die_area = document.quantity("die_area", D::area, {1e-7, 0.1});
     device.embodied_carbon = document.quantity("embodied_carbon", D::mass, {1e-3, 1e5});
     device.notes = document.texts("notes");
 }

@@ -16,6 +16,7 @@ using D = PhysicalDimension;
 constexpr Bounds kPerOperation{1e-16, 1e-8};
 constexpr Bounds kPerCount{0, 1e-3};
 constexpr Bounds kPower{0, 1e4};
+constexpr Bounds kClock{1e6, 1e11};
 
 std::optional<Event> parse_event(std::string_view name) {
     for (std::size_t i = 0; i < kEventCount; ++i)
@@ -70,7 +71,10 @@ void each_node(ObjectReader& table, Read read) {
 NodePrice read_price(ObjectReader& owner, std::string_view key, PhysicalDimension dimension, bool per_mac) {
     NodePrice price;
     const double factor = per_mac ? 2 : 1;
-    const Bounds bounds = per_mac ? kPerOperation : dimension == D::power ? kPower : kPerCount;
+    const Bounds bounds = per_mac                     ? kPerOperation
+                          : dimension == D::power     ? kPower
+                          : dimension == D::frequency ? kClock
+                                                      : kPerCount;
     owner.object(key, [&](ObjectReader& entry) {
         price.scaling = read_scaling_class(entry);
         price.energy = entry.quantity("energy", dimension, bounds);
@@ -155,6 +159,8 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     read_precisions(entry, "matrix_engine", family.matrix);
     if (entry.has("vector_engine"))
         family.vector_fp32 = read_price(entry, "vector_engine", D::energy_per_operation, true);
+    if (entry.has("figure_clock"))
+        family.figure_clock = read_price(entry, "figure_clock", D::frequency, false);
     entry.object("kernels", [&](ObjectReader& kernels) {
         family.matrix_kernel = read_kernel(kernels, "matrix");
         family.vector_kernel = read_kernel(kernels, "vector");
@@ -166,7 +172,7 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     family.dram_path = read_typed(entry, "dram_path");
     entry.object("awake", [&](ObjectReader& awake) {
         awake.text("description");
-        family.awake_clock = awake.quantity("clock", D::frequency, {1e6, 1e11}, Need::required);
+        family.awake_clock = awake.quantity("clock", D::frequency, kClock, Need::required);
         awake.object("by_generation", [&](ObjectReader& table) {
             table.members([&](std::string_view generation, const JsonPlace&) {
                 family.awake[std::string(generation)] = table.quantity(generation, D::power, kPower);
@@ -177,7 +183,7 @@ void read_family_energy(ObjectReader& entry, FamilyEnergy& family) {
     family.clock_exponent = entry.quantity("clock_exponent", D::one, {1, 3}, Need::required);
     family.lowest_voltage = entry.quantity("lowest_voltage", D::one, {0.01, 1}, Need::required);
     family.bounded_by_limit = entry.flag("bounded_by_limit", true);
-    family.nominal_clock = entry.quantity("nominal_clock", D::frequency, {1e6, 1e11});
+    family.nominal_clock = entry.quantity("nominal_clock", D::frequency, kClock);
 }
 
 void read_scaling(ObjectReader& document, EnergySpec& spec) {

@@ -50,7 +50,8 @@ struct TypedPrice {
 struct FamilyEnergy {
     std::array<NodePrice, kEventCount> events{};
     std::array<NodePrice, kPrecisionCount> matrix{}; ///< joules per MAC of matrix engines, all-in
-    NodePrice vector_fp32; ///< joules per MAC of vector engines, all-in: fixes the price of an instruction
+    NodePrice figure_clock; ///< Hz at which the figures of engines hold; unknown: at any device's highest
+    NodePrice vector_fp32;  ///< joules per MAC of vector engines, all-in: fixes the price of an instruction
     ReferenceKernel matrix_kernel, vector_kernel;
     std::array<double, kEventCount> stream_kernel{}; ///< events per byte streamed from DRAM
     std::vector<TypedPrice> dram_path;               ///< from the DRAM's interface to the compute units

@@ -73,8 +73,6 @@ constexpr std::array kUnits = {
     Unit{"USD", D::money, 1},
     Unit{"USD/h", D::money_rate, 1},
     Unit{"nm", D::process, 1},
-    Unit{"m2", D::area, 1},
-    Unit{"mm2", D::area, 1e-6},
     Unit{"cycles", D::cycles, 1},
     Unit{"B/clk", D::bytes_per_clock, 1},
     Unit{"ops/clk", D::operations_per_clock, 1},
@@ -86,7 +84,7 @@ constexpr std::array kUnits = {
     Unit{"g", D::mass, 1e-3},
 };
 
-constexpr std::array<std::string_view, 22> kDimensionNames = {
+constexpr std::array<std::string_view, 20> kDimensionNames = {
     "a plain number",
     "a time",
     "a frequency",
@@ -101,7 +99,6 @@ constexpr std::array<std::string_view, 22> kDimensionNames = {
     "a price",
     "a price per hour",
     "a process node",
-    "an area",
     "clock cycles",
     "bytes per clock",
     "operations per clock",

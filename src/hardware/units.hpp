@@ -24,7 +24,6 @@ enum class PhysicalDimension {
     money,
     money_rate,
     process,
-    area,
     cycles,
     bytes_per_clock,
     operations_per_clock,

@@ -144,6 +144,32 @@ TEST_CASE("a family of few rows borrows its width, and power widens it", "[compa
         CHECK(find(classes, metric, "", "").high > 1);
 }
 
+TEST_CASE("power of a regime has its own width where enough networks were measured", "[compare][left_out]") {
+    // Forty networks that decode are off by 5 % either way, ten that compute by 30 %. The five that the stack
+    // counts for beside the forty hold a fifth of networks that compute: 2 % of the weight, less than a tail.
+    std::vector<ValidatedRow> rows;
+    for (int i = 0; i < 400; ++i) {
+        const bool memory = i / 8 % 5 != 0;
+        const double off = (memory ? 0.05 : 0.3) * (i % 2 == 0 ? 1 : -1);
+        rows.push_back(row("gpu", "vllm", memory ? "memory" : "compute", "device", off));
+        rows.back().measured.metric = MeasuredMetric::power_w;
+        rows.back().measured.model = (memory ? "decoder" : "network") + std::to_string(i / 8);
+        rows.back().measured.hardware = "device";
+        rows.back().measured.id += std::to_string(i);
+    }
+    const auto classes = residual_classes({summarize(rows), summarize(rows), summarize(rows), 0});
+    const ResidualClassFacts& memory = find(classes, "power", "gpu", "device", "memory", "vllm");
+    const ResidualClassFacts& compute = find(classes, "power", "gpu", "device", "compute", "vllm");
+    CHECK(memory.rows == 320);
+    CHECK(memory.high < 1.2);
+    CHECK(memory.high < compute.high);
+    CHECK(memory.low > compute.low);
+    // A family that nobody measured has the width of all.
+    CHECK(std::none_of(classes.begin(), classes.end(), [](const ResidualClassFacts& c) {
+        return c.metric == "power" && c.evidence == "none" && !c.regime.empty();
+    }));
+}
+
 TEST_CASE("a rate that is predicted too low is a time that is predicted too long", "[compare][left_out]") {
     std::vector<ValidatedRow> rows;
     for (int i = 0; i < 60; ++i) {

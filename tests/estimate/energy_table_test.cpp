@@ -67,12 +67,28 @@ TEST_CASE("published all-in energies per operation come back from their events",
     CHECK(operation("Core-i7-12700K", Precision::fp32) == Approx(77 * kPico).epsilon(0.01));
     CHECK(operation("KPU-T256", Precision::int8) == Approx(0.15 * kPico).epsilon(0.01));
     // Constant-clock fits hold at the nominal clock.
-    for (const auto& [name, picojoules] : {std::pair{"A100", 5.11}, {"H200", 5.81}, {"A40", 6.49}}) {
+    for (const auto& [name, picojoules] : {std::pair{"A100", 5.11}, {"H200", 5.81}, {"A40", 6.91}}) {
         const EnergyTable table = energy().resolve(*device(name));
         INFO(name);
         CHECK(table.operation[static_cast<std::size_t>(Precision::fp32)] / kPico ==
               Approx(picojoules * multiple(table, PriceGroup::chip)).epsilon(0.02));
     }
+}
+
+TEST_CASE("figures of a node hold at the clock of the card they come from", "[energy]") {
+    // 5 nm: 5.81 pJ per fp32 operation of H200 at 1.98 GHz; L40 boosts to 2.49 GHz. 8 nm: 1.6 pJ per bf16
+    // operation at the 1.74 GHz of A40, 0.84 at the 918 MHz of Orin NX. Voltage squared follows the clock. A
+    // CPU's figure holds at turbo whatever clock all its cores reach.
+    const auto table = [](const char* name) { return energy().resolve(*device(name)); };
+    const auto picojoules = [](const EnergyTable& t, Precision p) {
+        return t.operation[static_cast<std::size_t>(p)] / kPico / multiple(t, PriceGroup::chip);
+    };
+    CHECK(picojoules(table("L40"), Precision::fp32) == Approx(5.81 * 2490 / 1980).epsilon(0.02));
+    const EnergyTable orin = table("Jetson-Orin-NX");
+    CHECK(picojoules(orin, Precision::fp16) * orin.voltage_factor(918e6) ==
+          Approx(1.6 * 918 / 1740).epsilon(0.02));
+    for (const char* name : {"Xeon-8490H", "Xeon-8480+"})
+        CHECK(picojoules(table(name), Precision::bf16) == Approx(3.2).epsilon(0.02)); // 10 nm
 }
 
 TEST_CASE("a byte streamed from DRAM costs its published all-in energy once", "[energy]") {

@@ -119,4 +119,7 @@ TEST_CASE("nothing better than the best measured accelerator is assumed", "[hard
     CHECK(claims("inference_overhead", 40e-6, 40e-6, "assumed").empty());
     CHECK(claims("inference_overhead", 40e-6, 10e-6, "assumed").size() == 1);
     CHECK(claims("inference_overhead", 40e-6, 300e-6, "assumed").empty());
+    // What the hint says lies where no fit that moves by less than the margin makes it a finding again.
+    CHECK(claims("inference_overhead", 40e-6, 10e-6, "assumed")[0].hint.starts_with("assume 4e-05"));
+    CHECK(claims("inference_overhead", 1.99 * 40e-6, 40e-6, "assumed").empty());
 }

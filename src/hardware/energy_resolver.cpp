@@ -1,0 +1,210 @@
+#include "hardware/energy_resolver.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+std::string_view name_of(Scaling scaling) {
+    switch (scaling) {
+    case Scaling::none:
+        return "nothing";
+    case Scaling::logic:
+        return "logic";
+    case Scaling::sram:
+        return "SRAM";
+    case Scaling::wire:
+        return "wire";
+    }
+    return "";
+}
+
+} // namespace
+
+double interpolate(const std::vector<std::pair<double, double>>& curve, double process) {
+    if (process <= curve.front().first)
+        return curve.front().second;
+    for (std::size_t i = 1; i < curve.size(); ++i)
+        if (process <= curve[i].first) {
+            const auto& [x0, y0] = curve[i - 1];
+            const auto& [x1, y1] = curve[i];
+            return y0 + (y1 - y0) * (process - x0) / (x1 - x0);
+        }
+    return curve.back().second;
+}
+
+const Fact* find_type(const std::vector<TypedPrice>& prices, std::string_view type) {
+    const std::string wanted = lower_case(type);
+    const Fact* best = nullptr;
+    std::size_t length = 0;
+    for (const TypedPrice& price : prices) {
+        if (price.types.empty() && best == nullptr)
+            best = &price.energy;
+        for (const std::string& prefix : price.types)
+            if (prefix.size() > length && wanted.starts_with(lower_case(prefix))) {
+                best = &price.energy;
+                length = prefix.size();
+            }
+    }
+    return best;
+}
+
+EnergyTable EnergyResolver::resolve() {
+    resolve_voltage();
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        table_.event[e] = own(archsim::name_of(static_cast<Event>(e)), price_at(family_.events[e]));
+    resolve_instruction();
+    resolve_memory();
+    resolve_host();
+    resolve_wall();
+    for (Precision p : kPrecisions)
+        resolve_mac(p);
+    apply_multiples();
+    for (Precision p : kPrecisions)
+        table_.operation[at(p)] = operation_energy(p);
+    return std::move(table_);
+}
+
+double EnergyResolver::multiple(PriceGroup group) const {
+    return family_.multiple[static_cast<std::size_t>(group)].value_or(1);
+}
+
+/// What measured power says of the family's prices together. A multiply-accumulate never takes less than
+/// its bare arithmetic.
+void EnergyResolver::apply_multiples() {
+    table_.multiple = family_.multiple;
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        if (const auto group = price_group(static_cast<Event>(e)))
+            table_.event[e].value *= multiple(*group);
+    table_.dram_device.value *= multiple(PriceGroup::dram);
+    for (Precision p : kPrecisions) {
+        Fact& mac = table_.mac[at(p)];
+        const double around = on_vector_engine(p) ? 0 : priced(family_.matrix_kernel, p);
+        const double alone = price_at(spec_.arithmetic[at(p)]).value;
+        mac.value = std::max(mac.value * multiple(PriceGroup::chip), std::min(mac.value, alone - around));
+    }
+}
+
+void EnergyResolver::resolve_voltage() {
+    const Fact* exponent = own_fact("clock_exponent");
+    table_.clock_exponent = exponent != nullptr ? *exponent : family_.clock_exponent;
+    table_.lowest_voltage = family_.lowest_voltage;
+    table_.nominal_clock = family_.nominal_clock.known() ? family_.nominal_clock : highest_clock();
+    resolve_static();
+    limit_factor_ = 1 / table_.voltage_factor(clock_at_limit().value_or(table_.nominal_clock.value_or(0)));
+}
+
+const Fact& EnergyResolver::clock_at_limit() const {
+    for (const Fact* clock : {&device_.clock_sustained, &device_.clock_all_core})
+        if (clock->known())
+            return *clock;
+    return device_.clock_boost;
+}
+
+/// Of the chip and its modes; an engine's own clock only where nothing else is stated.
+Fact EnergyResolver::highest_clock() const {
+    Fact highest = device_.clock_boost.known() ? device_.clock_boost : clock_at_limit();
+    if (!highest.known() && !device_.engines.empty())
+        highest = device_.engines.front().clock;
+    for (const PowerMode& mode : device_.power_modes)
+        if (mode.clock.known() && !(highest.value >= mode.clock.value))
+            highest = mode.clock;
+    return highest;
+}
+
+const Fact* EnergyResolver::own_fact(std::string_view name) const {
+    for (const FittedParameter& constant : device_.energy)
+        if (constant.name == name)
+            return &constant.fact;
+    return nullptr;
+}
+
+Fact EnergyResolver::own(std::string_view name, Fact otherwise) const {
+    const Fact* fact = own_fact(name);
+    return fact != nullptr ? *fact : otherwise;
+}
+
+Fact EnergyResolver::price_at(const NodePrice& price) const {
+    const double node = device_.process_nm.value_or(price.process);
+    if (!price.by_process.empty()) {
+        std::vector<std::pair<double, double>> curve;
+        for (const auto& [process, fact] : price.by_process)
+            curve.emplace_back(process, fact.value);
+        const auto nearest = std::min_element(price.by_process.begin(), price.by_process.end(),
+                                              [&](const auto& a, const auto& b) {
+                                                  return std::abs(a.first - node) < std::abs(b.first - node);
+                                              });
+        Fact fact = nearest->second;
+        fact.value = interpolate(curve, device_.process_nm.value_or(nearest->first));
+        return fact;
+    }
+    Fact fact = price.energy;
+    if (!fact.known() || price.scaling == Scaling::none || node == price.process)
+        return fact;
+    const auto& curve = spec_.scaling[static_cast<std::size_t>(price.scaling)];
+    const double factor = interpolate(curve, node) / interpolate(curve, price.process);
+    fact.value *= factor;
+    fact.note =
+        fmt::format("{:g} nm to {:g} nm as {}, x{:.2f}", price.process, node, name_of(price.scaling), factor);
+    return fact;
+}
+
+double EnergyResolver::priced(const ReferenceKernel& kernel, Precision p, Event without) const {
+    double joules = 0;
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        if (static_cast<Event>(e) != without)
+            joules += kernel.count(static_cast<Event>(e), bytes_of(p)) * table_.event[e].value_or(0);
+    return joules;
+}
+
+/// External memory: device and interface at their own supply, and the path to the compute units less what
+/// a stream's cache and register events already cost.
+void EnergyResolver::resolve_memory() {
+    if (!device_.dram)
+        return;
+    const Fact* chip = find_type(spec_.dram_device, device_.dram->type);
+    const Fact* path = find_type(family_.dram_path, device_.dram->type);
+    if (chip == nullptr || path == nullptr)
+        return;
+    table_.dram_device = *chip;
+    Fact total = *path;
+    if (const Fact* stated = own_fact("dram_byte")) {
+        total = *stated;
+        total.value = stated->value - chip->value;
+    } else if (const Fact* side = own_fact("dram_path_byte")) {
+        total = *side;
+    }
+    double stream = 0;
+    for (std::size_t e = 0; e < kEventCount; ++e)
+        stream += family_.stream_kernel[e] * table_.event[e].value_or(0);
+    total.note = fmt::format("{} {:.3g} pJ/B and path {:.3g} pJ/B", device_.dram->type, chip->value * 1e12,
+                             total.value * 1e12);
+    if (stream > 0)
+        total.note += fmt::format(", of which {:.2g} pJ/B are priced as other events", stream * 1e12);
+    total.value = chip->value + std::max(0.0, total.value - stream);
+    table_.event[at(Event::dram_byte)] = total;
+}
+
+void EnergyResolver::resolve_host() {
+    if (const Fact* link = find_type(spec_.links, device_.host_link_type);
+        link != nullptr && own_fact("host_link_byte") == nullptr)
+        table_.event[at(Event::host_link_byte)] = *link;
+}
+
+/// A card sits in a server beside a host that the device's own power leaves out; a module or a board
+/// holds its host and is fed by an adapter.
+void EnergyResolver::resolve_wall() {
+    const std::string link = lower_case(device_.host_link_type);
+    const bool card = link.starts_with("pcie") || link.starts_with("nvlink");
+    const bool server = card || device_.family.row().is_host;
+    table_.supply_efficiency = server ? spec_.wall.server_supply_efficiency : spec_.wall.adapter_efficiency;
+    if (card)
+        table_.host_share = spec_.wall.host_share;
+}
+
+} // namespace archsim

@@ -1,0 +1,19 @@
+#pragma once
+// Power limits as modes: "H100@350W".
+
+#include "archsim/hardware/device.hpp"
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+namespace archsim {
+
+/// Watts of a mode that sets a power limit, as `nvidia-smi --power-limit` does: "350W" is 350.
+std::optional<double> limit_of_mode(std::string_view mode);
+
+/// The device with that limit as its one mode; null where it has modes of its own or `mode` is no limit.
+/// Throws InputError for a limit above its thermal design power.
+std::shared_ptr<const Device> held_to(const Device& device, std::string_view mode);
+
+} // namespace archsim

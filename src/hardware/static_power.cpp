@@ -1,0 +1,97 @@
+// What a device draws while it is in use and does nothing, from the parts that somebody measured.
+
+#include "hardware/energy_resolver.hpp"
+
+#include "hardware/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+
+namespace archsim {
+
+namespace {
+
+double largest_unit_count(const Device& device) {
+    double units = 0;
+    for (const Engine& engine : device.engines)
+        units = std::max(units, engine.count);
+    return units;
+}
+
+} // namespace
+
+/// What somebody measured or derived from measurements; else the sum of its parts, where units of its
+/// generation were measured; else an estimate for this device; else a share of its
+/// rating.
+void EnergyResolver::resolve_static() {
+    if (device_.dram && device_.dram->capacity.known())
+        if (const Fact* background = find_type(spec_.dram_background, device_.dram->type)) {
+            table_.memory_power = *background;
+            table_.memory_power.value *= device_.dram->capacity.value;
+        }
+    table_.static_power = device_.active_idle;
+    const bool estimated = !device_.active_idle.known() || !device_.active_idle.source ||
+                           device_.active_idle.source->kind == SourceKind::assumed;
+    if (estimated && add_awake_die())
+        return;
+    if (!table_.static_power.known() && device_.tdp.known()) {
+        table_.static_power = family_.static_share;
+        table_.static_power.value *= device_.tdp.value;
+        table_.static_power.note = "share of the thermal design power";
+    }
+    divide_static();
+}
+
+/// A sum that is known as a whole: what the memory does not draw, the die does. Memory that would draw
+/// more than the sum does not stand by as this type usually does.
+void EnergyResolver::divide_static() {
+    if (table_.memory_power.known() && !(table_.memory_power.value < table_.static_power.value_or(0)))
+        table_.memory_power = {};
+    if (!table_.static_power.known())
+        return;
+    table_.awake_power = table_.static_power;
+    table_.awake_power.value -= table_.memory_power.value_or(0);
+    state_parts("die, clocks and regulators");
+}
+
+/// Which part of the sum is measured, in its note.
+void EnergyResolver::state_parts(std::string_view die) {
+    const auto part = [](std::string_view name, const Fact& fact) {
+        return fmt::format("{} {:.3g} W: {}", name, fact.value,
+                           archsim::name_of(fact.source ? fact.source->kind : SourceKind::assumed));
+    };
+    std::string& note = table_.static_power.note;
+    note += note.empty() ? "" : "; ";
+    note += part(die, table_.awake_power);
+    if (table_.memory_power.known())
+        note += ", " + part("DRAM standing by", table_.memory_power);
+}
+
+/// Units that are awake draw what they do with the clock and the voltage that follows it, so with
+/// clock^a; their DRAM stands by. Worked: 132 multiprocessors of 0.81 W at 1.98 GHz x 1.5, which measured
+/// power asks for, with 80 GB at 0.06 W/GB: 160 + 5 = 165 W.
+bool EnergyResolver::add_awake_die() {
+    const auto own = family_.awake.find(lower_case(device_.generation));
+    const double units = largest_unit_count(device_);
+    if (own == family_.awake.end() || !(units > 0) || !table_.nominal_clock.known())
+        return false;
+    table_.awake_power = own->second;
+    if (const Fact& measured = family_.multiple[static_cast<std::size_t>(PriceGroup::awake)];
+        measured.known()) {
+        table_.awake_power.value *= measured.value;
+        table_.awake_power.source = measured.source;
+    }
+    table_.awake_power.value *= units * std::pow(table_.nominal_clock.value / family_.awake_clock.value,
+                                                 table_.clock_exponent.value_or(1));
+    const std::string awake = fmt::format("die with {:g} units awake", units);
+    table_.awake_power.note = awake;
+    table_.clocked_power = table_.awake_power;
+    table_.static_power = table_.awake_power;
+    table_.static_power.value += table_.memory_power.value_or(0);
+    table_.static_power.note.clear();
+    state_parts(awake);
+    return true;
+}
+
+} // namespace archsim

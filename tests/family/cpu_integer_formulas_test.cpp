@@ -169,3 +169,23 @@ TEST_CASE("CPU: a shared unit has its own clock, streams take turns, and stacks 
     CHECK_FALSE(unit(shared_unit(1, 1, false, false)).matrix);
     CHECK(unit(shared_unit(1, 1, false, false)).ops_per_cycle == 32);
 }
+
+TEST_CASE("CPU: 32-bit sums of 8-bit products pass through memory where the stack keeps them in a buffer",
+          "[formulas][cpu]") {
+    Machine m = four_cores();
+    const auto moved = [&](OneOperator& one) {
+        double sum = 0;
+        for (const Demand& d : counted(one, m).all())
+            if (d.resource == Resource::l2_bytes || d.resource == Resource::llc_bytes)
+                sum += d.amount;
+        return sum;
+    };
+    auto product = matmul(40, 36, 10, Precision::int8);
+    auto floats = matmul(40, 36, 10, Precision::fp32);
+    auto window = convolution(1, 16, 16, 10, 3, 1, Precision::int8);
+    const double before = moved(*product), of_floats = moved(*floats), of_window = moved(*window);
+    set(m, Parameter::product_sum_bytes, 8);
+    CHECK(moved(*product) - before == Approx(8 * 40 * 36));
+    CHECK(moved(*floats) == Approx(of_floats));
+    CHECK(moved(*window) == Approx(of_window)); // scaled tile by tile
+}

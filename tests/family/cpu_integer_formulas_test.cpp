@@ -176,7 +176,8 @@ TEST_CASE("CPU: 32-bit sums of 8-bit products pass through memory where the stac
     const auto moved = [&](OneOperator& one) {
         double sum = 0;
         for (const Demand& d : counted(one, m).all())
-            if (d.resource == Resource::l2_bytes || d.resource == Resource::llc_bytes)
+            if (d.resource == Resource::l2_bytes || d.resource == Resource::llc_bytes ||
+                d.resource == Resource::dram_bytes)
                 sum += d.amount;
         return sum;
     };

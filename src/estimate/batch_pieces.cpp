@@ -2,6 +2,7 @@
 
 #include "estimate/price.hpp"
 #include "estimate/several_devices.hpp"
+#include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 #include "map/on_chip.hpp"
 
@@ -238,24 +239,33 @@ void spread(BatchSchedule& schedule, const Partition& smaller, const Partition& 
     schedule.pieces = std::move(pieces);
 }
 
+/// For each subgraph the first one that counts alike; null where each must be mapped for itself.
+const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Machine& machine,
+                                             const Mapper& mapper) {
+    // A class of the library's mappers need not be one for another.
+    if (machine.mapper || work.representatives.size() != work.subgraphs.size())
+        return nullptr;
+    // Where a batch may run in pieces, sums of pieces are those of whole classes.
+    return managed_memory_bytes(machine) > 0 ? &work.representatives : &classes_for(mapper, work);
+}
+
 /// Counts of the undivided batch.
 BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
-    // A class of the library's mappers need not be one for another.
-    const bool share = !machine.mapper && work.representatives.size() == count;
-    const auto is_first = [&](std::uint32_t i) { return !share || work.representatives[i] == i; };
+    const std::vector<std::uint32_t>* const alike = find_alike(work, machine, mapper);
+    const auto is_first = [&](std::uint32_t i) { return alike == nullptr || (*alike)[i] == i; };
     std::size_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i)
         distinct += is_first(i);
     BatchSchedule whole;
+    whole.by_class = alike != nullptr && alike != &work.representatives;
     whole.which.resize(count);
     whole.pieces.assign(count, 1.0);
     std::vector<std::uint32_t> firsts;
     firsts.reserve(distinct);
     for (std::uint32_t i = 0; i < count; ++i) {
-        whole.which[i] =
-            is_first(i) ? static_cast<std::uint32_t>(firsts.size()) : whole.which[work.representatives[i]];
+        whole.which[i] = is_first(i) ? static_cast<std::uint32_t>(firsts.size()) : whole.which[(*alike)[i]];
         if (is_first(i))
             firsts.push_back(i);
     }

@@ -14,18 +14,24 @@ struct BatchSchedule {
     std::vector<std::uint32_t> which; ///< per subgraph, into `mappings`
     std::vector<double> pieces;       ///< executions per subgraph
     NetworkMapping network;
+    bool by_class = false; ///< whole classes of the network share mappings, several of them one
 
     const Mapping& of(std::size_t subgraph) const { return mappings[which[subgraph]]; }
+    /// Of what total_events() counts together: a class by its first subgraph, or a mapping.
+    const Mapping& of_kind(std::size_t kind) const { return by_class ? of(kind) : mappings[kind]; }
 };
 
-/// Events of the batch, those of the network included.
+/// Events of the batch, those of the network included. Of classes that share a mapping each is added for
+/// itself, so that the sum does not depend on which of them do.
 inline EventCounts total_events(const BatchSchedule& schedule, const NetworkWork& work) {
-    std::vector<double> executions(schedule.mappings.size());
-    for (std::size_t i = 0; i < schedule.which.size(); ++i)
-        executions[schedule.which[i]] += work.subgraphs[i].repeat;
+    const std::vector<std::uint32_t>& kind = schedule.by_class ? work.representatives : schedule.which;
+    std::vector<double> executions(schedule.by_class ? kind.size() : schedule.mappings.size());
+    for (std::size_t i = 0; i < kind.size(); ++i)
+        executions[kind[i]] += work.subgraphs[i].repeat;
     EventCounts total = schedule.network.fixed.events;
     for (std::size_t k = 0; k < executions.size(); ++k)
-        total.add(schedule.mappings[k].events, executions[k]);
+        if (!schedule.by_class || kind[k] == k)
+            total.add(schedule.of_kind(k).events, executions[k]);
     return total;
 }
 

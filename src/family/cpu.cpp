@@ -31,6 +31,8 @@ class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
         }
     }
 
+    LooksAt looks_at() const override { return LooksAt::work; }
+
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping out = Mapper::map_network(network, machine);
         const cpu::View view(machine, network);

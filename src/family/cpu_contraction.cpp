@@ -216,7 +216,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
         }
         const bool activations_only = !use.op->work.contractions.front().weights_constant;
         const OpKind kind = activations_only ? OpKind::attention : use.op->work.kind;
-        const MultiplyUnit unit = view.unit(use.compute, kind);
+        const MultiplyUnit& unit = view.unit(use.compute, kind);
         kernels += kind == OpKind::attention     ? view.param(Parameter::kernels_per_attention_product, 1)
                    : kind == OpKind::convolution ? view.param(Parameter::kernels_per_convolution, 1)
                                                  : 1.0;

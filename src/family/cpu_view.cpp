@@ -68,7 +68,18 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     wide_bytes = n.precision.activations == Precision::int8 ? param(Parameter::wide_element_bytes, 0) : 0;
 }
 
-MultiplyUnit View::unit(Precision precision, OpKind kind) const {
+const MultiplyUnit& View::unit(Precision precision, OpKind kind) const {
+    if (kind != OpKind::attention && kind != OpKind::convolution)
+        kind = OpKind::matmul; // all others multiply alike
+    for (const KnownUnit& known : units_)
+        if (known.precision == precision && known.kind == kind)
+            return known.unit;
+    constexpr std::size_t kKinds = 3;
+    units_.reserve(kKinds * kPrecisionCount); // all that there can be: none moves
+    return units_.emplace_back(KnownUnit{precision, kind, make_unit(precision, kind)}).unit;
+}
+
+MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
     const auto first = [this](EngineClass of, Precision p) { return first_engine(machine, of, p); };
     // Attention products of 8-bit networks stay in the widest fast float format.
     if (kind == OpKind::attention && wide_bytes > bytes_of(precision))
@@ -110,13 +121,6 @@ MultiplyUnit View::unit(Precision precision, OpKind kind) const {
     return u;
 }
 
-double View::imbalance(double blocks, double units) {
-    if (units <= 1)
-        return 1;
-    const double whole = std::max(1.0, std::ceil(blocks));
-    return std::ceil(whole / units) * units / whole;
-}
-
 double View::dram_bytes(double activations, double weights) const {
     const double shared = streams ? cores : 1;
     // Streams fill the private caches with their own activations; one inference spreads weights over all of
@@ -124,8 +128,10 @@ double View::dram_bytes(double activations, double weights) const {
     const double weight_room = streams ? llc_bytes : llc_bytes + cores * l2_bytes;
     const double activation_room =
         (llc_bytes + cores * l2_bytes) * param(Parameter::resident_fraction, 1) / shared;
-    return weights *
-               miss_share(weight_room, network.weight_bytes, param(Parameter::weight_cache_sharpness, 1)) +
+    if (weight_misses_ < 0)
+        weight_misses_ =
+            miss_share(weight_room, network.weight_bytes, param(Parameter::weight_cache_sharpness, 1));
+    return weights * weight_misses_ +
            activations *
                miss_share(activation_room, activations, param(Parameter::activation_cache_sharpness, 1));
 }

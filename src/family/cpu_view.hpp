@@ -1,7 +1,11 @@
 #pragma once
-// What the CPU formulas need of a machine, looked up once per subgraph. Private to the CPU mapper.
+// What the CPU formulas need of a machine, looked up once per network. Private to the CPU mapper.
 
 #include "archsim/map/mapper.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
 
 namespace archsim::cpu {
 
@@ -43,13 +47,19 @@ class View {
     double wide_bytes;  ///< storage of vector operators in 8-bit networks; 0 = as the rest
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
-    MultiplyUnit unit(Precision precision, OpKind kind) const;
+    /// Lives as long as the view.
+    const MultiplyUnit& unit(Precision precision, OpKind kind) const;
     /// Whether an operator of this network computes in floats between conversions from and to 8 bits.
     bool between_conversions(const OperatorUse& use) const;
     /// Slow-down when `blocks` equal pieces of work meet `used` cores.
     double imbalance(double blocks) const { return imbalance(blocks, used); }
     /// The same for other units than the cores.
-    static double imbalance(double blocks, double units);
+    static double imbalance(double blocks, double units) {
+        if (units <= 1)
+            return 1;
+        const double whole = std::max(1.0, std::ceil(blocks));
+        return std::ceil(whole / units) * units / whole;
+    }
 
     /// What one operator moves on the chip and to DRAM, in bytes of all cores together.
     struct Traffic {
@@ -65,7 +75,18 @@ class View {
     void add_fork_join(Mapping& out, double kernels) const;
 
   private:
+    struct KnownUnit {
+        Precision precision;
+        OpKind kind;
+        MultiplyUnit unit;
+    };
+    MultiplyUnit make_unit(Precision precision, OpKind kind) const;
     double dram_bytes(double activations, double weights) const;
+
+    // Looked up so far; of one thread, as every view is.
+    mutable std::vector<KnownUnit> units_;
+    mutable double weight_misses_ =
+        -1; ///< share of the weights that come from DRAM; negative: not needed yet
 };
 
 void map_contraction(const View& view, const SubgraphWork& work, Mapping& out);

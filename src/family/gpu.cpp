@@ -58,6 +58,8 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
         return lever != Lever::bandwidth || machine.param(Parameter::unit_load_bytes_per_clock, 0) > 0;
     }
 
+    LooksAt looks_at() const override { return LooksAt::neighbours; }
+
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping out = Mapper::map_network(network, machine);
         out.scheme = machine.scenario == Scenario::throughput ? "overlapping streams" : "one stream";

@@ -9,7 +9,7 @@
 #include <array>
 #include <fmt/format.h>
 #include <optional>
-#include <set>
+#include <vector>
 
 namespace archsim {
 
@@ -61,30 +61,47 @@ constexpr std::array kOverhead = {P::inference_overhead,
                                   P::fallback_switch,
                                   P::fallback_operation_time};
 
-template <std::size_t N>
-bool holds(const std::array<P, N>& table, P parameter) {
-    return std::find(table.begin(), table.end(), parameter) != table.end();
+enum class Priced : std::uint8_t { arithmetic, memory, overhead };
+
+constexpr auto kPriced = [] {
+    std::array<Priced, kParameterCount> by{};
+    for (const P p : kMemory)
+        by[static_cast<std::size_t>(p)] = Priced::memory;
+    for (const P p : kOverhead)
+        by[static_cast<std::size_t>(p)] = Priced::overhead;
+    return by;
+}();
+
+Priced priced_in(std::string_view regime) {
+    return regime == "memory" ? Priced::memory : regime == "overhead" ? Priced::overhead : Priced::arithmetic;
 }
 
-bool prices(P parameter, std::string_view regime) {
-    const bool memory = holds(kMemory, parameter), overhead = holds(kOverhead, parameter);
-    return regime == "memory" ? memory : regime == "overhead" ? overhead : !memory && !overhead;
+/// Whether a list has "FIRST SECOND".
+bool has_pair(const std::vector<std::string>& list, std::string_view first, std::string_view second) {
+    return std::any_of(list.begin(), list.end(), [&](const std::string& entry) {
+        return entry.size() == first.size() + 1 + second.size() && entry[first.size()] == ' ' &&
+               entry.ends_with(second) && entry.starts_with(first);
+    });
 }
 
 } // namespace
 
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime) {
+    const Priced part = priced_in(regime);
+    const auto prices = [part](Parameter parameter) {
+        return kPriced[static_cast<std::size_t>(parameter)] == part;
+    };
     const auto measured = [](const Fact& fact) {
         return fact.known() && fact.source != nullptr && rests_on_measurements(fact.source->kind);
     };
     for (const FittedParameter& parameter : device.fitted) {
-        const auto known = parse_parameter(parameter.name);
-        if (known && prices(*known, regime) && measured(parameter.fact) &&
-            (parameter.runtime.empty() || parameter.runtime == runtime.id))
+        if (!measured(parameter.fact) || !(parameter.runtime.empty() || parameter.runtime == runtime.id))
+            continue;
+        if (const auto known = parse_parameter(parameter.name); known && prices(*known))
             return Evidence::device;
     }
     for (const ParameterEntry& entry : runtime.parameters) {
-        if (!prices(entry.parameter, regime))
+        if (!prices(entry.parameter))
             continue;
         const auto own = std::find_if(entry.by_generation.begin(), entry.by_generation.end(),
                                       [&](const auto& pair) { return pair.first == device.generation; });
@@ -189,9 +206,9 @@ std::string_view name_of(Evidence evidence) {
 struct UncertaintyTable::State {
     std::vector<ResidualClass> classes;    ///< narrowest first
     std::vector<ResidualClass> projection; ///< least widths where nothing was measured
-    std::set<std::string> devices;         ///< that were measured
-    std::set<std::string> stacks;          ///< "npu hailort": measured on some chip of the family
-    std::set<std::string> pairs;           ///< "Hailo-8 hailort": measured on this very device
+    std::vector<std::string> devices;      ///< that were measured
+    std::vector<std::string> stacks;       ///< "npu hailort": measured on some chip of the family
+    std::vector<std::string> pairs;        ///< "Hailo-8 hailort": measured on this very device
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -219,12 +236,9 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
         reader.each("projection",
                     [&](ObjectReader& entry) { state_->projection.push_back(read_class(entry)); });
         reader.object("measured", [&](ObjectReader& block) {
-            for (std::string& name : block.texts("devices"))
-                state_->devices.insert(std::move(name));
-            for (std::string& name : block.texts("stacks"))
-                state_->stacks.insert(std::move(name));
-            for (std::string& name : block.texts("pairs"))
-                state_->pairs.insert(std::move(name));
+            state_->devices = block.texts("devices");
+            state_->stacks = block.texts("stacks");
+            state_->pairs = block.texts("pairs");
         });
         reader.finish();
     }
@@ -244,19 +258,19 @@ UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
 UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
 
 bool UncertaintyTable::measured(const Device& device, const Runtime& runtime) const {
-    if (state_->devices.contains(device.id))
+    const auto& devices = state_->devices;
+    if (std::find(devices.begin(), devices.end(), device.id) != devices.end())
         return true;
-    const std::string family(name_of(device.family));
-    return state_->stacks.contains(family + " " + runtime.id) ||
-           (!runtime.base.empty() && state_->stacks.contains(family + " " + runtime.base));
+    const std::string_view family = name_of(device.family);
+    return has_pair(state_->stacks, family, runtime.id) ||
+           (!runtime.base.empty() && has_pair(state_->stacks, family, runtime.base));
 }
 
 Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime,
                                     std::string_view regime) const {
     const Evidence fitted = evidence_for(device, runtime, regime);
-    return fitted == Evidence::stack && state_->pairs.contains(device.id + " " + runtime.id)
-               ? Evidence::device
-               : fitted;
+    return fitted == Evidence::stack && has_pair(state_->pairs, device.id, runtime.id) ? Evidence::device
+                                                                                       : fitted;
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime,

@@ -1,11 +1,26 @@
 #include "map/counts_of_structure.hpp"
 
-#include "archsim/map/mapper.hpp"
+#include "map/equivalence.hpp"
 
 namespace archsim {
 
 bool CountsOfStructure::counts_depend_on(Lever, const Machine&) const {
     return false;
+}
+
+const std::vector<std::uint32_t>& classes_for(const Mapper& mapper, const NetworkWork& work) {
+    const auto* const known = dynamic_cast<const CountsOfStructure*>(&mapper);
+    if (known == nullptr || !work.classes)
+        return work.representatives;
+    switch (known->looks_at()) {
+    case LooksAt::work:
+        return work.classes->by_work;
+    case LooksAt::neighbours:
+        return work.classes->by_place;
+    case LooksAt::memory:
+        break;
+    }
+    return work.representatives;
 }
 
 bool counts_depend_on(Lever lever, const Machine& machine) {

@@ -2,8 +2,19 @@
 // Which changes of a machine leave its counts as they are: searches over rates, prices and limits count once.
 
 #include "archsim/map/machine_changes.hpp"
+#include "archsim/map/mapper.hpp"
+
+#include <cstdint>
+#include <vector>
 
 namespace archsim {
+
+/// What a mapper looks at beside the work of a subgraph: subgraphs that differ in nothing else count alike.
+enum class LooksAt : std::uint8_t {
+    work,       ///< nothing
+    neighbours, ///< what is near it and reads the same tensor
+    memory      ///< that, and how many bytes are alive while it runs
+};
 
 /// What a mapper implements besides Mapper when its counts follow from the structure and the parameters of a
 /// machine, and from no other rate than it says. A rate being there or not is structure.
@@ -11,6 +22,8 @@ class CountsOfStructure {
   public:
     /// Whether counts depend on the rates that `lever` (peak, bandwidth or on_chip) changes.
     virtual bool counts_depend_on(Lever lever, const Machine& machine) const;
+    /// What tells subgraphs of the same work apart for it.
+    virtual LooksAt looks_at() const { return LooksAt::memory; }
 
   protected:
     CountsOfStructure() = default;
@@ -18,6 +31,9 @@ class CountsOfStructure {
     CountsOfStructure& operator=(const CountsOfStructure&) = default;
     ~CountsOfStructure() = default;
 };
+
+/// The coarsest classes of a network's subgraphs that a mapper counts alike; a work that has representatives.
+const std::vector<std::uint32_t>& classes_for(const Mapper& mapper, const NetworkWork& work);
 
 /// Whether a change of `lever` may change what the machine's mapper counts. Of a mapper that does not say,
 /// everything may.

@@ -237,7 +237,7 @@ std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& pa
 } // namespace
 
 struct FormatInvariants {
-    SubgraphClasses classes;
+    std::shared_ptr<const SubgraphClasses> classes;
 
     /// Formats scale most networks' buffers alike, and powers of two leave every comparison of the planner as
     /// it is, to the last bit.
@@ -276,7 +276,7 @@ struct FormatInvariants {
 std::shared_ptr<const FormatInvariants>
 find_format_invariants(const ShapedGraph& graph, const Partition& partition, const DerivedCounts* derived) {
     auto common = std::make_shared<FormatInvariants>();
-    common->classes = classify_subgraphs(graph, partition, derived);
+    common->classes = std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, partition, derived));
     return common;
 }
 
@@ -300,7 +300,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.subgraphs.reserve(partition.subgraphs.size());
     std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
-        const std::uint32_t first = common.classes.by_work[i];
+        const std::uint32_t first = common.classes->by_work[i];
         const Subgraph& subgraph = partition.subgraphs[i];
         const SubgraphWork& work = network.subgraphs.emplace_back(
             first == i ? builder.build(subgraph, i)
@@ -327,7 +327,8 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
             network.output_bytes += builder.stored_bytes(out, false);
     network.memory = common.plan_for(partition, buffer_sizes(builder, partition));
     network.derived = std::move(derived);
-    network.representatives = find_representatives(common.classes, network.memory.timeline);
+    network.representatives = find_representatives(*common.classes, network.memory.timeline);
+    network.classes = common.classes;
     return network;
 }
 

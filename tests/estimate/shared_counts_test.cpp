@@ -2,6 +2,7 @@
 // them.
 
 #include "laws/laws.hpp"
+#include "map/counts_of_structure.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
@@ -65,6 +66,8 @@ TEST_CASE("every mapper counts the members of an equivalence class alike", "[law
                 const Mapper& mapper = mapper_for(machine.device->family);
                 const NetworkWork& work = *result.work;
                 REQUIRE(work.representatives.size() == work.subgraphs.size());
+                const std::vector<std::uint32_t>& classes = classes_for(mapper, work);
+                REQUIRE(classes.size() == work.subgraphs.size());
                 std::vector<Mapping> own(work.subgraphs.size());
                 for (std::size_t i = 0; i < own.size(); ++i) {
                     mapper.map(work.subgraphs[i], work, machine, own[i]);
@@ -73,8 +76,10 @@ TEST_CASE("every mapper counts the members of an equivalence class alike", "[law
                     shared += work.representatives[i] < i;
                     INFO(model << " on " << hardware << ": " << work.subgraphs[i].name << " and "
                                << work.subgraphs[work.representatives[i]].name);
-                    if (!same(own[i], own[work.representatives[i]]))
+                    if (!same(own[i], own[work.representatives[i]]) || !same(own[i], own[classes[i]]))
                         FAIL("counted differently");
+                    // Classes of less join whole classes of more.
+                    REQUIRE(classes[work.representatives[i]] == classes[i]);
                 }
             }
     CHECK(shared > all / 2); // else nothing is saved

@@ -25,11 +25,11 @@ inline constexpr std::size_t kLaneCount = 4;
 
 /// An amount of one resource that a subgraph needs.
 struct Demand {
-    Resource resource = Resource::seconds;
-    Lane lane = Lane::overhead;
     double amount = 0;                    ///< cycles, bytes or seconds
     double efficiency = 1;                ///< share of the rate that is reached, in (0, 1.6]
     Parameter reason = Parameter::count_; ///< parameter the efficiency or amount comes from; count_ = none
+    Resource resource = Resource::seconds;
+    Lane lane = Lane::overhead;
 };
 
 /// How a subgraph sits on the machine, for people: "54 of 108 SMs, 0.5 waves, tile 128x64".
@@ -58,7 +58,7 @@ struct Mapping {
             return;
         if (demand_count == kMaxDemands)
             throw std::length_error("a mapper states more demands of one subgraph than Mapping holds");
-        demands[demand_count++] = {r, lane, amount, efficiency, reason};
+        demands[demand_count++] = {amount, efficiency, reason, r, lane};
     }
     /// The demands that were added.
     std::span<const Demand> all() const { return {demands.data(), demand_count}; }

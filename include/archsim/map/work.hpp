@@ -61,6 +61,8 @@ struct DerivedCounts {
     std::vector<double> collectives;   ///< per operator
 };
 
+struct SubgraphClasses;
+
 /// What a network does and moves: the same for every device that fuses and computes alike.
 struct NetworkWork {
     const ShapedGraph* graph = nullptr;
@@ -70,6 +72,8 @@ struct NetworkWork {
     /// For each subgraph the first one of its equivalence class: the same in everything but name and place;
     /// empty where that was not looked for. A class is mapped and priced once.
     std::vector<std::uint32_t> representatives;
+    /// Coarser classes, for mappers that look at less; null where they were not looked for.
+    std::shared_ptr<const SubgraphClasses> classes;
     double batch = 1;
     double weight_bytes = 0;                  ///< every weight once
     double largest_activation_bytes = 0;      ///< largest input + output of one subgraph

@@ -132,6 +132,7 @@ void SweepWorker::find_targets(const SweepPoint& point) {
 
 void SweepWorker::find_alike_formats(const Place& place) {
     alike_.resize(precisions_.size());
+    comes_again_.assign(precisions_.size(), false);
     std::vector<ExecutedPrecision> executed(precisions_.size());
     for (std::size_t p = 0; p < precisions_.size(); ++p) {
         alike_[p] = p;
@@ -140,8 +141,10 @@ void SweepWorker::find_alike_formats(const Place& place) {
         executed[p] = resolve_precision(*place.stated->device, *place.stated->runtime, precisions_[p]);
         for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
             if (executed[before].supported && executed[p].supported &&
-                executed[before].config == executed[p].config)
+                executed[before].config == executed[p].config) {
                 alike_[p] = before;
+                comes_again_[before] = true;
+            }
     }
 }
 
@@ -171,7 +174,10 @@ SweepRow SweepWorker::row(const SweepPoint& point) {
         copy.point = row.point;
         return copy;
     }
-    return *(rows_[point.precision * batches + point.batch] = estimate(point, place, std::move(row)));
+    SweepRow made = estimate(point, place, std::move(row));
+    if (comes_again_[point.precision])
+        rows_[point.precision * batches + point.batch] = made;
+    return made;
 }
 
 PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {

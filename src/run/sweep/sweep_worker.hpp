@@ -77,7 +77,8 @@ class SweepWorker {
     const PlaceKey* key_ = nullptr;                        ///< that of the last point
     Place* place_ = nullptr;
     std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
-    std::vector<std::optional<SweepRow>> rows_; ///< per format and batch; where there are no axes
+    std::vector<bool> comes_again_;             ///< per format: a later one is alike
+    std::vector<std::optional<SweepRow>> rows_; ///< of those, per format and batch; where there are no axes
 };
 
 } // namespace archsim

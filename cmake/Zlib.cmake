@@ -17,7 +17,9 @@ file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/zlib)
 foreach(command IN ITEMS
     "${CMAKE_AR};x;${ARCHSIM_ZLIB};${members}"
     "${CMAKE_LINKER};-r;-o;joined.o;${members}"
-    "${CMAKE_OBJCOPY};${rename};joined.o;${archsim_inflate_object}")
+    "${CMAKE_OBJCOPY};${rename};joined.o;renamed.o")
     execute_process(COMMAND ${command} WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/zlib COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
+# Configuring again links nothing again.
+file(COPY_FILE ${PROJECT_BINARY_DIR}/zlib/renamed.o ${archsim_inflate_object} ONLY_IF_DIFFERENT)
 set_source_files_properties(${archsim_inflate_object} PROPERTIES EXTERNAL_OBJECT ON)

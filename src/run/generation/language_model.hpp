@@ -40,7 +40,7 @@ class GenerationModel {
   private:
     /// Sizes that are kept, those of last use: the steps at which a serving engine is priced (EnginePrices)
     /// on all devices that are asked for.
-    static constexpr std::size_t kMost = 384;
+    static constexpr std::size_t kMost = 192;
     struct Entry {
         std::int64_t batch, sequence, past;
         std::shared_ptr<const BoundModel> model;

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <cmath>
 #include <fstream>
@@ -228,4 +229,50 @@ TEST_CASE("the scaling table of the document is that of the database", "[energy]
         }
         CHECK(entries + 1 == scaling[kind].size()); // and its source
     }
+}
+
+TEST_CASE("the engine figures and worked numbers of the document are those of the database",
+          "[energy][docs]") {
+    const std::string root = ARCHSIM_SOURCE_DIR;
+    const auto parsed = [&](const std::string& file) {
+        std::ifstream json(root + "/hardware_db/" + file);
+        return nlohmann::json::parse(json);
+    };
+    std::ifstream file(root + "/docs/energy.md");
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    const auto says = [&](const std::string& words) {
+        INFO(words);
+        CHECK(text.find(words) != std::string::npos);
+    };
+    const auto families = parsed("energy.json")["families"];
+    const auto gpu = families["gpu"];
+    const auto matrix = gpu["matrix_engine"]["bf16"]["by_process"],
+               vector = gpu["vector_engine"]["by_process"], clock = gpu["figure_clock"]["by_process"];
+    const auto own = [&](const char* card, const char* name) {
+        return parsed(std::string("gpu/") + card + ".json")["energy"][name]["value"].get<double>();
+    };
+    const auto of = [](const nlohmann::json& prices, const char* node) {
+        return prices[node]["value"].get<double>();
+    };
+    says(fmt::format("| {:g} / {:g}; {:.2f} | derived, upper bounds", own("A100", "mac_bf16"),
+                     own("H100", "mac_bf16"), own("H100", "mac_fp8")));
+    says(fmt::format("at {:g} / {:g} GHz | {:g} / {:g} |", of(clock, "8"), of(clock, "12"), of(matrix, "8"),
+                     of(matrix, "12")));
+    says(fmt::format("| {:g} / {:g} / {:g} | derived from power logs", own("A100", "mac_fp32"),
+                     own("H200", "mac_fp32"), own("A40", "mac_fp32")));
+    CHECK(own("A40", "mac_fp32") == of(vector, "8"));
+    CHECK(own("H200", "mac_fp32") == of(vector, "5"));
+    says(fmt::format("5 nm {:g} GHz, 7 nm {:g}, 8 nm {:g}, 12 nm {:g}", of(clock, "5"), of(clock, "7"),
+                     of(clock, "8"), of(clock, "12")));
+    const auto cpu = families["cpu"];
+    const double turbo = cpu["nominal_clock"]["value"], exponent = cpu["clock_exponent"]["value"];
+    says(fmt::format("at 2.5 GHz {:.2f} of it | {:g} |", std::pow(2.5 / turbo, exponent - 1),
+                     cpu["matrix_engine"]["bf16"]["energy"]["value"].get<double>()));
+    // Static power without the multiple, which every fit moves.
+    const double each = gpu["awake"]["by_generation"]["hopper"]["value"], awake = 132 * each;
+    says(fmt::format("132 multiprocessors x {:g} W at 1.98 GHz = {:.0f} W", each, awake));
+    says(fmt::format("H100's {:.0f} W become 5 + {:.0f} x 0.49 = {:.0f} W", awake + 4.8, awake,
+                     4.8 + 0.49 * awake));
+    says(fmt::format("({:.0f} W and {:.0f} pJ per byte:", awake + 4.8, own("H100", "dram_byte")));
 }

@@ -78,6 +78,9 @@ TensorId add_mixer(GraphMaker& g, const std::string& path, std::size_t layer, Te
         return g.linear(path + "/self_attn/linear_attn", x, g.hidden(), g.hidden(), false);
     case MixerKind::gated_delta:
     case MixerKind::mamba:
+    case MixerKind::selective:
+    case MixerKind::lightning:
+    case MixerKind::convolution:
         return add_recurrence(g, path, layer, x);
     }
     return kNoTensor;

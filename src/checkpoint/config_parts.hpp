@@ -1,12 +1,15 @@
 #pragma once
 // The parts of a configuration, each read by one function.
 
+#include "checkpoint/config_forms.hpp"
 #include "checkpoint/decoder.hpp"
 #include "checkpoint/fields.hpp"
 #include "checkpoint/implied.hpp"
 
 namespace archsim::checkpoint {
 
+/// Whether every layer keeps a state and none attends (Mamba).
+bool states_alone(Fields& f);
 /// The mixer that most layers have; layer patterns change single fields of it.
 TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden);
 /// A layer's feed-forward halves: with experts where the model has them, and without.
@@ -16,6 +19,9 @@ struct FeedForwards {
 FeedForwards read_feed_forwards(Fields& f, const Implied& implied);
 /// Whether each layer takes its experts.
 std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
+/// A mixer with a state instead of a cache, and a gated short convolution.
+TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);
+TokenMixer read_convolution_mixer(Fields& f, std::int64_t hidden);
 /// The layers from whichever pattern the configuration states.
 std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
                                       const TokenMixer& mixer, const FeedForwards& feed_forwards);

@@ -68,6 +68,28 @@ void read_layer_embeddings(Fields& f, Decoder& d) {
                           {f.count({"vocab_size_per_layer_input"}, d.facts.vocabulary, 1), layers * width}});
     d.resident.push_back({"per_layer_model_projection", {d.facts.hidden, layers * width}});
     d.resident.push_back({"per_layer_gates", {layers, 2, d.facts.hidden, width}});
+    // Gemma 3n's narrow path beside attention, and the products that make and join its parallel streams.
+    if (const std::int64_t rank = f.count({"laurel_rank"}, 0); rank > 0)
+        d.resident.push_back({"laurel", {layers, 2, d.facts.hidden, rank}});
+    if (const std::int64_t streams = f.count({"altup_num_inputs"}, 0); streams > 1)
+        d.resident.push_back({"altup_projections", {2 * (streams - 1), d.facts.hidden, d.facts.hidden}});
+    f.skip({"activation_sparsity_pattern"});
+}
+
+/// Layers that attend to an image (Llama 3.2 Vision) are left out where there is none: in memory, not
+/// computed.
+void set_cross_layers_aside(Fields& f, Decoder& d) {
+    auto layers = f.counts({"cross_attention_layers"});
+    std::sort(layers.rbegin(), layers.rend());
+    for (const std::int64_t i : layers) {
+        if (i < 0 || static_cast<std::size_t>(i) >= d.layers.size())
+            f.refuse("cross_attention_layers", fmt::format("there is no layer {}", i));
+        const auto at = d.layers.begin() + i;
+        d.resident.push_back(
+            {fmt::format("cross_attention_layers.{}", i),
+             {static_cast<std::int64_t>(std::min(kLargestCount, count_parameters(d, *at)))}});
+        d.layers.erase(at);
+    }
 }
 
 } // namespace
@@ -105,12 +127,22 @@ double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
 }
 
 Decoder read_config(const json& document, const std::string& file) {
+    if (document.contains("peft_type"))
+        Fields(document, file)
+            .refuse("peft_type",
+                    fmt::format("an adapter, no model; it changes neither the shapes nor the cache of its "
+                                "base model {}, which is what to ask for",
+                                document.value("base_model_name_or_path", json("")).dump()));
     std::string prefix;
-    const json& inner = text_part(document, prefix);
+    Decoder d;
+    const json inner = in_one_form(text_part(document, prefix), file, d.findings);
     Fields f(inner, file, prefix), outer(document, file);
     Fields& top = prefix.empty() ? f : outer;
-    Decoder d;
     const std::string type = f.text({"model_type"}, top.text({"model_type"}));
+    if (f.has({"type_vocab_size"}) && !f.flag({"is_decoder"}))
+        f.refuse("type_vocab_size", "an encoder, which generates no text; read it from an ONNX file");
+    if (f.has({"mamba_d_ssm"}))
+        f.refuse("mamba_d_ssm", "layers with attention and a state side by side are not known");
     if (f.flag({"is_encoder_decoder"}))
         f.refuse("is_encoder_decoder", "encoders with decoders are read from ONNX files, one part at a time");
     if (const auto names = top.texts({"architectures"}); !names.empty())
@@ -121,17 +153,24 @@ Decoder read_config(const json& document, const std::string& file) {
         note_unknown_type(type, file, d.findings);
     d.facts.hidden = f.count({"hidden_size", "n_embd", "d_model"});
     d.facts.vocabulary = f.count({"vocab_size", "padded_vocab_size"});
-    d.facts.max_context =
-        f.count({"max_position_embeddings", "n_positions", "seq_length", "max_seq_len", "n_ctx"}, 0);
+    d.facts.max_context = f.count({"max_position_embeddings", "n_positions", "seq_length", "max_seq_len",
+                                   "n_ctx", "max_context_length"},
+                                  0);
     d.facts.layers = f.count({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
     if (d.facts.layers > kMostLayers)
         f.refuse("num_hidden_layers", fmt::format("{} is more than any decoder has", d.facts.layers));
     d.type = type_of(f.text({"dtype", "torch_dtype"}, top.text({"dtype", "torch_dtype"}, "bfloat16")));
     d.tied = top.flag({"tie_word_embeddings"}, f.flag({"tie_word_embeddings"}, implied.tied));
+    d.head_bias = f.flag({"lm_head_bias"}, implied.head_bias);
+    if (implied.positions >= 0)
+        d.resident.push_back({"embed_positions", {d.facts.max_context + implied.positions, d.facts.hidden}});
     const TokenMixer mixer = read_mixer(f, implied, d.facts.hidden);
     const FeedForwards ff = read_feed_forwards(f, implied);
     d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff);
+    if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
+        f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
     read_layer_embeddings(f, d);
+    set_cross_layers_aside(f, d);
     read_prediction(f, d);
     read_quantization(prefix.empty() || !inner.contains("quantization_config") ? top : f, d);
     read_vision(top, d);

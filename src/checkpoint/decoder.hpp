@@ -17,6 +17,9 @@ enum class MixerKind : std::uint8_t {
     latent,      ///< multi-head latent attention (DeepSeek-V2, arXiv:2405.04434, section 2.1)
     gated_delta, ///< linear attention with a gated delta rule (Yang et al., arXiv:2412.06464)
     mamba,       ///< Mamba-2 (Dao and Gu, arXiv:2405.21060)
+    selective,   ///< Mamba, a state per channel (Gu and Dao, arXiv:2312.00752)
+    lightning,   ///< linear attention with a fixed decay per head (MiniMax-01, arXiv:2501.08313)
+    convolution, ///< gated short convolution (LFM2)
     linear,      ///< one matrix instead of attention
 };
 
@@ -42,7 +45,10 @@ struct TokenMixer {
     std::int64_t index_heads = 0, index_size = 0, index_keeps = 0;
     // gated_delta: `heads` value heads of `value_size`, `kv_heads` key heads of `head_size`;
     // mamba: `heads` of `head_size`, `kv_heads` groups that share B and C of `state_size`
-    std::int64_t state_size = 0, kernel = 0;
+    // selective: `heads` channels, `time_rank` between them and their time steps
+    std::int64_t state_size = 0, kernel = 0, time_rank = 0;
+    std::int64_t gate_rank =
+        0; ///< gated_delta: gate and a decay per channel go through this width; 0: neither
     bool kernel_bias = false;
     double state_bits = 0; ///< of the recurrent state; 0: as activations
 };

@@ -2,6 +2,8 @@
 
 #include "checkpoint/config_parts.hpp"
 
+#include <algorithm>
+
 namespace archsim::checkpoint {
 
 namespace {
@@ -9,7 +11,7 @@ namespace {
 /// Activations whose MLPs have no gate in any family.
 bool ungated(const std::string& activation) {
     return activation == "relu2" || activation == "relu" || activation == "gelu_new" ||
-           activation == "gelu_fast";
+           activation == "gelu_fast" || activation == "xielu";
 }
 
 void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
@@ -20,7 +22,7 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
         return;
     }
     e.active = f.count({"num_experts_per_tok", "experts_per_token", "top_k_experts", "num_experts_per_token",
-                        "moe_topk", "moe_k", "num_selected_experts"});
+                        "moe_topk", "moe_k", "moe_top_k", "num_selected_experts"});
     if (e.active > e.experts)
         f.refuse("num_experts_per_tok", "must not exceed the number of experts");
     e.expert_inner = f.count({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_intermediate_size",
@@ -39,6 +41,22 @@ void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
     e.router_bias = implied.expert_bias;
 }
 
+std::int64_t dense_width(Fields& f) {
+    const double ratio = f.number({"expansion_ratio"}, 4);
+    const std::int64_t hidden = f.count({"hidden_size", "n_embd", "d_model"});
+    const std::int64_t stated = f.count(
+        {"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim", "ff_intermediate_size",
+         "block_ff_dim"},
+        static_cast<std::int64_t>(std::clamp(ratio * static_cast<double>(hidden), 0.0, kLargestCount)), 0);
+    if (!f.flag({"block_auto_adjust_ff_dim"}))
+        return stated;
+    // Two thirds, times a multiplier, rounded up: what Llama does with the width of an MLP without a gate.
+    const auto wanted = static_cast<std::int64_t>(std::clamp(
+        f.number({"block_ffn_dim_multiplier"}, 1) * static_cast<double>(2 * stated / 3), 0.0, kLargestCount));
+    const std::int64_t step = f.count({"block_multiple_of"}, 256, 1);
+    return (wanted + step - 1) / step * step;
+}
+
 } // namespace
 
 FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
@@ -49,9 +67,9 @@ FeedForwards read_feed_forwards(Fields& f, const Implied& implied) {
     plain.bias = f.flag({"mlp_bias", "add_ffn_bias"}, implied.mlp_bias);
     const bool beside = f.flag({"enable_moe_block"});
     const bool has_blocks = f.has({"block_configs"});
-    plain.inner = has_blocks ? 0
-                             : f.count({"intermediate_size", "ffn_hidden_size", "n_inner", "ffn_dim"},
-                                       4 * f.count({"hidden_size", "n_embd", "d_model"}), 0);
+    plain.inner = has_blocks || states_alone(f) ? 0 : dense_width(f);
+    if (implied.halved_mlp)
+        plain.inner /= 2;
     FeedForwards both{plain, plain};
     read_experts(f, implied, both.experts);
     if (!beside && both.experts.experts > 0)
@@ -68,9 +86,12 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers) {
     const std::int64_t step = f.count(
         {"decoder_sparse_step", "interleave_moe_layer_step", "moe_layer_interval", "moe_every_n_layers"}, 1,
         0);
+    const auto period = static_cast<std::size_t>(f.count({"expert_layer_period"}, 1, 1)),
+               offset = static_cast<std::size_t>(f.count({"expert_layer_offset"}, 0));
     const auto frequency = f.find({"moe_layer_freq"});
     for (std::size_t i = 0; i < layers; ++i) {
-        sparse[i] = i >= first && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0);
+        sparse[i] = i >= first && (step <= 1 || (i + 1) % static_cast<std::size_t>(step) == 0) &&
+                    i % period == offset % period;
         if (frequency && frequency->is_array() && i < frequency->size())
             sparse[i] = (*frequency)[i].is_number() && (*frequency)[i].get<double>() != 0;
         else if (frequency && frequency->is_number_integer() && frequency->get<std::int64_t>() > 1)

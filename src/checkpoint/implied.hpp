@@ -21,6 +21,9 @@ struct Implied {
     bool output_gate = false; ///< where attn_output_gate is absent
     int window_period = 0;    ///< every n-th layer sees everything, the others a window; 0: as stated
     bool one_shared_expert = false;
+    int positions = -1;      ///< a learned row per position, and that many more; -1: none
+    bool head_bias = false;  ///< where lm_head_bias is absent
+    bool halved_mlp = false; ///< intermediate_size counts gate and value together
 };
 
 /// The row for a model_type; the plain pre-norm decoder when none begins so. `known` tells which.

@@ -8,8 +8,6 @@
 
 namespace archsim::checkpoint {
 
-TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);
-
 namespace {
 
 using nlohmann::json;
@@ -39,8 +37,9 @@ class LayerReader {
             read_blocks(*f_.find({"block_configs"}));
         else if (f_.has({"layer_types", "layers_block_type"}))
             read_types(f_.texts({"layer_types", "layers_block_type"}));
-        else
+        else if (!read_lists())
             read_intervals();
+        read_sizes_of_layers();
         read_global_layers();
         share_caches();
         return std::move(layers_);
@@ -85,10 +84,68 @@ class LayerReader {
                 layers_[i].mixer.window = chunk_;
             else if (type == "linear_attention" || type == "mamba" || type == "mamba2")
                 layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+            else if (type == "conv")
+                layers_[i].mixer = read_convolution_mixer(f_, hidden_);
             else if (type != "full_attention" && type != "attention")
                 f_.refuse("layer_types", fmt::format("\"{}\" is a kind of layer that is not known", type));
         }
-        f_.skip({"full_attention_interval", "sliding_window_pattern"});
+        f_.skip({"full_attention_interval", "sliding_window_pattern", "full_attn_idxs", "attn_layer_offset",
+                 "attn_layer_period"});
+    }
+
+    /// Where attention is said layer by layer otherwise: by list, by number, by period. False: it is not.
+    bool read_lists() {
+        const auto attends = [&](std::size_t i, const std::vector<std::int64_t>& layers, std::int64_t first) {
+            return std::find(layers.begin(), layers.end(), static_cast<std::int64_t>(i) + first) !=
+                   layers.end();
+        };
+        if (states_alone(f_)) {
+            for (DecoderLayer& layer : layers_)
+                layer.mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (f_.has({"attn_type_list"})) { // MiniMax-01: 1 attends, 0 does not
+            const auto types = f_.counts({"attn_type_list"});
+            for (std::size_t i = 0; i < std::min(types.size(), layers_.size()); ++i)
+                if (types[i] == 0)
+                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (const json* group = f_.find({"linear_attn_config"}); group && group->is_object()) {
+            Fields l(*group, f_.file(), f_.place("linear_attn_config."));
+            const auto full = l.counts({"full_attn_layers"});
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                if (!attends(i, full, 1)) // they count layers from one
+                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+        } else if (f_.has({"full_attn_idxs"})) {
+            const auto full = f_.counts({"full_attn_idxs"});
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                if (!attends(i, full, 0))
+                    layers_[i].mixer = read_convolution_mixer(f_, hidden_);
+        } else if (f_.has({"attn_layer_period"})) { // Jamba
+            const auto period = static_cast<std::size_t>(f_.count({"attn_layer_period"}, 1, 1));
+            const auto offset = static_cast<std::size_t>(f_.count({"attn_layer_offset"}, 0));
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                if (i % period != offset % period)
+                    layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
+        } else {
+            return false;
+        }
+        return true;
+    }
+
+    /// Numbers that differ from layer to layer (config_forms.hpp).
+    void read_sizes_of_layers() {
+        const auto heads = f_.counts({"num_attention_heads_of_layers"}),
+                   kv_heads = f_.counts({"num_key_value_heads_of_layers", "num_kv_heads_of_layers"}),
+                   inner = f_.counts({"intermediate_size_of_layers"});
+        for (std::size_t i = 0; i < layers_.size(); ++i) {
+            TokenMixer& m = layers_[i].mixer;
+            if (m.kind == MixerKind::attention) {
+                m.heads = heads.empty() ? m.heads : std::max<std::int64_t>(1, heads[i]);
+                m.kv_heads = kv_heads.empty() ? m.kv_heads : std::max<std::int64_t>(1, kv_heads[i]);
+                if (m.heads % m.kv_heads != 0)
+                    f_.refuse("num_key_value_heads", fmt::format("of layer {} must divide its heads", i));
+            }
+            if (!inner.empty() && layers_[i].feed_forward.inner > 0)
+                layers_[i].feed_forward.inner = inner[i];
+        }
     }
 
     void read_intervals() {
@@ -178,6 +235,12 @@ class LayerReader {
 
     /// The last layers read the keys and values of the last earlier layer of their kind.
     void share_caches() {
+        // Groups of neighbours with the cache of the first (Hunyuan-Large, arXiv:2411.02265, section 2.1.2).
+        const auto group = static_cast<std::size_t>(f_.count({"cla_share_factor"}, 1, 1));
+        if (f_.flag({"use_cla"}))
+            for (std::size_t i = 0; i < layers_.size(); ++i)
+                if (i % group != 0)
+                    layers_[i].mixer.shares_cache_of = static_cast<std::int64_t>(i - i % group);
         const auto shared = static_cast<std::size_t>(f_.count({"num_kv_shared_layers"}, 0));
         const bool wide = f_.flag({"use_double_wide_mlp"});
         if (shared == 0 || shared >= layers_.size())

@@ -6,13 +6,14 @@ namespace archsim::checkpoint {
 
 namespace {
 
-void read_latent(Fields& f, TokenMixer& m) {
+void read_latent(Fields& f, TokenMixer& m, std::int64_t hidden) {
     m.kind = MixerKind::latent;
     m.query_rank = f.count({"q_lora_rank"}, 0);
     m.kv_rank = f.count({"kv_lora_rank"});
     m.plain_size = f.count({"qk_nope_head_dim"});
     m.rotary_size = f.count({"qk_rope_head_dim"}, 0);
-    m.value_size = f.count({"v_head_dim"});
+    // MiniCPM3 leaves it to its class: the width over the heads.
+    m.value_size = f.count({"v_head_dim"}, std::max<std::int64_t>(1, hidden / m.heads), 1);
     m.index_heads = f.count({"index_n_heads"}, 0);
     m.index_size = f.count({"index_head_dim"}, 0);
     m.index_keeps = f.count({"index_topk"}, 0);
@@ -22,15 +23,21 @@ void read_latent(Fields& f, TokenMixer& m) {
 
 } // namespace
 
+bool states_alone(Fields& f) {
+    return f.has({"state_size"}) && !f.has({"num_attention_heads", "n_head", "n_heads"});
+}
+
 TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
     TokenMixer m;
+    if (states_alone(f))
+        return m;
     m.kind = MixerKind::attention;
     m.heads = f.count({"num_attention_heads", "n_head", "n_heads", "num_heads"});
     const bool one = f.flag({"multi_query"}) && !f.has({"num_kv_heads", "num_key_value_heads"});
-    m.kv_heads = f.count(
-        {"num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_query_groups"},
-        one ? 1 : m.heads, 1);
-    if (m.heads % m.kv_heads != 0)
+    m.kv_heads = f.count({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads",
+                          "multi_query_group_num", "num_query_groups"},
+                         one ? 1 : m.heads, 1);
+    if (m.heads % m.kv_heads != 0 && !f.has({"num_attention_heads_of_layers"}))
         f.refuse("num_key_value_heads", "must divide num_attention_heads");
     m.head_size = f.count({"head_dim", "attention_head_dim", "kv_channels"},
                           std::max<std::int64_t>(1, hidden / m.heads), 1);
@@ -40,13 +47,45 @@ TokenMixer read_mixer(Fields& f, const Implied& implied, std::int64_t hidden) {
                            implied.output_bias || (f.flag({"attention_bias"}) && !implied.qkv_bias));
     m.sinks = implied.sinks || f.flag({"attention_sink", "add_full_attention_sink_bias"});
     m.output_gate = f.flag({"attn_output_gate"}, implied.output_gate);
-    m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm"}, implied.norm != HeadNorm::none)
+    m.norm = f.flag({"use_qk_norm", "qk_layernorm", "qk_norm", "normalize_qk_projections", "qk_ln"},
+                    implied.norm != HeadNorm::none)
                  ? (implied.norm == HeadNorm::none ? HeadNorm::per_head : implied.norm)
                  : HeadNorm::none;
     if (f.has({"kv_lora_rank"}))
-        read_latent(f, m);
+        read_latent(f, m, hidden);
     return m;
 }
+
+namespace {
+
+/// Kimi's delta attention (arXiv:2510.26692, section 3): gate and decays through the width of one head.
+TokenMixer read_channel_gated(Fields& l, TokenMixer m) {
+    m.kind = MixerKind::gated_delta;
+    m.heads = m.kv_heads = l.count({"num_heads"});
+    m.head_size = m.value_size = m.gate_rank = l.count({"head_dim"});
+    m.kernel = l.count({"short_conv_kernel_size"}, 4, 2);
+    return m;
+}
+
+/// Mamba: a state per channel, of which there are as many as heads and none is stated.
+void read_selective(Fields& f, std::int64_t hidden, TokenMixer& m) {
+    m.kind = MixerKind::selective;
+    constexpr std::int64_t kTimeDivisor = 16; // time_step_rank: "auto"
+    const std::int64_t inner = f.count({"mamba_expand", "expand"}, 2, 1) * hidden;
+    // Layers of states and nothing else state their width like one of an MLP.
+    m.heads = states_alone(f) ? f.count({"intermediate_size", "d_inner"}, inner, 1) : inner;
+    m.kv_heads = m.head_size = 1;
+    m.state_size = f.count({"state_size", "mamba_d_state", "d_state"}, 16, 1);
+    const auto* rank = f.find({"time_step_rank", "mamba_dt_rank"});
+    m.time_rank = rank && rank->is_string() ? (hidden + kTimeDivisor - 1) / kTimeDivisor
+                                            : f.count({"time_step_rank", "mamba_dt_rank"},
+                                                      (hidden + kTimeDivisor - 1) / kTimeDivisor, 1);
+    m.kernel = f.count({"conv_kernel", "mamba_d_conv"}, 4, 2);
+    m.kernel_bias = f.flag({"use_conv_bias", "mamba_conv_bias"}, true);
+    m.bias = f.flag({"mamba_proj_bias", "use_bias"});
+}
+
+} // namespace
 
 /// A mixer with a state instead of a cache, from the fields of its family.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
@@ -62,16 +101,43 @@ TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden) {
         m.kernel = f.count({"linear_conv_kernel_dim"}, 4, 2);
         return m;
     }
+    if (const auto* group = f.find({"linear_attn_config"}); group && group->is_object()) {
+        Fields l(*group, f.file(), f.place("linear_attn_config."));
+        return read_channel_gated(l, m);
+    }
+    const bool alone = states_alone(f);
+    if (f.has({"layernorm_linear_attention_alpha", "linear_attn_alpha_factor"})) {
+        m.kind = MixerKind::lightning; // it has no sizes but those of attention
+        m.heads = m.kv_heads = f.count({"num_attention_heads"});
+        m.head_size = m.value_size = f.count({"head_dim"}, std::max<std::int64_t>(1, hidden / m.heads), 1);
+        m.state_bits = kFloat;
+        return m;
+    }
+    if (!f.has({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads"}) && !(alone && f.has({"num_heads"}))) {
+        read_selective(f, hidden, m);
+        return m;
+    }
     m.kind = MixerKind::mamba;
     const std::int64_t inner = f.count({"mamba_expand", "expand"}, 2, 1) * hidden;
-    m.heads = f.count({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads"});
-    m.head_size = f.count({"mamba_head_dim", "mamba_d_head", "mamba_headdim"},
-                          std::max<std::int64_t>(1, inner / m.heads), 1);
+    m.heads = f.count({"mamba_num_heads", "mamba_n_heads", "n_mamba_heads", "num_heads"});
+    m.head_size =
+        f.count({"mamba_head_dim", "mamba_d_head", "mamba_headdim", alone ? "head_dim" : "mamba_head_dim"},
+                std::max<std::int64_t>(1, inner / m.heads), 1);
     m.kv_heads = f.count({"n_groups", "mamba_n_groups", "mamba_ngroups"}, 1, 1);
-    m.state_size = f.count({"ssm_state_size", "mamba_d_state"});
+    m.state_size = f.count({"ssm_state_size", "mamba_d_state", "state_size"});
     m.kernel = f.count({"conv_kernel", "mamba_d_conv"}, 4, 2);
     m.kernel_bias = f.flag({"use_conv_bias", "mamba_conv_bias"}, true);
     m.bias = f.flag({"mamba_proj_bias", "use_bias"});
+    return m;
+}
+
+/// LFM2 (arXiv:2511.23404, section 2): a short convolution between two gates.
+TokenMixer read_convolution_mixer(Fields& f, std::int64_t hidden) {
+    TokenMixer m;
+    m.kind = MixerKind::convolution;
+    m.heads = f.count({"conv_dim"}, hidden, 1);
+    m.kernel = f.count({"conv_L_cache"}, 3, 2);
+    m.bias = m.kernel_bias = f.flag({"conv_bias"});
     return m;
 }
 

@@ -61,6 +61,28 @@ Scheme compressed(Fields& q) {
     return {static_cast<double>(bits) + kBlockScaleBits / size, size == kMxBlock ? "mxfp4" : "nvfp4"};
 }
 
+/// AMD Quark: global_quant_config.weight states type and group.
+Scheme quark(Fields& q) {
+    const json* global = q.find({"global_quant_config"});
+    if (!global || !global->is_object() || !global->contains("weight"))
+        return {};
+    const json& stated = global->at("weight");
+    const json& weight = stated.is_array() && !stated.empty() ? stated.front() : stated;
+    if (!weight.is_object())
+        return {};
+    Fields w(weight, q.file(), q.place("global_quant_config.weight."));
+    const std::string type = w.text({"dtype"});
+    const auto group = static_cast<double>(w.count({"group_size"}, 0));
+    constexpr double kFp8 = 8, kFp4 = 4;
+    if (type.starts_with("fp8"))
+        return {kFp8, "fp8"};
+    if (type.starts_with("fp4"))
+        return {kFp4 + kBlockScaleBits / (group > 0 ? group : kMxBlock), "mxfp4"};
+    if (type.ends_with("int4") || type.ends_with("int8"))
+        return integer_groups(type.back() - '0', group, type.starts_with("u"));
+    return {};
+}
+
 Scheme scheme_of(Fields& q, const std::string& method) {
     constexpr std::int64_t kFour = 4, kEight = 8;
     constexpr double kGroup = 128;
@@ -80,6 +102,18 @@ Scheme scheme_of(Fields& q, const std::string& method) {
     if (method == "bitsandbytes")
         return q.flag({"load_in_4bit", "_load_in_4bit"}) ? Scheme{kFour + kBlockScaleBits / kNfBlock, "int4"}
                                                          : Scheme{static_cast<double>(kEight), "int8"};
+    if (method == "quark")
+        return quark(q);
+    if (method == "eetq" || method == "quanto" || method == "hqq" || method == "torchao") {
+        const json* stated = q.find({"weights", "quant_type"});
+        const std::string type = stated && stated->is_string() ? stated->get<std::string>()
+                                 : method == "eetq"            ? "int8"
+                                                               : "int4";
+        const auto bits = type.find('8') != std::string::npos ? kEight : kFour;
+        return integer_groups(q.count({"nbits", "bits"}, bits, 1), bits == kEight ? 0 : kGroup, false);
+    }
+    if (method == "bitnet") // ternary weights, four in a byte
+        return {2, "int2"};
     return compressed(q);
 }
 
@@ -109,7 +143,8 @@ void read_quantization(Fields& config, Decoder& decoder) {
     std::vector<std::string> kept{"embed_tokens"};
     if (!q.flag({"lm_head"}))
         kept.emplace_back("lm_head");
-    for (const char* key : {"modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers"})
+    for (const char* key : {"modules_to_not_convert", "ignore", "exclude_modules", "ignored_layers",
+                            "llm_int8_skip_modules", "exclude"})
         for (std::string& name : q.texts({key}))
             kept.push_back(std::move(name));
     decoder.formats.set_scheme(scheme.bits, std::move(kept));

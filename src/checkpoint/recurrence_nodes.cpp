@@ -9,7 +9,7 @@ namespace {
 
 /// Convolves `channels` along the tokens; [batch, tokens, channels] in and out.
 TensorId add_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
-                         TensorId x, std::int64_t channels) {
+                         TensorId x, std::int64_t channels, const char* activation = "silu") {
     const std::string index = std::to_string(layer);
     const TensorId past = g.input("past_conv." + index, g.type(), {"batch", channels, m.kernel - 1});
     std::vector<TensorId> inputs{x, g.weight(path + "/conv1d", "weight", {channels, 1, m.kernel}),
@@ -18,7 +18,7 @@ TensorId add_convolution(GraphMaker& g, const std::string& path, std::size_t lay
     const auto out =
         g.nodes("CausalConvWithState", path + "/conv1d", std::move(inputs),
                 {"/" + path + "/conv1d_output_0", "present_conv." + index},
-                {{"activation", std::string("silu")}, {"channels_last", std::int64_t{1}}}, kMicrosoft);
+                {{"activation", std::string(activation)}, {"channels_last", std::int64_t{1}}}, kMicrosoft);
     g.output(out[1], {"batch", channels, m.kernel - 1});
     return out[0];
 }
@@ -51,18 +51,25 @@ TensorId add_gated_delta(GraphMaker& g, const std::string& path, std::size_t lay
                          TensorId x) {
     const std::int64_t d = g.hidden(), keys = m.kv_heads * m.head_size, values = m.heads * m.value_size;
     TensorId qkv = g.linear(path + "/in_proj_qkv", x, d, 2 * keys + values, false);
-    const TensorId z = g.linear(path + "/in_proj_z", x, d, values, false);
+    const auto through = [&](const char* name, std::int64_t width) {
+        return m.gate_rank == 0
+                   ? g.linear(path + name, x, d, width, false)
+                   : g.linear(path + name + "_b", g.linear(path + name + "_a", x, d, m.gate_rank, false),
+                              m.gate_rank, width, false);
+    };
+    const std::int64_t decays = m.gate_rank == 0 ? m.heads : keys; // per head, or per channel of the keys
+    const TensorId z = through("/in_proj_z", values);
     const TensorId b = g.linear(path + "/in_proj_b", x, d, m.heads, false);
-    const TensorId a = g.linear(path + "/in_proj_a", x, d, m.heads, false);
+    const TensorId a = through("/in_proj_a", decays);
     qkv = add_convolution(g, path, layer, m, qkv, 2 * keys + values);
     const auto parts = g.nodes("Split", path, {qkv, g.ints({keys, keys, values})},
                                {"/" + path + "/query", "/" + path + "/key", "/" + path + "/value"},
                                {{"axis", std::int64_t{-1}}});
     const TensorId decay =
         g.node("Mul", path + "/decay",
-               {g.node("Exp", path + "/decay", {g.weight(path, "A_log", {m.heads})}),
+               {g.node("Exp", path + "/decay", {g.weight(path, "A_log", {decays})}),
                 g.node("Softplus", path + "/decay",
-                       {g.node("Add", path + "/decay", {a, g.weight(path, "dt_bias", {m.heads})})})});
+                       {g.node("Add", path + "/decay", {a, g.weight(path, "dt_bias", {decays})})})});
     TensorId y = add_linear_attention(
         g, path, layer, m, {m.kv_heads, m.heads, m.head_size, m.value_size},
         {parts[0], parts[1], parts[2], decay, g.node("Sigmoid", path + "/beta", {b})}, "gated_delta");
@@ -100,12 +107,74 @@ TensorId add_mamba(GraphMaker& g, const std::string& path, std::size_t layer, co
     return g.linear(path + "/out_proj", y, inner, d, m.bias);
 }
 
+/// Mamba: time steps, B and C from the convolved channels; a row of A per channel.
+TensorId add_selective(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                       TensorId x) {
+    const std::int64_t d = g.hidden(), inner = m.heads;
+    const auto halves =
+        g.nodes("Split", path, {g.linear(path + "/in_proj", x, d, 2 * inner, m.bias), g.ints({inner, inner})},
+                {"/" + path + "/x", "/" + path + "/gate"}, {{"axis", std::int64_t{-1}}});
+    const TensorId xs = add_convolution(g, path, layer, m, halves[0], inner);
+    const auto parts =
+        g.nodes("Split", path + "/x_proj",
+                {g.linear(path + "/x_proj", xs, inner, m.time_rank + 2 * m.state_size, false),
+                 g.ints({m.time_rank, m.state_size, m.state_size})},
+                {"/" + path + "/dt", "/" + path + "/B", "/" + path + "/C"}, {{"axis", std::int64_t{-1}}});
+    const TensorId dt =
+        g.node("Softplus", path + "/dt", {g.linear(path + "/dt_proj", parts[0], m.time_rank, inner, true)});
+    TensorId y = add_linear_attention(
+        g, path, layer, m, {1, inner, m.state_size, 1},
+        {parts[2], parts[1], xs, dt, g.weight(path, "A_log", {inner, m.state_size})}, "selective");
+    const TensorId skip = g.node("Mul", path + "/skip", {xs, g.weight(path, "D", {inner})});
+    y = g.node("Add", path + "/skip", {y, skip});
+    y = g.node("Mul", path, {y, g.activate(path, "silu", halves[1])});
+    return g.linear(path + "/out_proj", y, inner, d, m.bias);
+}
+
+/// MiniMax-01: activated queries, keys and values, a decay per head that no input changes, a gated norm.
+TensorId add_lightning(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                       TensorId x) {
+    const std::int64_t d = g.hidden(), width = m.heads * m.head_size;
+    const TensorId qkv =
+        g.activate(path + "/qkv_proj", "silu", g.linear(path + "/qkv_proj", x, d, 3 * width, false));
+    const auto parts = g.nodes("Split", path, {qkv, g.ints({width, width, width})},
+                               {"/" + path + "/query", "/" + path + "/key", "/" + path + "/value"},
+                               {{"axis", std::int64_t{-1}}});
+    TensorId y = add_linear_attention(g, path, layer, m, {m.heads, m.heads, m.head_size, m.head_size},
+                                      {parts[0], parts[1], parts[2]}, "linear");
+    y = g.rms_norm(path + "/norm", y, width);
+    const TensorId gate = g.node("Sigmoid", path, {g.linear(path + "/output_gate", x, d, width, false)});
+    return g.linear(path + "/out_proj", g.node("Mul", path, {y, gate}), width, d, false);
+}
+
+/// LFM2: one gate before a short convolution, one after it.
+TensorId add_gated_convolution(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
+                               TensorId x) {
+    const std::int64_t d = g.hidden(), width = m.heads;
+    const auto parts = g.nodes(
+        "Split", path, {g.linear(path + "/in_proj", x, d, 3 * width, m.bias), g.ints({width, width, width})},
+        {"/" + path + "/B", "/" + path + "/C", "/" + path + "/x"}, {{"axis", std::int64_t{-1}}});
+    const TensorId gated = g.node("Mul", path + "/gate", {parts[0], parts[2]});
+    const TensorId y = add_convolution(g, path, layer, m, gated, width, "none");
+    return g.linear(path + "/out_proj", g.node("Mul", path + "/gate", {parts[1], y}), width, d, m.bias);
+}
+
 } // namespace
 
 TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x) {
     const TokenMixer& m = g.decoder().layers[layer].mixer;
-    return m.kind == MixerKind::mamba ? add_mamba(g, path + "/mixer", layer, m, x)
-                                      : add_gated_delta(g, path + "/linear_attn", layer, m, x);
+    switch (m.kind) {
+    case MixerKind::mamba:
+        return add_mamba(g, path + "/mixer", layer, m, x);
+    case MixerKind::selective:
+        return add_selective(g, path + "/mixer", layer, m, x);
+    case MixerKind::lightning:
+        return add_lightning(g, path + "/linear_attn", layer, m, x);
+    case MixerKind::convolution:
+        return add_gated_convolution(g, path + "/conv", layer, m, x);
+    default:
+        return add_gated_delta(g, path + "/linear_attn", layer, m, x);
+    }
 }
 
 } // namespace archsim::checkpoint

@@ -18,7 +18,9 @@ struct Tower {
 Tower read_tower(Fields& v) {
     Tower t;
     t.hidden = v.count({"embed_dim", "hidden_size", "vt_hidden_size", "width"});
-    t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"});
+    // Llama 3.2 Vision counts its last, gated layers apart.
+    t.layers = v.count({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"}) +
+               v.count({"num_global_layers"}, 0);
     const double ratio = v.number({"mlp_ratio"}, 4);
     t.inner = v.count({"intermediate_size", "vt_intermediate_size"},
                       static_cast<std::int64_t>(ratio * static_cast<double>(t.hidden)), 1);
@@ -31,9 +33,10 @@ Tower read_tower(Fields& v) {
     t.positions = v.has({"position_embedding_size"}) ? 2 * v.count({"position_embedding_size"})
                                                      : v.count({"num_position_embeddings"}, side * side);
     const std::string type = v.text({"model_type"}), activation = v.text({"hidden_act", "hidden_activation"});
-    t.gated = type.starts_with("gemma4") || activation == "silu";
+    t.gated = type.starts_with("gemma4") || type == "pixtral" || activation == "silu";
     v.skip({"num_heads", "num_attention_heads", "num_key_value_heads", "vt_num_attention_heads", "head_dim",
-            "global_head_dim", "default_output_length", "pooling_kernel_size", "standardize"});
+            "attention_heads", "global_head_dim", "default_output_length", "pooling_kernel_size",
+            "standardize"});
     return t;
 }
 
@@ -57,7 +60,19 @@ void read_vision(Fields& config, Decoder& decoder) {
         decoder.findings.push_back(std::move(finding));
         return;
     }
-    Fields v(*object, config.file(), "vision_config.");
+    const json tower = with_tower_defaults(*object);
+    Fields v(tower, config.file(), "vision_config.");
+    if (!v.has({"depth", "num_hidden_layers", "vt_num_hidden_layers", "layers"})) {
+        // Named, not described: a network of another library (Gemma 3n: MobileNet-V5 of timm).
+        Finding finding;
+        finding.kind = FindingKind::missing_field;
+        finding.severity = Severity::warning;
+        finding.file = config.file();
+        finding.where = "vision_config";
+        finding.message = "names a tower without its sizes; only the language model is counted";
+        decoder.findings.push_back(std::move(finding));
+        return;
+    }
     const Tower t = read_tower(v);
     const std::int64_t h = t.hidden, text = decoder.facts.hidden;
     std::vector<ResidentWeight>& out = decoder.resident;
@@ -73,19 +88,34 @@ void read_vision(Fields& config, Decoder& decoder) {
         add("blocks.bias", {t.layers, 5 * h + t.inner});
     add("blocks.norms", {t.layers, t.gated ? 2 : 4, h});
     const std::int64_t merge = v.count({"spatial_merge_size"}, 0);
-    if (merge > 0 && v.has({"out_hidden_size"})) {
+    // Qwen2-VL calls the width of its result hidden_size, that of its layers embed_dim.
+    const std::int64_t merged =
+        v.count({"out_hidden_size"}, v.has({"embed_dim"}) ? v.count({"hidden_size"}, 0) : 0);
+    if (merge > 0 && merged > 0) {
         // Patches of a square become one token; further mergers feed early layers of the language model.
         const std::int64_t wide = merge * merge * h;
         const auto mergers = 1 + static_cast<std::int64_t>(v.counts({"deepstack_visual_indexes"}).size());
         add("merger.fc1", {mergers, wide, wide});
-        add("merger.fc2", {mergers, wide, v.count({"out_hidden_size"})});
+        add("merger.fc2", {mergers, wide, merged});
     } else if (v.has({"projector_input_dim"})) {
         const std::int64_t in = v.count({"projector_input_dim"}), result = v.count({"projector_output_dim"});
         add("adapter.fc1", {t.inner, in});
         add("adapter.fc2", {in, result});
         add("projector", {v.count({"vision_output_dim"}, result, 1), text});
+    } else if (const std::int64_t tiles = v.count({"max_num_tiles"}, 0); tiles > 0) {
+        // Llama 3.2 Vision: positions of every tile for every shape of the image, and three more tables of
+        // tiles.
+        std::int64_t shapes = 1; // none given
+        if (const json* ratios = v.find({"supported_aspect_ratios"}); ratios && ratios->is_array())
+            shapes += static_cast<std::int64_t>(ratios->size());
+        add("tile_embed", {shapes, tiles, t.positions + 1, h});
+        add("tile_position_embed", {2, shapes, tiles, h});
+        v.skip({"intermediate_layers_indices"});
+        add("projector", {v.count({"vision_output_dim"}, h, 1), text});
     } else {
         add("projector", {h, text});
+        if (config.has({"projector_hidden_act"})) // LLaVA: an MLP of two products
+            add("projector.fc2", {text, text});
     }
     for (const ResidentWeight& w : out) {
         double elements = 1;

@@ -29,6 +29,10 @@ struct Array {
         per_inference = machine.devices > 1
                             ? cores
                             : std::min(cores, machine.param(Parameter::cores_per_inference, cores));
+        // Where a stack's program runs on fewer cores than the chip has, a sharded one is a rank on each.
+        ranks = machine.devices > 1
+                    ? std::max(1.0, std::floor(cores / machine.param(Parameter::cores_per_inference, cores)))
+                    : 1;
         share = per_inference / cores;
         groups = std::floor(cores / per_inference);
         // Images of a batch spread over the groups of cores, unless a compiled batch stays on its core;
@@ -69,6 +73,7 @@ struct Array {
     double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, weights_held = 0;
     double buffer = 0; ///< of the groups that work on a batch
     double core_buffer = 0;
+    double ranks = 1;    ///< programs of a sharded network on a chip, each with heads and a cache of its own
     double groups = 1;   ///< sets of cores that work on different images
     double parallel = 1; ///< images in work at once
     double vector_rate = 0;
@@ -79,6 +84,20 @@ struct Array {
     bool pipeline = false;    ///< layers of the whole network side by side on the chip
     bool fits = false;        ///< all weights stay on chip
 };
+
+/// How often the busiest rank of a chip has its part of `heads`: heads are whole, and one that several ranks
+/// need is on each. Worked: 3 heads on 2 cores take the time of 4, 1 head of keys is read twice.
+double whole_heads(const Array& array, double heads) {
+    return heads > 0 ? std::ceil(heads / array.ranks) * array.ranks / heads : 1;
+}
+
+/// The shape of a subgraph's attention; nothing where it has none.
+const AttentionShape* attention_of(const SubgraphWork& work) {
+    for (const OperatorUse& use : work.operators)
+        if (use.op->work.attention)
+            return &*use.op->work.attention;
+    return nullptr;
+}
 
 /// Bytes that the scores of attention pass through memory where the stack has no attention kernel for the
 /// format and the scores of one head, in fp32, outgrow a core's share of the buffer. The product writes them;
@@ -98,7 +117,8 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
                 const double queries = shape ? shape->query_length : product.m;
                 if (queries * keys * kBytes <= array.core_buffer)
                     return 0;
-                return product.groups * product.m * keys * kBytes * kPasses;
+                return product.groups * product.m * keys * kBytes * kPasses *
+                       (shape ? whole_heads(array, shape->heads) : 1);
             }
     return 0;
 }
@@ -171,7 +191,9 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
                     const double macs =
                         array.pipeline ? placed_macs(array, use, c) : padded_macs(array, use, c);
                     padded += macs;
-                    cycles += 2 * macs / rate;
+                    const auto& heads = use.op->work.attention;
+                    cycles += 2 * macs / rate *
+                              (heads && !c.weights_constant ? whole_heads(array, heads->heads) : 1);
                 }
             }
         }
@@ -231,7 +253,10 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
         // layer that no context holds passes through the chip, byte by byte.
         const bool passes = !array.pipeline || (!array.fits && work.weight_bytes > array.weights_held);
         const double weights = passes ? work.weight_bytes * missing : 0;
-        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, weights + outside);
+        // Ranks that share a head of keys read a copy each.
+        const AttentionShape* heads = array.keeps_cache ? nullptr : attention_of(work);
+        const double copies = heads ? work.kv_bytes * (whole_heads(array, heads->kv_heads) - 1) : 0;
+        charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, weights + outside + copies);
         // A pipeline streams from layer to layer; where it is cut into contexts, tensors that change layout
         // go through the host.
         const bool stays = array.pipeline ? array.fits || work.kind != OpKind::data_movement

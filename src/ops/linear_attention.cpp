@@ -42,11 +42,37 @@ void infer_linear(NodeContext& c) {
         c.output(1).storage_bits = c.input(3).storage_bits;
 }
 
+/// Mamba's scan (Gu and Dao, arXiv:2312.00752, algorithm 2): per token, channel and element of its state an
+/// exponential, and product, decay, sum and read-out of the new value. A decay of its own per element leaves
+/// no matrix products.
+void work_selective_scan(NodeContext& c, const LinearSizes& s) {
+    const auto heads = static_cast<double>(s.heads);
+    const double elements = static_cast<double>(s.batch) * static_cast<double>(s.tokens) * heads *
+                            static_cast<double>(s.key_size) * static_cast<double>(s.value_size);
+    // As attention of every channel to the elements of its state.
+    c.work().attention = AttentionShape{static_cast<double>(s.batch),
+                                        heads,
+                                        heads,
+                                        static_cast<double>(s.tokens),
+                                        static_cast<double>(s.key_size),
+                                        1,
+                                        static_cast<double>(s.value_size),
+                                        true};
+    constexpr double kOperations = 5; // dt A, decay x state, dt B x, their sum, times C
+    c.work().vector_ops = kOperations * elements;
+    c.work().special_ops = elements;
+    c.mark_learned(5); // a row of decays per channel
+    c.mark_kv_cache_input(3);
+    c.mark_kv_cache_output(1);
+}
+
 /// Per token and head: the state takes key x value products twice (update and query; a delta rule reads it
 /// once more), and within a block of a prompt half the tokens are attended to directly. Counted as attention
 /// over as many keys as give those products, which a head of 128 x 128 reaches at 128 keys.
 void work_linear_attention(NodeContext& c) {
     const LinearSizes s = linear_sizes(c);
+    if (c.text("update_rule", "gated") == "selective")
+        return work_selective_scan(c, s);
     const bool delta = c.text("update_rule", "gated").find("delta") != std::string_view::npos;
     const auto tokens = static_cast<double>(s.tokens);
     const auto key = static_cast<double>(s.key_size), value = static_cast<double>(s.value_size);

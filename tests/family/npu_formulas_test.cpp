@@ -228,3 +228,35 @@ TEST_CASE("NPU: scores of attention without a kernel of its own pass through mem
     // A kernel for the format keeps them wherever they fit or not.
     CHECK(dram(npu_cores().set(Parameter::fused_attention_bits, 8)) == dram(npu_cores()));
 }
+
+TEST_CASE("NPU: ranks of a sharded network have whole heads and caches of their own", "[formulas][npu]") {
+    // Two programs on a chip: 3 heads of queries take the time of 4, the one head of keys is read
+    // by both.
+    Operator op;
+    op.work.kind = OpKind::attention;
+    op.work.contractions.push_back({1, 3, 60, 32, false});
+    op.work.contractions.push_back({1, 3, 32, 60, false});
+    AttentionShape shape;
+    shape.heads = 3;
+    shape.kv_heads = 1;
+    op.work.attention = shape;
+    const Network network(Precision::int8);
+    SubgraphWork s = subgraph_of(op, {5000, 0, 300}, network.work().precision);
+    s.kv_bytes = 4000;
+    // Programs of npu_cores() run on two cores.
+    const auto on = [&](double cores, double devices) {
+        Rig rig = npu_cores();
+        own(*rig.device, "cores") = fact(cores);
+        rig.options.devices = devices;
+        return map_one(*mapper_of("npu"), s, network, rig);
+    };
+    const Mapping whole = on(2, 2), ranks = on(4, 2);
+    CHECK(demand(ranks, Resource::matrix_cycles, Lane::compute) ==
+          Approx(4.0 / 3 * demand(whole, Resource::matrix_cycles, Lane::compute)));
+    CHECK(demand(ranks, Resource::weight_bytes, Lane::memory) -
+              demand(whole, Resource::weight_bytes, Lane::memory) ==
+          Approx(4000));
+    // One device is not sharded.
+    CHECK(demand(on(4, 1), Resource::weight_bytes, Lane::memory) ==
+          Approx(demand(on(2, 1), Resource::weight_bytes, Lane::memory)));
+}

@@ -1,4 +1,5 @@
 #include "report/blocks/result_row.hpp"
+#include "report/blocks/finding_json.hpp"
 
 #include "archsim/ops/precision_mix.hpp"
 #include "archsim/report/result_json.hpp"
@@ -151,18 +152,21 @@ Json model_json(const ModelFacts& model, const Partition* partition) {
     double weight_bytes = 0;
     for (const ShapedTensor& tensor : model.graph->tensors)
         if (tensor.role == TensorRole::initializer && tensor.known)
-            weight_bytes += tensor.elements() * bits_of(tensor.type) / 8;
-    return {{"name", model.name},
-            {"source", model.source},
-            {"parameters", model.parameters},
-            {"macs", model.macs},
-            {"operations", model.operations},
-            {"operators", model.operators},
-            {"subgraphs", partition ? Json(partition->subgraphs.size()) : Json(nullptr)},
-            {"weight_bytes", weight_bytes},
-            {"dims", dims},
-            {"operator_mix", mix},
-            {"operations_by_precision", precisions}};
+            weight_bytes += tensor.elements() * tensor.stored_bits() / 8;
+    Json object{{"name", model.name},
+                {"source", model.source},
+                {"parameters", model.parameters},
+                {"macs", model.macs},
+                {"operations", model.operations},
+                {"operators", model.operators},
+                {"subgraphs", partition ? Json(partition->subgraphs.size()) : Json(nullptr)},
+                {"weight_bytes", weight_bytes},
+                {"dims", dims},
+                {"operator_mix", mix},
+                {"operations_by_precision", precisions}};
+    if (!model.findings.empty())
+        object["findings"] = findings_json(model.findings);
+    return object;
 }
 
 std::string to_json(const Result& result, const MetricView& view) {

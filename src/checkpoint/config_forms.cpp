@@ -1,0 +1,220 @@
+#include "checkpoint/config_forms.hpp"
+
+#include "checkpoint/fields.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+using nlohmann::json;
+
+struct ClassDefaults {
+    const char* model_type;
+    const char* fields;
+};
+
+// What `to_diff_dict` of transformers leaves out of a file, because the class of the configuration says the
+// same (src/transformers/models/<model_type>/configuration_<model_type>.py). Only of classes whose files are
+// seen without them: decoders inside other models.
+constexpr std::array kTextDefaults = {
+    ClassDefaults{"llama", R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 11008,
+        "num_hidden_layers": 32, "num_attention_heads": 32})"},
+    ClassDefaults{"mistral", R"({"vocab_size": 32000, "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "sliding_window": 4096})"},
+    ClassDefaults{"gemma", R"({"vocab_size": 256000, "hidden_size": 3072, "intermediate_size": 24576,
+        "num_hidden_layers": 28, "num_attention_heads": 16, "num_key_value_heads": 16, "head_dim": 256})"},
+    ClassDefaults{"gemma2", R"({"vocab_size": 256000, "hidden_size": 2304, "intermediate_size": 9216,
+        "num_hidden_layers": 26, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
+        "sliding_window": 4096})"},
+    ClassDefaults{"gemma3_text", R"({"vocab_size": 262208, "hidden_size": 2304, "intermediate_size": 9216,
+        "num_hidden_layers": 26, "num_attention_heads": 8, "num_key_value_heads": 4, "head_dim": 256,
+        "sliding_window": 4096})"},
+    ClassDefaults{"qwen2", R"({"vocab_size": 151936, "hidden_size": 4096, "intermediate_size": 22016,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32})"},
+    ClassDefaults{"mamba2",
+                  R"({"num_heads": 128, "head_dim": 64, "state_size": 128, "n_groups": 8, "expand": 2})"},
+    ClassDefaults{"mamba", R"({"state_size": 16, "expand": 2, "time_step_rank": "auto"})"},
+    ClassDefaults{"falcon_mamba", R"({"state_size": 16, "expand": 2, "time_step_rank": "auto"})"},
+};
+
+constexpr std::array kTowerDefaults = {
+    ClassDefaults{"clip_vision_model",
+                  R"({"hidden_size": 768, "intermediate_size": 3072, "num_hidden_layers": 12,
+        "image_size": 224, "patch_size": 32})"},
+    ClassDefaults{"siglip_vision_model", R"({"hidden_size": 768, "intermediate_size": 3072,
+        "num_hidden_layers": 12, "image_size": 224, "patch_size": 16})"},
+    ClassDefaults{"pixtral", R"({"hidden_size": 1024, "intermediate_size": 4096, "num_hidden_layers": 24,
+        "image_size": 1024, "patch_size": 16})"},
+};
+
+template <class Table>
+void fill_in(json& object, const Table& table) {
+    const auto type = object.find("model_type");
+    if (type == object.end() || !type->is_string())
+        return;
+    const auto name = type->get<std::string>();
+    for (const ClassDefaults& row : table) {
+        if (name != row.model_type)
+            continue;
+        const json fields = json::parse(row.fields);
+        for (const auto& [key, value] : fields.items())
+            if (!object.contains(key)) // null is a statement of its own
+                object[key] = value;
+    }
+}
+
+/// Names of one author each for what all others call the second.
+constexpr std::array<std::array<const char*, 2>, 8> kRenamed = {{
+    {"n_embed", "hidden_size"},
+    {"model_dim", "hidden_size"},
+    {"num_transformer_layers", "num_hidden_layers"},
+    {"num_query_heads", "num_attention_heads"},
+    {"num_key_value_heads_per_layer", "num_key_value_heads"},
+    {"share_input_output_layers", "tie_word_embeddings"},
+    {"tie_embedding", "tie_word_embeddings"},
+    {"tie_embeddings", "tie_word_embeddings"},
+}};
+
+void rename(json& object) {
+    for (const auto& [from, to] : kRenamed)
+        if (const auto it = object.find(from); it != object.end() && !it->is_null() && !object.contains(to)) {
+            json value = std::move(*it);
+            object.erase(it);
+            object[to] = std::move(value);
+        }
+}
+
+/// Groups that MPT, DBRX and the first Mamba files put fields into.
+void dissolve_groups(json& object) {
+    for (const char* group : {"attn_config", "ffn_config", "ssm_cfg", "attn_cfg"}) {
+        const auto it = object.find(group);
+        if (it == object.end() || !it->is_object())
+            continue;
+        const json fields = std::move(*it);
+        object.erase(it);
+        for (const auto& [key, value] : fields.items())
+            if (!object.contains(key))
+                object[key] = value;
+    }
+}
+
+/// The first Mamba files (state-spaces/mamba) say neither their type nor most sizes of their states.
+void complete_mamba(json& object) {
+    if (object.contains("model_type") || !object.contains("d_model") ||
+        !object.contains("pad_vocab_size_multiple"))
+        return;
+    const bool second = object.value("layer", json()) == json("Mamba2");
+    object["model_type"] = second ? "mamba2" : "mamba";
+    if (!object.contains("tie_word_embeddings"))
+        object["tie_word_embeddings"] = true;
+    const json multiple = object["pad_vocab_size_multiple"], vocabulary = object.value("vocab_size", json());
+    if (multiple.is_number_integer() && vocabulary.is_number_integer() && multiple > 0 &&
+        multiple < kLargestCount && vocabulary < kLargestCount)
+        object["vocab_size"] = (vocabulary.get<std::int64_t>() + multiple.get<std::int64_t>() - 1) /
+                               multiple.get<std::int64_t>() * multiple.get<std::int64_t>();
+    if (!second)
+        return;
+    const auto number = [&](const char* key, std::int64_t otherwise) {
+        const json value = object.value(key, json(otherwise));
+        constexpr std::int64_t kMost = 1'000'000; // products of two stay exact
+        return value.is_number_integer() && value > 0 && value < kMost ? value.get<std::int64_t>()
+                                                                       : otherwise;
+    };
+    constexpr std::int64_t kState = 128, kHead = 64, kExpand = 2; // defaults of its class Mamba2
+    object["state_size"] = number("d_state", kState);
+    object["head_dim"] = number("headdim", kHead);
+    object["n_groups"] = number("ngroups", 1);
+    object["num_heads"] = number("d_model", 1) * number("expand", kExpand) /
+                          std::max<std::int64_t>(1, number("headdim", kHead));
+}
+
+/// OpenELM (arXiv:2404.14619, section 2.1) widens layer by layer: multipliers of the width of the model,
+/// rounded to a divisor.
+void widen_layers(json& object) {
+    const auto multipliers = object.find("ffn_multipliers");
+    if (multipliers == object.end() || !multipliers->is_array() || !object.contains("hidden_size") ||
+        !object["hidden_size"].is_number())
+        return;
+    const json divided = object.value("ffn_dim_divisor", json());
+    const double divisor = divided.is_number() ? std::clamp(divided.get<double>(), 1.0, kLargestCount) : 1;
+    json widths = json::array();
+    for (const json& m : *multipliers) {
+        const double wanted =
+            m.is_number() ? std::min(kLargestCount, m.get<double>() * object["hidden_size"].get<double>())
+                          : 0;
+        double width = std::max(divisor, std::floor((wanted + divisor / 2) / divisor) * divisor);
+        constexpr double kLeast = 0.9; // of what was wanted
+        width += width < kLeast * wanted ? divisor : 0;
+        widths.push_back(static_cast<std::int64_t>(width));
+    }
+    object.erase(multipliers);
+    object.erase("ffn_dim_divisor");
+    object["intermediate_size"] = std::move(widths);
+}
+
+bool all_counts(const json& list) {
+    return std::all_of(list.begin(), list.end(),
+                       [](const json& item) { return item.is_number_integer() && item.get<double>() >= 0; });
+}
+
+/// Fields that some authors state per layer.
+constexpr std::array kListed = {"intermediate_size",   "num_attention_heads",
+                                "num_key_value_heads", "num_kv_heads",
+                                "num_experts",         "moe_intermediate_size",
+                                "moe_num_experts",     "moe_topk",
+                                "num_shared_expert",   "head_dim"};
+
+void shorten_lists(json& object, const std::string& file, std::vector<Finding>& findings) {
+    std::size_t layers = 0;
+    for (const char* key : {"num_hidden_layers", "num_layers", "n_layer"})
+        if (layers == 0 && object.contains(key) && object[key].is_number_unsigned())
+            layers = object[key].get<std::size_t>();
+    for (const char* key : kListed) {
+        const auto it = object.find(key);
+        if (it == object.end() || !it->is_array() || it->empty() || !all_counts(*it))
+            continue;
+        const json list = *it;
+        const bool equal = std::all_of(list.begin(), list.end(), [&](const json& x) { return x == list[0]; });
+        *it = equal || list.size() != layers ? list[0] : *std::max_element(list.begin(), list.end());
+        if (list.size() == layers && !equal)
+            object[std::string(key) + std::string(kPerLayer)] = list;
+        else if (list.size() != layers) {
+            Finding finding;
+            finding.kind = FindingKind::unknown_key;
+            finding.severity = Severity::warning;
+            finding.file = file;
+            finding.where = key;
+            finding.message =
+                fmt::format("lists {} numbers for {} layers; the first counts", list.size(), layers);
+            finding.hint = "hold the parameters against the published count";
+            findings.push_back(std::move(finding));
+        }
+    }
+}
+
+} // namespace
+
+json in_one_form(const json& text, const std::string& file, std::vector<Finding>& findings) {
+    json object = text;
+    dissolve_groups(object);
+    rename(object);
+    complete_mamba(object);
+    widen_layers(object);
+    fill_in(object, kTextDefaults);
+    shorten_lists(object, file, findings);
+    return object;
+}
+
+json with_tower_defaults(const json& tower) {
+    json object = tower;
+    fill_in(object, kTowerDefaults);
+    return object;
+}
+
+} // namespace archsim::checkpoint

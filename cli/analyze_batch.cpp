@@ -50,13 +50,19 @@ int main(int argc, char** argv) {
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };
             return analyze_batches(session, request);
         }();
-        std::vector<AskedResult> results;
+        std::vector<AskedResult> asked;
+        std::vector<Result> results;
+        bool within_limits = false;
         for (const BatchSeries& series : sweep.series)
-            for (const BatchPoint& point : series.points)
-                results.push_back({&point.result, point.batch});
-        save.save(results);
+            for (std::size_t i = 0; i < series.points.size(); ++i) {
+                asked.push_back({&series.points[i].result, series.points[i].batch});
+                results.push_back(series.points[i].result);
+                within_limits = within_limits || series.decision.qualifies[i];
+            }
+        save.save(asked);
         output.emit_answer(sweep);
-        return 0;
+        const int code = cli::exit_code_of(results);
+        return code == 0 && !within_limits ? static_cast<int>(cli::Exit::nothing) : code;
     };
     return cli::run_tool(argc, argv, "analyze_batch",
                          "Shows how throughput, latency, energy and memory grow with batch.", kExamples,

@@ -38,7 +38,11 @@ int main(int argc, char** argv) {
         request.metric = &MetricTable::standard().at(metric, "--metric");
         request.before = pair.side(0);
         request.after = pair.side(1);
-        output.emit_answer(explain_difference(pair.open(), std::move(request)), view);
+        try {
+            output.emit_answer(explain_difference(pair.open(), std::move(request)), view);
+        } catch (const NoEstimateError& problem) {
+            return cli::nothing_runs("explain_difference", problem);
+        }
         return static_cast<int>(cli::Exit::ok);
     };
     return cli::run_tool(

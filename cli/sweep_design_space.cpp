@@ -138,8 +138,9 @@ struct Options {
         if (!text.weights.empty())
             q.weights = q.conditions.precision.weights;
         q.precisions = !text.activations.empty() ? std::vector{text.activations}
-                       : !precisions.empty()     ? precisions
-                                                 : std::vector{workload.usual_precision(text.asked())};
+                       : !precisions.empty()
+                           ? precisions
+                           : std::vector{cli::usual_precision(text.asked(), workload.strict_fp32)};
         parse_shard(shard, q);
         return q;
     }

@@ -8,9 +8,11 @@
 #include "archsim/run/refit.hpp"
 #include "archsim/run/validate.hpp"
 #include "common/measurement_options.hpp"
+#include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <optional>
@@ -123,10 +125,20 @@ int main(int argc, char** argv) {
         const auto unwanted = [](const std::vector<std::string>& chosen, const std::string& name) {
             return !chosen.empty() && std::find(chosen.begin(), chosen.end(), name) == chosen.end();
         };
+        const std::size_t known = table.rows.size();
         std::erase_if(table.rows, [&](const MeasuredRow& row) {
             return unwanted(hardware, row.hardware) || unwanted(models, row.model) ||
                    unwanted(metrics, std::string(name_of(row.metric)));
         });
+        if (table.rows.empty() && known > 0)
+            throw InputError(fmt::format("none of the {} rows is of the {} asked for: {}", known,
+                                         !hardware.empty() ? "devices"
+                                         : !models.empty() ? "models"
+                                                           : "metrics",
+                                         fmt::join(!hardware.empty() ? hardware
+                                                   : !models.empty() ? models
+                                                                     : metrics,
+                                                   ", ")));
         SessionOptions options;
         options.hardware_overlays = measured.overlays(overlays);
         const unsigned threads = std::max(1U, std::thread::hardware_concurrency());
@@ -134,10 +146,18 @@ int main(int argc, char** argv) {
             write_refit(options, table.rows, measured.files, threads);
         const Session session(options);
         const RowEstimator estimator(session);
-        ValidationAnswer answer{
-            validate(
-                table.rows, [&](const MeasuredRow& row) { return estimator(row); }, threads),
-            table.findings};
+        const auto estimate_rows = [&] {
+            cli::Progress progress("estimating", output.quiet);
+            return validate(
+                table.rows,
+                [&](const MeasuredRow& row) {
+                    auto prediction = estimator(row);
+                    progress.step(table.rows.size());
+                    return prediction;
+                },
+                threads);
+        };
+        ValidationAnswer answer{estimate_rows(), table.findings};
         if (!left_out_file.empty() || !save_left_out.empty() || !uncertainty.empty()) {
             const std::vector<LeftOutRow> rows =
                 left_out_file.empty() ? leaving_out(options, estimator,
@@ -174,7 +194,13 @@ int main(int argc, char** argv) {
             saved.push_back(saved_row(row));
         save.save_rows(saved);
         output.emit_answer(answer, view);
-        return table.findings.empty() ? 0 : 3;
+        if (!table.findings.empty())
+            return static_cast<int>(cli::Exit::incomplete);
+        const auto& rows = answer.validation.rows;
+        const bool any = rows.empty() || std::any_of(rows.begin(), rows.end(), [](const ValidatedRow& row) {
+                             return row.prediction.ok();
+                         });
+        return static_cast<int>(any ? cli::Exit::ok : cli::Exit::nothing);
     };
     return cli::run_tool(argc, argv, "validate_estimates",
                          "Compares estimates with published measurements, row by row.", kExamples, setup,

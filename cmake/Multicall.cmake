@@ -16,7 +16,7 @@ set_source_files_properties(${archsim_multicall_objects} PROPERTIES EXTERNAL_OBJ
 
 add_library(archsim_multicall_main OBJECT ${PROJECT_SOURCE_DIR}/cli/multicall/archsim.cpp)
 target_include_directories(archsim_multicall_main PRIVATE
-    ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include)
+    ${PROJECT_BINARY_DIR}/multicall ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 target_compile_features(archsim_multicall_main PRIVATE cxx_std_20)
 target_link_libraries(archsim_multicall_main PRIVATE archsim_warnings)
 

@@ -34,7 +34,8 @@ void PairOptions::add_to(Flags& flags) {
         .expects(1, 2);
     flags
         .add_option("--precision", precision,
-                    "one or two of fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (any case)")
+                    "one or two of fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (default: fp32; "
+                    "of answers to prompts bf16)")
         .expects(1, 2);
     flags.add_option("--batch-size", batches, "items per inference, once or twice").expects(1, 2);
     flags
@@ -42,6 +43,10 @@ void PairOptions::add_to(Flags& flags) {
                     "language models: tokens of the prompt, once or twice; explains the whole answer")
         .expects(1, 2);
     flags.add_option("--generate-tokens", generate_tokens, "tokens of the answer, once or twice")
+        .expects(1, 2);
+    flags.add_option("--weights", weights, "storage of weights where it differs, e.g. int4, once or twice")
+        .expects(1, 2);
+    flags.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8, once or twice")
         .expects(1, 2);
     flags.add_option("--runtime", runtimes, "software stack instead of the device's default, once or twice")
         .expects(1, 2);
@@ -83,7 +88,14 @@ DifferenceSide PairOptions::side(std::size_t index) const {
     }
     for (const std::string& text : inputs)
         give_input(side.workload.sizes, text, "--input");
-    side.conditions.precision = precision_named(of_side(precision, index), "--precision");
+    side.conditions.precision =
+        precision_named(precision.empty() ? usual_precision(side.workload.prompt.has_value(), strict_fp32)
+                                          : of_side(precision, index),
+                        "--precision");
+    if (!weights.empty())
+        side.conditions.precision.weights = format_named(of_side(weights, index), "--weights");
+    if (!kv_cache.empty())
+        side.conditions.kv_cache = format_named(of_side(kv_cache, index), "--kv-cache");
     side.conditions.precision.strict_fp32 = strict_fp32;
     side.conditions.scenario = scenario_named(scenario, "--scenario");
     side.conditions.scope = scope_named(scope, "--scope");

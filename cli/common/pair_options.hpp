@@ -11,7 +11,7 @@ namespace archsim::cli {
 
 /// The flags of a workload and its conditions, each once or twice.
 struct PairOptions {
-    std::vector<std::string> models, hardware, precision = {"fp32"}, runtimes, dims, inputs, overlays;
+    std::vector<std::string> models, hardware, precision, weights, kv_cache, runtimes, dims, inputs, overlays;
     std::vector<std::int64_t> batches = {1}, prompt_tokens, generate_tokens;
     std::string scenario = "latency", scope = "kernel";
     bool strict_fp32 = false, allow_unknown = false;

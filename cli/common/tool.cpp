@@ -252,8 +252,8 @@ Workload WorkloadOptions::workload() const {
 
 Conditions WorkloadOptions::conditions_of_every_stack() const {
     Conditions conditions;
-    conditions.precision =
-        precision_named(precision.empty() ? usual_precision(answers_prompts) : precision, "--precision");
+    conditions.precision = precision_named(
+        precision.empty() ? usual_precision(answers_prompts, strict_fp32) : precision, "--precision");
     conditions.precision.strict_fp32 = strict_fp32;
     conditions.scenario = scenario_named(scenario, "--scenario");
     conditions.scope = scope_named(scope, "--scope");
@@ -313,9 +313,7 @@ void GenerationOptions::add_to(Flags& flags) {
         .in_group(group);
 }
 
-namespace {
-
-Precision parse_format_flag(const std::string& text, const char* flag) {
+Precision format_named(const std::string& text, const char* flag) {
     if (const auto parsed = parse_precision(text))
         return *parsed;
     throw UsageError(
@@ -323,18 +321,16 @@ Precision parse_format_flag(const std::string& text, const char* flag) {
                     flag, text));
 }
 
-} // namespace
-
 void GenerationOptions::apply(Conditions& conditions) const {
     if (!activations.empty()) {
         const bool strict = conditions.precision.strict_fp32;
-        conditions.precision = PrecisionConfig::uniform(parse_format_flag(activations, "--activations"));
+        conditions.precision = PrecisionConfig::uniform(format_named(activations, "--activations"));
         conditions.precision.strict_fp32 = strict;
     }
     if (!weights.empty())
-        conditions.precision.weights = parse_format_flag(weights, "--weights");
+        conditions.precision.weights = format_named(weights, "--weights");
     if (!kv_cache.empty())
-        conditions.kv_cache = parse_format_flag(kv_cache, "--kv-cache");
+        conditions.kv_cache = format_named(kv_cache, "--kv-cache");
     conditions.devices = devices == "auto" ? 0 : static_cast<double>(parse_integer(devices, "--devices"));
     if (conditions.devices < 0 || (conditions.devices == 0 && devices != "auto"))
         throw UsageError("--devices: give a positive number, or auto");
@@ -458,6 +454,11 @@ int exit_code_of(std::span<const Result> results, const DecisionRequest& limits)
     if (code != status(Exit::ok) || limits.constraints.empty())
         return code;
     return status(decide(results, limits).recommended ? Exit::ok : Exit::nothing);
+}
+
+int nothing_runs(const std::string& tool, const Error& why) {
+    fmt::print(stderr, "{}: {}\n", tool, printable(why.what()));
+    return status(Exit::nothing);
 }
 
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,

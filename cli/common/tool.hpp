@@ -61,6 +61,14 @@ struct OutputOptions {
 /// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.
 std::string today();
 
+/// The format that is meant where none is given. Checkpoints of language models hold 16 bits a weight, and
+/// nobody serves them in 32.
+inline std::string usual_precision(bool of_answers, bool strict_fp32) {
+    return of_answers && !strict_fp32 ? "bf16" : "fp32";
+}
+/// The format that the value of `flag` names. Throws UsageError.
+Precision format_named(const std::string& text, const char* flag);
+
 /// Whether a tool has --batch-size.
 enum class BatchFlag : std::uint8_t { present, absent };
 
@@ -84,11 +92,6 @@ struct WorkloadOptions {
     /// What is left for tools that take several formats, batches or stacks: --strict-fp32, --dim and
     /// add_run_flags().
     void add_sizes_to(Flags& flags);
-    /// The format that is meant where none is given. Checkpoints of language models hold 16 bits a weight,
-    /// and nobody serves them in 32.
-    std::string usual_precision(bool of_answers) const {
-        return of_answers && !strict_fp32 ? "bf16" : "fp32";
-    }
     Bindings bindings() const;
     /// Batch and sizes; the model is the tool's.
     Workload workload() const;
@@ -154,6 +157,9 @@ int exit_code_of(const Result& result);
 int exit_code_of(std::span<const Result> results);
 /// The same, and nothing also when no result meets the limits.
 int exit_code_of(std::span<const Result> results, const DecisionRequest& limits);
+
+/// Says on standard error why nothing runs; Exit::nothing.
+int nothing_runs(const std::string& tool, const Error& why);
 
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
 /// code: 0 ok, 1 usage, 2 input, 3 incomplete, 4 nothing runs or meets the limits; an exception that the

@@ -3,11 +3,15 @@
 // tool.
 
 #include "archsim/core/version.hpp"
+#include "archsim/hardware/database.hpp"
+#include "core/printable.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <string>
 #include <string_view>
+#include <vector>
 
 // cmake/Multicall.cmake gives each tool's main this name.
 #define TOOL(name) extern "C" int archsim_main_##name(int argc, char** argv);
@@ -34,11 +38,68 @@ const Tool* find_tool(std::string_view path) {
     return found == kTools.end() ? nullptr : found;
 }
 
+/// What a tool answers, under the heading of those that belong together.
+struct Question {
+    std::string_view group, tool, text;
+};
+
+constexpr std::array kQuestions = {
+    Question{"Compare", "compare_models", "which device runs this model best, or these models, and why"},
+    Question{"Compare", "compare_architectures",
+             "which architecture fits this model, and what would turn it around"},
+    Question{"Compare", "explain_difference",
+             "why two estimates differ: models, devices, batches, formats, stacks"},
+    Question{"One device", "analyze_comprehensive", "everything about one model on one device"},
+    Question{"One device", "analyze_graph_mapping", "how the model sits on the device, subgraph by subgraph"},
+    Question{"One device", "analyze_batch", "which batch, under limits"},
+    Question{"One device", "serve_model", "how long users of a language model wait under load"},
+    Question{"One device", "check_model",
+             "what of a model leaves an accelerator, and what would keep it there"},
+    Question{"Design and decide", "sweep_design_space",
+             "what if the device had more bandwidth, units, memory, clock"},
+    Question{"Design and decide", "check_budget", "budgets in CI: what moved since a baseline, and why"},
+    Question{"Design and decide", "history", "what a file of results knows: runs, trends, regressions"},
+    Question{"Models and devices", "profile_graph", "what is in a model file"},
+    Question{"Models and devices", "discover_models", "which models are known, which files can be used"},
+    Question{"Models and devices", "list_hardware_mappers",
+             "which devices are known, every number with its source"},
+    Question{"Belief", "validate_estimates", "how far the estimates are from published measurements"},
+    Question{"Belief", "calibrate_device", "which parameters agree with measurements of your own"},
+};
+
+constexpr bool answers_something(std::string_view tool) {
+    return std::any_of(kQuestions.begin(), kQuestions.end(),
+                       [&](const Question& question) { return question.tool == tool; });
+}
+static_assert(kQuestions.size() == kTools.size() &&
+                  std::all_of(kTools.begin(), kTools.end(),
+                              [](const Tool& tool) { return answers_something(tool.name); }),
+              "every tool has a line in kQuestions");
+
 void list_tools(std::FILE* to) {
-    std::fputs("usage: archsim TOOL [ARGUMENTS...]\n\ntools:\n", to);
+    std::fputs("usage: archsim TOOL [ARGUMENTS...]\n", to);
+    std::string_view group;
+    for (const Question& question : kQuestions) {
+        if (question.group != group)
+            std::fprintf(to, "\n%.*s:\n", static_cast<int>(question.group.size()), question.group.data());
+        group = question.group;
+        std::fprintf(to, "  %-22.*s %.*s\n", static_cast<int>(question.tool.size()), question.tool.data(),
+                     static_cast<int>(question.text.size()), question.text.data());
+    }
+    std::fputs("\nFor example: archsim compare_models resnet50 --deployment edge\n"
+               "archsim TOOL --help describes each.\n",
+               to);
+}
+
+/// On standard error: there is none of that name, and which may be meant.
+void name_nearest(std::string_view asked) {
+    std::vector<std::string> names;
     for (const Tool& tool : kTools)
-        std::fprintf(to, "  %.*s\n", static_cast<int>(tool.name.size()), tool.name.data());
-    std::fputs("\narchsim TOOL --help describes each.\n", to);
+        names.emplace_back(tool.name);
+    const std::vector<std::string> near = archsim::nearest_names(asked, names, 1);
+    std::fprintf(stderr, "archsim: there is no tool \"%s\"%s%s%s\n",
+                 archsim::printable(std::string(asked)).c_str(), near.empty() ? "" : "; is ",
+                 near.empty() ? "" : near.front().c_str(), near.empty() ? "" : " meant?");
 }
 
 } // namespace
@@ -59,7 +120,7 @@ int main(int argc, char** argv) {
         return 0;
     }
     if (argc > 1)
-        std::fprintf(stderr, "archsim: there is no tool \"%s\"\n", argv[1]);
+        name_nearest(first);
     list_tools(stderr);
     return 1;
 }

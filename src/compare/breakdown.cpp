@@ -29,7 +29,8 @@ std::vector<KindShare> breakdown_by_kind(const Result& result) {
     }
     const ShownPass pass = shown_pass(result);
     const double network_s = pass.part_of_answer ? pass.latency_s - seconds : result.estimate.network_s;
-    if (network_s > 0) {
+    constexpr double kRounding = 1e-9; // of sums taken in another order
+    if (network_s > kRounding * pass.latency_s) {
         KindShare& fixed = kinds[OpKind::free];
         fixed.latency_s += network_s;
         fixed.energy_j += std::max(0.0, pass.energy_j - energy);

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <regex>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -31,8 +32,20 @@ const std::vector<std::string>& short_questions() {
         "check_model resnet50 --hardware QRB5165",
         "profile_graph resnet50",
         "sweep_design_space resnet50 --hardware TPU-v4 --vary bandwidth=0.5x..4x:log8",
-        "serve_model llama-3-8b --hardware H100 --precision fp16 --rate 2 --requests 50"};
+        "serve_model llama-3-8b --hardware H100 --precision fp16 --rate 2 --requests 50",
+        "compare_models llama-3-8b --hardware H100 A100 L4 --prompt-tokens 512 --generate-tokens 128",
+        "analyze_graph_mapping llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128",
+        "analyze_comprehensive llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128",
+        "analyze_batch llama-3-8b --hardware H100 --prompt-tokens 512 --generate-tokens 128",
+        "sweep_design_space llama-3-8b --hardware H100 A100 --prompt-tokens 512 --generate-tokens 128 "
+        "--vary bandwidth=0.5x,1x,2x --sensitivity token_rate"};
     return questions;
+}
+
+/// True where a number has an exponent below -5 ("2.17e-11 µs"): rounding, not an answer.
+bool shows_rounding(const std::string& line) {
+    static const std::regex tiny("[0-9]e-(0[6-9]|[1-9][0-9])");
+    return std::regex_search(line, tiny);
 }
 
 std::size_t columns_of(std::string_view line) {
@@ -53,18 +66,57 @@ std::vector<std::string> printed(const Workplace& workplace, const std::string& 
 } // namespace
 
 TEST_CASE("default answers fit 60 lines of 100 columns", "[cli][screen]") {
-    constexpr std::size_t kLines = 60, kColumns = 100;
+    constexpr std::size_t kLines = 60, kLinesOfPrompts = 66, kColumns = 100;
     const Workplace workplace;
     for (const std::string& question : short_questions()) {
         INFO(question);
         const auto lines = printed(workplace, question);
         CHECK(lines.size() > 8);
-        CHECK(lines.size() <= kLines);
+        CHECK(lines.size() <=
+              (question.find("--prompt-tokens") == std::string::npos ? kLines : kLinesOfPrompts));
         for (const std::string& line : lines) {
             INFO(line);
             CHECK(columns_of(line) <= kColumns);
+            CHECK_FALSE(shows_rounding(line));
         }
     }
+    CHECK(shows_rounding("outside subgraphs  2.17e-11  0.0"));
+    CHECK_FALSE(shows_rounding("some 1e-5 J, resnet-50e-2x and e-mail"));
+}
+
+TEST_CASE("causes that cancel to nothing are no causes", "[cli][screen]") {
+    const Workplace workplace; // the power limit of neither device matters here
+    for (const std::string& line : printed(workplace, "explain_difference resnet50 --hardware H100 TPU-v4")) {
+        INFO(line);
+        CHECK_FALSE(shows_rounding(line));
+    }
+}
+
+TEST_CASE("language models are told in tokens, each number once", "[cli][screen]") {
+    const Workplace workplace;
+    const std::string prompt = " --prompt-tokens 512 --generate-tokens 128 --quiet";
+    const auto count = [](const std::string& text, std::string_view what) {
+        std::size_t found = 0;
+        for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1))
+            ++found;
+        return found;
+    };
+    for (const char* tool :
+         {"compare_models llama-3-8b --hardware H100 L4", "analyze_graph_mapping llama-3-8b --hardware H100",
+          "analyze_comprehensive llama-3-8b --hardware H100"}) {
+        INFO(tool);
+        const std::string text = workplace.run(tool + prompt).output;
+        CHECK(count(text, "First token: the prompt of 512") <= 1);
+        CHECK(count(text, " FPS") == 0);
+        CHECK(count(text, "per inference") == 0);
+        CHECK(text.find("tokens per second of a sequence 1") == std::string::npos);
+    }
+    // A single pass takes joules: these, and not inferences per second and watt.
+    const std::string pass = workplace.run("compare_models llama-3-8b --hardware H100 L4 --quiet").output;
+    CHECK(pass.find("FPS/W") == std::string::npos);
+    CHECK(pass.find("--prompt-tokens 512 --generate-tokens 128") != std::string::npos);
+    CHECK(workplace.run("compare_models llama-3-8b --hardware H100 --sort efficiency --quiet")
+              .output.find("FPS/W") != std::string::npos);
 }
 
 TEST_CASE("no answer is wider than its terminal, whatever the width", "[cli][screen]") {

@@ -51,6 +51,10 @@ for tool in "$project"/cli/*.cpp; do
 done
 ! said=$(in_empty "/$place/bin/archsim" no_such_tool 2>&1) || fail "there is a tool no_such_tool"
 [[ $said == *'no tool "no_such_tool"'*compare_models* ]] || fail "an unknown tool: $said"
+said=$(in_empty "/$place/bin/archsim" $'compare_mo\e[2Jdels' 2>&1) || true
+[[ $said != *$'\e'* ]] || fail "an unknown tool's name reaches the terminal as it is"
+said=$(in_empty "/$place/bin/archsim" comparemodels 2>&1) || true
+[[ $said == *'is compare_models meant?'* ]] || fail "the nearest tool is not named: $said"
 newest=$(objdump --dynamic-syms "$scratch/empty/$place/bin/archsim" | grep -o 'GLIBC_[0-9.]*' | sort --version-sort | tail -1)
 [ "$(printf '%s\n' "$newest" GLIBC_2.36 | sort --version-sort | tail -1)" = GLIBC_2.36 ] || fail "needs $newest"
 # A link to the tool from elsewhere, and the folder moved.

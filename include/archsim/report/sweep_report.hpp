@@ -42,11 +42,13 @@ struct ARCHSIM_API SweepSummary {
     std::optional<ParetoFront> front;
     const Metric* sensitivity_of = nullptr; ///< null: not asked for
     std::vector<AxisSensitivity> sensitivities;
+    /// Why points have no estimate: "H100: needs 141.2 GB, ...", the first few.
+    std::vector<std::string> reasons;
     std::vector<SweepAxis> axes;
     std::vector<SweepRow> sample; ///< evenly spread over the points, for charts
     std::uint64_t stride = 1;     ///< between two of them
 
-    static constexpr std::size_t kListed = 10;
+    static constexpr std::size_t kListed = 10, kReasons = 3;
 };
 /// The verdict, the best points, and what else was asked for. CSV: the best points; HTML: with charts.
 ARCHSIM_API Report describe(const SweepSummary& summary, PlainView view = {}, Format format = Format::text);

@@ -34,8 +34,15 @@ struct DifferenceAnswer {
     Difference difference;
 };
 
-/// Estimates both sides and explains. Throws InputError for unknown names and where a side cannot run or has
-/// no value of the metric, UsageError for a metric without causes of its own.
+/// A side that has no estimate: it does not fit, or nothing runs it.
+class ARCHSIM_API NoEstimateError : public InputError {
+  public:
+    using InputError::InputError;
+};
+
+/// Estimates both sides and explains. Throws InputError for unknown names and where a side has no value of
+/// the metric, NoEstimateError where it cannot run, IncompleteError where sizes or operators are missing,
+/// UsageError for a metric without causes of its own.
 /// @code
 /// const Session session;
 /// DifferenceRequest request;

@@ -1,5 +1,6 @@
 #include "archsim/report/batch_report.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "archsim/core/version.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "report/blocks/batch_blocks.hpp"
@@ -13,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
 #include <span>
+#include <utility>
 
 namespace archsim {
 
@@ -62,7 +63,10 @@ void add_batch_metric(const BatchAnalysis& sweep, BatchColumns& columns, const M
     const auto measure = [&m, conditions = sweep.limits.cost](const BatchRow& row) {
         return measure_of(row.result(), m, conditions);
     };
-    add_estimated(columns, column_of(m),
+    Column column = column_of(m);
+    if (m == metric::token_rate) // the time per token beside it says the same
+        column.priority = 1;
+    add_estimated(columns, std::move(column),
                   [&m, measure](const BatchRow& row) { return cell_of(m, measure(row)); });
     if (m != metric::latency)
         return;
@@ -112,18 +116,29 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
     return columns;
 }
 
+/// "L4 at batch 16: needs 30.1 GB, ...; 2 more batches likewise": the first that fails tells the story.
+std::string failure_note(const BatchSeries& series) {
+    std::string text;
+    std::size_t more = 0;
+    for (const BatchPoint& point : series.points) {
+        const Result& r = point.result;
+        if (!r.ok() && text.empty())
+            text = fmt::format("{} at batch {}: {}", hardware_label(r), point.batch, r.estimate.reason);
+        else
+            more += r.ok() ? 0U : 1U;
+    }
+    return more == 0 ? text : fmt::format("{}; {} more batch{} likewise", text, more, more == 1 ? "" : "es");
+}
+
 Table batch_table(const BatchAnalysis& sweep) {
     std::vector<BatchRow> rows;
-    std::set<std::string> notes;
+    std::vector<std::string> notes;
     for (const BatchSeries& series : sweep.series) {
         const BestBatches best = best_batches(series);
-        for (std::size_t i = 0; i < series.points.size(); ++i) {
+        for (std::size_t i = 0; i < series.points.size(); ++i)
             rows.push_back({&series, i, best});
-            const Result& r = rows.back().result();
-            if (!r.ok())
-                notes.insert(fmt::format("{} at batch {}: {}", hardware_label(r), series.points[i].batch,
-                                         r.estimate.reason));
-        }
+        if (std::string why = failure_note(series); !why.empty())
+            notes.push_back(std::move(why));
     }
     Table table = table_of("Batch sizes", batch_columns(sweep), rows);
     table.notes.push_back(

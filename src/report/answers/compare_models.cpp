@@ -8,6 +8,7 @@
 #include "report/blocks/all_subgraphs_table.hpp"
 #include "report/blocks/cold_start_table.hpp"
 #include "report/blocks/command_text.hpp"
+#include "report/blocks/failure_notes.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -57,14 +58,14 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
         const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
         table.columns.push_back({hardware_label(r), stack, r.hardware, Align::right});
     }
-    std::set<std::string> reasons;
+    std::vector<std::string> reasons;
     std::map<std::string, MarkNotes> marks; // by device, so that each is named once
     for (std::size_t m = 0; m < c.models.size(); ++m) {
         std::vector<Cell> row{{c.models[m]->name}};
+        std::vector<const Result*> all_of_model;
         for (const Result& r : results_of(c, m)) {
+            all_of_model.push_back(&r);
             if (!r.ok()) {
-                reasons.insert(
-                    fmt::format("{} on {}: {}", c.models[m]->name, hardware_label(r), r.estimate.reason));
                 row.push_back(Cell{std::string(name_of(r.estimate.status))});
                 continue;
             }
@@ -73,6 +74,8 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
             add_mark_notes(r, hardware_label(r), marks[hardware_label(r)]);
         }
         table.rows.push_back(std::move(row));
+        for (std::string& note : failure_notes(all_of_model, c.models[m]->name))
+            reasons.push_back(std::move(note));
     }
     MarkNotes all;
     for (const auto& [device, own] : marks)
@@ -138,8 +141,11 @@ class ModelSection {
         for (FindingLine& found : finding_lines(facts.findings))
             add(Paragraph{std::move(found.text),
                           found.severity == Severity::error ? Tone::bad : Tone::muted});
-        add(ranking_table(results_, by_, shown_, view_.top));
-        add_asked();
+        Table ranking = ranking_table(results_, by_, shown_, view_.top);
+        for (TableNote& note : generation_notes(results_))
+            ranking.notes.push_back(std::move(note));
+        add(std::move(ranking));
+        add_asked(BesideRanking::yes);
         if (format_ == Format::html) {
             add(Heading{2, "Charts"});
             add_all(comparison_charts(results_));
@@ -155,7 +161,7 @@ class ModelSection {
     void add_brief() {
         const std::size_t before = report_.blocks.size();
         add(Heading{2, c_.models[model_]->title});
-        add_asked();
+        add_asked(BesideRanking::no);
         add_all(explanation_blocks(results_, view_.explanations));
         if (report_.blocks.size() == before + 1)
             report_.blocks.pop_back();
@@ -176,21 +182,24 @@ class ModelSection {
         return deployment + asked_text(c_, results_);
     }
 
-    void add_asked() {
+    void add_asked(BesideRanking beside) {
         if (c_.request.decision.active())
             add_all(decision_blocks(decision_, results_, labels_));
         if (view_.cold_start)
             add(cold_start_table(results_));
         if (view_.percentiles)
             add(percentile_table(results_, *view_.percentiles));
-        add_generation_and_parts();
+        add_generation_and_parts(beside);
     }
 
     /// Parts of the device that the verdict names; of every one where they are asked for.
-    void add_generation_and_parts() {
-        if (std::any_of(results_.begin(), results_.end(), [](const Result& r) { return !!r.generation; }))
-            add(generation_table(results_));
+    void add_generation_and_parts(BesideRanking beside) {
         const bool all = view_.verbose || format_ == Format::html;
+        if (std::any_of(results_.begin(), results_.end(), [&](const Result& r) {
+                return r.generation && (all || beside == BesideRanking::no || r.generation->devices > 1 ||
+                                        r.generation->serving.sequences > 0);
+            }))
+            add(generation_table(results_, beside));
         const auto winner = find_winner(results_, by_, shown_.conditions);
         for (std::size_t i = 0; i < results_.size(); ++i)
             if (!results_[i].parts.empty() && (all || !winner || winner->best == i))

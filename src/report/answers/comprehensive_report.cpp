@@ -111,16 +111,12 @@ MetricView metrics_of(const ComprehensiveAnalysis& a) {
     return shown_metrics(std::span(&a.result, 1), {a.batches.metrics, a.decision.request.cost});
 }
 
-void add_generation(const Result& result, Report& report) {
-    if (result.generation)
-        report.blocks.push_back(generation_table(std::span(&result, 1)));
-}
-
 /// Everything, section by section.
 void add_details(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
     const Result& r = a.result;
     report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::all));
-    add_generation(r, report);
+    if (r.generation)
+        report.blocks.push_back(generation_table(std::span(&r, 1)));
     if (!r.estimate.interval_basis.empty())
         report.blocks.push_back(Paragraph{fmt::format("90 % interval from {}.", r.estimate.interval_basis)});
     if (!a.kinds.empty()) {
@@ -163,7 +159,7 @@ Facts power_and_cost(const Result& result, const CostOptions& options) {
     add("owned", cost.owned());
     add("electricity alone", cost.electricity);
     if (!money.empty())
-        money += " per million inferences";
+        money += result.generation ? " per million answers" : " per million inferences";
     if (cost.carbon_g)
         money += fmt::format("{}carbon {} g CO2e per thousand", money.empty() ? "" : "; ",
                              format_number(*cost.carbon_g * 1e3));
@@ -176,7 +172,6 @@ Facts power_and_cost(const Result& result, const CostOptions& options) {
 void add_brief(const ComprehensiveAnalysis& a, const ComprehensiveView& view, Report& report) {
     const Result& r = a.result;
     report.blocks.push_back(performance_facts(r, metrics_of(a), Detail::brief));
-    add_generation(r, report);
     if (!a.kinds.empty()) {
         report.blocks.push_back(kind_table(a));
         report.blocks.push_back(grouped_subgraph_table(r, kLongestGroups));

@@ -99,9 +99,11 @@ ColumnOf<ClassDifference> both_sides(Column column, std::array<double, 2> Differ
 /// "kernels started -12 us; time +3 us"
 std::string largest_causes(const ClassDifference& c, const Metric& metric) {
     std::vector<std::string> causes;
+    constexpr double kSmall = 0.01; // of the largest: folded
     for (std::size_t k = 0; k < std::min<std::size_t>(2, c.causes.size()); ++k)
-        causes.push_back(
-            fmt::format("{} {}", info_of(c.causes[k].first).title, signed_value(metric, c.causes[k].second)));
+        if (std::abs(c.causes[k].second) > kSmall * std::abs(c.causes.front().second))
+            causes.push_back(fmt::format("{} {}", info_of(c.causes[k].first).title,
+                                         signed_value(metric, c.causes[k].second)));
     return causes.empty() ? "-" : fmt::format("{}", fmt::join(causes, "; "));
 }
 

@@ -199,7 +199,7 @@ Report describe(const Result& result, const GraphMappingView& view, Format forma
     const bool all = format == Format::html;
     report.blocks.push_back(performance_facts(result, shown_metrics(std::span(&result, 1)),
                                               all || view.verbose ? Detail::all : Detail::brief));
-    if (result.generation)
+    if (result.generation && (all || view.verbose))
         report.blocks.push_back(generation_table(std::span(&result, 1)));
     report.blocks.push_back(all || view.verbose ? subgraph_table(result)
                                                 : grouped_subgraph_table(result, kShownGroups));

@@ -82,7 +82,7 @@ Table peak_table(const Device& device) {
     table.title = "Dense peaks: units x operations per clock x clock";
     table.columns = {{"Engines", "", "engines"},
                      {"Format", "", "format"},
-                     {"Peak", "T ops/s", "peak_ops_per_s", Align::right},
+                     {"Peak", "TOPS", "peak_ops_per_s", Align::right},
                      {"Ridge", "ops/byte", "ridge_ops_per_byte", Align::right}};
     const double bandwidth = device.dram ? device.dram->bandwidth.value_or(0) : 0;
     for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector, EngineClass::special})

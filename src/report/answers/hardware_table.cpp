@@ -164,7 +164,7 @@ void add_deployments(const HardwareList& list, Report& report) {
         return;
     Table table;
     table.title = "Deployments (--deployment)";
-    table.columns = {{"Id", "", "id"}, {"Title", "", "title"}, {"Hardware", "", "hardware"}};
+    table.columns = {{"Id", "", "id"}, {"Title", "", "title"}, {"Hardware", "", "devices"}};
     for (const Deployment& deployment : list.deployments) {
         std::string names;
         for (const std::string& name : deployment.hardware)

@@ -1,6 +1,7 @@
 #include "report/answers/list_verdicts.hpp"
 
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/plural.hpp"
 #include "report/blocks/sheet_text.hpp"
 #include "report/blocks/verdict.hpp"
 
@@ -19,10 +20,6 @@ namespace {
 
 constexpr double kTeraOps = 1e12;
 constexpr std::size_t kNamedAtMost = 4; ///< families, devices... named before "and N more"
-
-std::string plural(std::size_t count, std::string_view noun) {
-    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
 
 /// "1979 TOPS", of the matrix engines, or of the vector engines where there are none; empty: none has it.
 std::string best_peak_text(const Device& device, Precision precision) {
@@ -145,7 +142,7 @@ std::string folder_line(const ModelList& list) {
         return std::count_if(list.models.begin(), list.models.end(),
                              [&](const ListedModel& m) { return m.status == status; });
     };
-    return fmt::format("{}: {} can be estimated, {} lack sizes or operators, {} cannot be read.",
+    return fmt::format("{}: {} can be estimated, {} without sizes or operators, {} that cannot be read.",
                        plural(list.models.size(), "file"), count(ImportStatus::ok),
                        count(ImportStatus::incomplete), count(ImportStatus::unreadable));
 }

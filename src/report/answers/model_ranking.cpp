@@ -53,6 +53,9 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
     if (c.request.conditions.devices != 1)
         return {};
     std::vector<std::string> commands;
+    if (leader.estimate.memory.kv_cache_bytes > 0) // one pass of what answers in many
+        commands.push_back(fmt::format(
+            "compare_models {} --hardware {} --prompt-tokens 512 --generate-tokens 128", name, on));
     if (leader.parts.empty())
         commands.push_back(fmt::format("analyze_graph_mapping {} --hardware {}{}", name, on,
                                        question_flags(workload, leader.conditions)));

@@ -47,8 +47,9 @@ Table device_table(const PortabilityAnswer& answer) {
          estimated([](const Portability& p) { return share_cell(p.operations_share); })},
         {{"Islands", "", "islands", Align::right},
          estimated([](const Portability& p) { return whole_cell(p.islands); })},
-        {{"Fallback", "", "fallback_s", Align::right},
-         estimated([](const Portability& p) { return time_cell(p.fallback_s); })},
+        {{"Fallback", "", "fallback_s", Align::right}, estimated([](const Portability& p) {
+             return p.leaving > 0 ? time_cell(p.fallback_s) : Cell{"-", p.fallback_s};
+         })},
         {{"Latency", "", "latency_s", Align::right},
          estimated([](const Portability& p) { return time_cell(p.result.estimate.latency_s); })},
         {{"Best rewrite", "", "rewritten_s", Align::right}, estimated([](const Portability& p) {

@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "report/blocks/metric_text.hpp"
+#include "report/blocks/plural.hpp"
 #include "report/blocks/ranking_table.hpp"
 #include "report/blocks/result_row.hpp"
 #include "report/blocks/result_text.hpp"
@@ -42,10 +43,10 @@ Facts study_summary(const Study& study) {
     const StudyRequest& q = study.request;
     Facts facts;
     facts.items.push_back(
-        {"Combinations", fmt::format("{} = {} models x {} devices x {} software stacks x {} "
-                                     "batch sizes x {} formats",
-                                     study.cells(), q.models.size(), q.devices.size(), q.stacks.size(),
-                                     q.batch_sizes.size(), q.precisions.size())});
+        {"Combinations",
+         fmt::format("{} = {} x {} x {} x {} x {}", study.cells(), plural(q.models.size(), "model"),
+                     plural(q.devices.size(), "device"), plural(q.stacks.size(), "software stack"),
+                     plural(q.batch_sizes.size(), "batch size"), plural(q.precisions.size(), "format"))});
     for (const Status status : {Status::ok, Status::unsupported, Status::does_not_fit, Status::incomplete})
         if (const std::size_t count = study.cells(status); count > 0)
             facts.items.push_back({std::string(name_of(status)), std::to_string(count), 1});

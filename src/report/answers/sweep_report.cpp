@@ -20,6 +20,19 @@ Column number_column(std::string heading, std::string unit, std::string key) {
         .heading = std::move(heading), .unit = std::move(unit), .key = std::move(key), .align = Align::right};
 }
 
+bool is_standard(const Metric& m) {
+    return MetricTable::standard().find(m.key) != nullptr;
+}
+
+/// Values have units of their own, but for those of answers: "tokens/s" in every row would be long.
+Column metric_column(const Metric& m, int priority) {
+    if (is_standard(m))
+        return {m.title, "", m.field, Align::right, priority};
+    Column column = column_of(m);
+    column.priority = priority;
+    return column;
+}
+
 /// Columns of points: what varies, then some metrics.
 std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes,
                                               const std::vector<const Metric*>& metrics) {
@@ -33,12 +46,17 @@ std::vector<ColumnOf<SweepRow>> point_columns(const std::vector<SweepAxis>& axes
         columns.push_back({number_column(axes[i].name, "", axes[i].name), [i](const SweepRow& r) {
                                return Cell{factor_text(r.factors[i]), r.factors[i]};
                            }});
+    constexpr int kFirst = 2; // what ranks, and the next; the others leave a narrow terminal first
+    int at = 0;
     for (const Metric* m : metrics)
-        columns.push_back({{m->title, "", m->field, Align::right, m->priority}, [m](const SweepRow& r) {
+        columns.push_back({metric_column(*m, ++at > kFirst ? at : 0), [m](const SweepRow& r) {
                                const auto value = r.value(*m);
-                               return value ? Cell{format_value(*m, *value), *value} : Cell{"-"};
+                               return !value ? Cell{"-"}
+                                             : Cell{is_standard(*m) ? format_value(*m, *value)
+                                                                    : column_number(*m, *value),
+                                                    *value};
                            }});
-    columns.push_back({number_column("Point", "", "point"),
+    columns.push_back({{"Point", "", "point", Align::right, 1},
                        [](const SweepRow& r) { return count_cell(true, static_cast<double>(r.point)); }});
     return columns;
 }
@@ -165,6 +183,10 @@ void SweepSummary::add(const SweepRow& row) {
     if (points++ % stride == 0 && row.status == Status::ok)
         sample.push_back(row);
     estimated += row.status == Status::ok;
+    if (row.status != Status::ok && reasons.size() < kReasons)
+        if (std::string why = fmt::format("{} on {}: {}", row.model, row.hardware, row.reason);
+            std::find(reasons.begin(), reasons.end(), why) == reasons.end())
+            reasons.push_back(std::move(why));
     if (front)
         front->add(row);
     best.add(row);

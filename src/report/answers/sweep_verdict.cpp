@@ -2,8 +2,10 @@
 
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/plural.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -70,8 +72,10 @@ std::string point_label(const SweepRow& row, const std::vector<SweepAxis>& axes)
 }
 
 std::vector<std::string> sweep_lines(const SweepSummary& summary) {
+    const std::string points = plural(summary.points, "point");
+    const std::string why = fmt::format("{}", fmt::join(summary.reasons, "; "));
     if (summary.estimated == 0)
-        return {fmt::format("None of {} points could be estimated.", summary.points)};
+        return {fmt::format("None of {} could be estimated{}{}.", points, why.empty() ? "" : ": ", why)};
     std::vector<std::string> lines;
     const std::vector<std::string> models = models_of(summary);
     for (const std::string& model : models)
@@ -80,8 +84,9 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
     if (summary.sensitivity_of)
         if (std::string line = sensitivity_line(summary); !line.empty())
             lines.push_back(std::move(line));
-    std::string counts =
-        fmt::format("{} points, {} of them with an estimate", summary.points, summary.estimated);
+    std::string counts = points;
+    if (summary.estimated < summary.points)
+        counts += fmt::format(", {} of them with an estimate ({})", summary.estimated, why);
     if (summary.front)
         counts += fmt::format("; {} on the Pareto front of {} and {}", summary.front->rows().size(),
                               summary.front->first().noun, summary.front->second().noun);

@@ -84,7 +84,7 @@ document.addEventListener('input', event => event.target.matches('.filter') && f
 
 // Names in the tables that list devices, without the marks that follow them.
 const off = new Set();
-const deviceOf = cell => cell.textContent.trim().replace(/[*!]+$/, '');
+const deviceOf = cell => cell.textContent.trim().replace(/[\s*!=]+$/, '');
 const deviceCells = () => [...document.querySelectorAll('th[data-devices]')].flatMap(head =>
   [...head.closest('table').tBodies[0].rows].map(row => row.cells[head.cellIndex]).filter(Boolean));
 
@@ -233,7 +233,7 @@ function pointSets(chart) {
     showLine: series.joined || chart.kind === 'line' || chart.kind === 'step', stepped: chart.kind === 'step' && !series.joined ? 'before' : false,
     fill: chart.kind === 'step' && !series.joined, pointRadius: series.joined || chart.kind === 'step' ? 0 : 4.5, pointHoverRadius: 7,
     pointHitRadius: series.joined ? 0 : 8, pointStyle: series.joined ? 'line' : shape(series), borderWidth: 1.5,
-    borderDash: series.joined ? [5, 4] : [], spans: !series.joined, named: chart.kind === 'scatter' && !series.joined,
+    borderDash: series.joined ? [5, 4] : [], clip: series.joined ? 0 : 8, spans: !series.joined, named: chart.kind === 'scatter' && !series.joined,
   }));
 }
 
@@ -280,6 +280,14 @@ function waterfallSets(chart) {
   };
 }
 
+// Names beside bars of a narrow picture: in several lines, of a path its end.
+function fitted(label, width) {
+  const most = Math.max(12, Math.floor(width / 20));
+  if (label.length <= most || width > 700) return label;
+  return label.match(new RegExp(`.{1,${most}}(\\s|$)|\\S+`, 'g')).map(part => part.trim())
+    .map(part => part.length > most ? '…' + part.slice(1 - most) : part);
+}
+
 function configuration(whole) {
   const chart = shownPart(whole);
   const bars = ['bar', 'stacked_bar', 'waterfall'].includes(chart.kind);
@@ -298,7 +306,8 @@ function configuration(whole) {
     options: {
       animation: false, responsive: true, maintainAspectRatio: false, indexAxis: bars ? 'y' : 'x',
       interaction: { mode: 'nearest', intersect: true },
-      scales: bars ? { x: { ...value, stacked }, y: { stacked, ticks: { color: ink(), autoSkip: false }, grid: { display: false } } }
+      scales: bars ? { x: { ...value, stacked }, y: { stacked, ticks: { color: ink(), autoSkip: false,
+                       callback(value) { return fitted(this.getLabelForValue(value), this.chart.width); } }, grid: { display: false } } }
                    : { x: other, y: chart.kind === 'step' ? { ...value, beginAtZero: true } : value },
       plugins: {
         legend: { display: chart.series.length > 1, labels: { color: ink(), usePointStyle: !bars, boxHeight: 7, ...(bars ? {} : { boxWidth: 7 }) } },

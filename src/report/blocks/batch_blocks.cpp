@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace archsim {
 
 namespace {
@@ -21,6 +24,36 @@ std::string point_text(const BatchSeries& series, std::size_t index) {
                        text(metric::memory));
 }
 
+/// A line for each batch that is best in something: "Most throughput, knee: batch 64: ...".
+void add_points(const BatchSeries& series, const BestBatches& best, Facts& facts) {
+    std::vector<std::pair<std::size_t, std::string>> points;
+    const auto add = [&points](const std::optional<std::size_t>& at, const char* what, const char* further) {
+        if (!at)
+            return;
+        const auto known =
+            std::find_if(points.begin(), points.end(), [&](const auto& p) { return p.first == *at; });
+        if (known != points.end())
+            known->second += std::string(", ") + further;
+        else
+            points.emplace_back(*at, what);
+    };
+    add(best.throughput, "Most throughput", "most throughput");
+    add(best.knee, "Knee", "knee");
+    add(best.latency, "Least latency", "least latency");
+    add(best.energy, "Least energy", "least energy");
+    for (auto& [at, what] : points)
+        facts.items.push_back({std::move(what), point_text(series, at), 1});
+}
+
+/// Why no batch is best.
+std::string without_best(const BatchSeries& series) {
+    for (const BatchPoint& point : series.points)
+        if (point.result.ok())
+            return "no batch keeps the limits";
+    return fmt::format("no estimate of any batch; batch {}: {}", series.points.front().batch,
+                       series.points.front().result.estimate.reason);
+}
+
 } // namespace
 
 Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::string>& labels) {
@@ -30,14 +63,10 @@ Facts best_batch_facts(const BatchAnalysis& analysis, const std::vector<std::str
         const BestBatches best = best_batches(series);
         facts.items.push_back({labels[i], ""});
         if (!best.throughput) {
-            facts.items.push_back({"None", "no batch has an estimate that keeps the limits", 1});
+            facts.items.push_back({"None", without_best(series), 1});
             continue;
         }
-        facts.items.push_back({"Most throughput", point_text(series, *best.throughput), 1});
-        facts.items.push_back({"Knee", point_text(series, *best.knee), 1});
-        facts.items.push_back({"Least latency", point_text(series, *best.latency), 1});
-        if (best.energy)
-            facts.items.push_back({"Least energy", point_text(series, *best.energy), 1});
+        add_points(series, best, facts);
     }
     return facts;
 }
@@ -48,7 +77,7 @@ std::vector<std::string> batch_lines(const BatchAnalysis& analysis, const std::v
         const BatchSeries& series = analysis.series[i];
         const BestBatches best = best_batches(series);
         if (!best.throughput || !best.knee || !best.latency) {
-            lines.push_back(fmt::format("{}: no batch has an estimate that keeps the limits.", labels[i]));
+            lines.push_back(fmt::format("{}: {}.", labels[i], without_best(series)));
             continue;
         }
         const auto text = [&](std::size_t at, const Metric& m) {

@@ -16,6 +16,16 @@ namespace archsim {
 inline Cell cell_in(double unit, double value) {
     return std::isnan(value) ? Cell{"-"} : Cell{format_number(value / unit), value};
 }
+/// A unit in the head of a column, and how much of the SI unit it is.
+struct UnitOfColumn {
+    const char* name;
+    double factor;
+};
+/// Microjoules, or millijoules where the largest value of the column has more than five digits of those.
+inline UnitOfColumn energy_unit(double largest_j) {
+    constexpr double kFiveDigits = 0.1;
+    return largest_j < kFiveDigits ? UnitOfColumn{"µJ", 1e-6} : UnitOfColumn{"mJ", 1e-3};
+}
 /// "431 us", with its unit.
 inline Cell time_cell(double seconds) {
     return {format_time(seconds), seconds};

@@ -77,8 +77,9 @@ std::vector<std::string> rollup_lines(const Result& result) {
         return fmt::format("{} {:.1f} %", name, 100 * joules / total);
     };
     std::vector<std::string> lines;
-    lines.push_back(fmt::format("{} per inference: {}, {}, {}, {}",
+    lines.push_back(fmt::format("{} per {}: {}, {}, {}, {}",
                                 format_value(metric::energy, *value_of(result, metric::energy)),
+                                result.generation ? "answer" : "inference",
                                 share("compute", rollup.compute_j), share("memory", rollup.memory_j),
                                 share("static", rollup.static_j), share("control", rollup.control_j)));
     const EnergyParts parts = parts_of(energy);

@@ -3,12 +3,16 @@
 #include "archsim/compare/metric.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/columns.hpp"
+#include "report/blocks/failure_notes.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
+#include <string_view>
 
 namespace archsim {
 
@@ -94,6 +98,20 @@ GenerationColumns generation_columns(bool serving) {
     return columns;
 }
 
+/// Columns that a ranking of language models has.
+bool in_ranking(std::string_view key) {
+    constexpr std::array kRanked = {"time_to_first_token_s",
+                                    "time_to_first_token_interval",
+                                    "time_per_output_token_s",
+                                    "time_per_output_token_interval",
+                                    "tokens_per_s_stream",
+                                    "tokens_per_s_total",
+                                    "energy_per_token_j",
+                                    "power_w",
+                                    "runtime"};
+    return std::find(kRanked.begin(), kRanked.end(), key) != kRanked.end();
+}
+
 /// How the columns are defined, each for its own.
 void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes) {
     notes.emplace_back(fmt::format("First token: the prompt of {:.0f} tokens in one pass.", g.prompt_tokens),
@@ -118,9 +136,18 @@ void add_definitions(const GenerationEstimate& g, std::vector<TableNote>& notes)
 
 } // namespace
 
-Table generation_table(std::span<const Result> results) {
+std::vector<TableNote> generation_notes(std::span<const Result> results) {
+    std::vector<TableNote> notes;
+    const auto first =
+        std::find_if(results.begin(), results.end(), [](const Result& r) { return !!r.generation; });
+    if (first != results.end())
+        add_definitions(*first->generation, notes);
+    return notes;
+}
+
+Table generation_table(std::span<const Result> results, BesideRanking beside) {
     std::vector<const Result*> rows;
-    std::set<std::string> notes;
+    std::vector<std::string> notes;
     bool serving = false;
     for (const Result& r : results) {
         if (!r.generation)
@@ -128,15 +155,21 @@ Table generation_table(std::span<const Result> results) {
         rows.push_back(&r);
         const double sequences = r.generation->serving.sequences;
         serving = serving || sequences > 0;
-        if (!r.ok())
-            notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
         if (sequences > 0)
-            notes.insert(fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), sequences));
+            notes.push_back(fmt::format("{}: serves {:.0f} sequences at once", hardware_label(r), sequences));
     }
-    Table table = table_of("Text Generation", generation_columns(serving), rows);
-    table.notes.assign(notes.begin(), notes.end());
-    if (!rows.empty())
-        add_definitions(*rows.front()->generation, table.notes);
+    GenerationColumns columns = generation_columns(serving);
+    if (beside == BesideRanking::yes)
+        std::erase_if(columns, [](const auto& each) { return in_ranking(each.column.key); });
+    Table table = table_of(beside == BesideRanking::yes ? "Text Generation: memory, energy of requests"
+                                                        : "Text Generation",
+                           columns, rows);
+    if (beside == BesideRanking::no) // the ranking says why
+        for (std::string& note : failure_notes(rows))
+            table.notes.emplace_back(std::move(note));
+    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    for (TableNote& note : generation_notes(results))
+        table.notes.push_back(std::move(note));
     return table;
 }
 

@@ -45,7 +45,7 @@ GroupRow row_of(const Result& result, const SubgraphGroup& group) {
             first.utilization};
 }
 
-std::vector<Cell> cells_of_row(const GroupRow& row, double total_s) {
+std::vector<Cell> cells_of_row(const GroupRow& row, double total_s, const UnitOfColumn& joules) {
     return {{row.name},
             {format_count(row.count), row.count, Tone::plain, {}, CellKind::count},
             {row.kind},
@@ -53,7 +53,7 @@ std::vector<Cell> cells_of_row(const GroupRow& row, double total_s) {
             percent_cell(row.seconds / total_s),
             {row.bound},
             percent_cell(row.utilization),
-            cell_in(1e-6, row.joules),
+            cell_in(joules.factor, row.joules),
             {row.allocation}};
 }
 
@@ -90,6 +90,10 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
     const std::vector<SubgraphGroup> groups = group_subgraphs(result);
     const bool all = most == 0 || groups.size() <= most + 1;
     const std::size_t shown = all ? groups.size() : most;
+    double largest = 0;
+    for (const SubgraphGroup& group : groups)
+        largest = std::max(largest, group.energy_j);
+    const UnitOfColumn joules = energy_unit(largest);
     Table table;
     table.title = fmt::format("{}, {} in {} groups of equal ones", with_pass("Subgraphs", result),
                               result.estimate.subgraphs.size(), groups.size());
@@ -100,11 +104,11 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
                      {"Share", "%", "share", Align::right},
                      {"Bound by", "", "binding"},
                      {"Util", "%", "utilization", Align::right, 2},
-                     {"Energy", "µJ", "energy_j", Align::right, 3},
+                     {"Energy", joules.name, "energy_j", Align::right, 3},
                      {"Allocation", "", "allocation", Align::left, 4}};
     const double total = shown_pass(result).latency_s;
     for (std::size_t i = 0; i < shown; ++i)
-        table.rows.push_back(cells_of_row(row_of(result, groups[i]), total));
+        table.rows.push_back(cells_of_row(row_of(result, groups[i]), total, joules));
     if (!all) {
         GroupRow rest;
         for (std::size_t i = shown; i < groups.size(); ++i) {
@@ -113,7 +117,7 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
             rest.joules += groups[i].energy_j;
         }
         rest.name = fmt::format("{} more groups (--verbose)", groups.size() - shown);
-        std::vector<Cell> cells = cells_of_row(rest, total);
+        std::vector<Cell> cells = cells_of_row(rest, total, joules);
         cells[6] = {};
         table.rows.push_back(std::move(cells));
     }

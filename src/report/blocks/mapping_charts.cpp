@@ -25,7 +25,7 @@ ChartSeries roof_of(const Result& result, double from, double to) {
     const auto add = [&](double x) {
         ChartPoint point;
         point.x = x;
-        point.y = std::min(peak, x * bandwidth) * 1e-9;
+        point.y = std::min(peak, x * bandwidth);
         point.hover = fmt::format("{}/s from memory, ridge at {} operations per byte, peak {}op/s",
                                   format_bytes(bandwidth), format_number(ridge), format_count(peak));
         roof.points.push_back(std::move(point));
@@ -59,7 +59,7 @@ ChartPoint network_point(const Result& result) {
     ChartPoint point;
     point.label = "whole network";
     point.x = bytes > 0 ? operations / bytes : 0;
-    point.y = operations / e.latency_s * 1e-9;
+    point.y = operations / e.latency_s;
     point.hover = fmt::format("whole network: {}, {} operations, {} from memory", format_time(e.latency_s),
                               format_count(operations), format_bytes(bytes));
     return point;
@@ -77,7 +77,7 @@ ChartSeries points_of(const Result& result) {
         ChartPoint point;
         point.label = result.partition->subgraphs[s.index].name;
         point.x = operations / bytes;
-        point.y = operations / s.latency_s * 1e-9;
+        point.y = operations / s.latency_s;
         point.hover =
             fmt::format("{} {}: {}, {} operations, {} from memory, bound by {}", name_of(work.kind),
                         point.label, format_time(s.latency_s), format_count(operations), format_bytes(bytes),
@@ -95,7 +95,7 @@ Chart roofline_chart(std::span<const Result> results) {
     Chart chart{ChartKind::roofline,
                 "Roofline: every subgraph under its device's roofs",
                 "operations per byte of memory traffic",
-                "10^9 operations per second",
+                "operations per second",
                 true,
                 true,
                 {}};

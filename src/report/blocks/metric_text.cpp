@@ -1,5 +1,6 @@
 #include "report/blocks/metric_text.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "report/blocks/number_format.hpp"
 
 #include <algorithm>
@@ -19,7 +20,7 @@ std::string format_value(const Metric& metric, double value) {
     case QuantityKind::bytes:
         return format_bytes(value);
     case QuantityKind::rate:
-        return format_number(value) + " /s";
+        return format_number(value) + " " + (metric.axis_unit.empty() ? "/s" : metric.axis_unit);
     case QuantityKind::ratio:
         return format_percent(value);
     case QuantityKind::money:
@@ -36,6 +37,12 @@ std::string format_value(const Metric& metric, double value) {
         return fmt::format("{} {}", format_number(value), metric.unit);
     const std::string& unit = axis_unit_of(metric);
     return format_number(value * metric.scale) + (unit.empty() ? "" : " ") + unit;
+}
+
+std::string range_text(const Metric& metric, const Interval& interval) {
+    const std::string low = format_value(metric, interval.low), high = format_value(metric, interval.high);
+    const std::size_t unit = std::min(low.find(' '), low.size());
+    return fmt::format("{} to {}", high.ends_with(low.substr(unit)) ? low.substr(0, unit) : low, high);
 }
 
 std::string column_number(const Metric& metric, double value) {
@@ -60,6 +67,14 @@ const Metric& readable(const Metric& metric, std::span<const Result> results, co
         return value_of(r, metric, conditions).value_or(1) >= 1;
     });
     return !large ? metric : is_energy ? kJoules : kJouleSeconds;
+}
+
+bool said_by_another(const Metric& metric, std::span<const Result> results, const CostOptions& conditions) {
+    if (metric == metric::total_token_rate)
+        return std::all_of(results.begin(), results.end(), [](const Result& r) {
+            return !r.generation || (r.generation->batch == 1 && r.generation->serving.tokens_per_s <= 0);
+        });
+    return metric == metric::efficiency && readable(metric::energy, results, conditions).scale == 1;
 }
 
 Column column_of(const Metric& metric) {

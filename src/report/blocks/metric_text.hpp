@@ -12,11 +12,16 @@ namespace archsim {
 
 /// "15.4 mJ", "431 us", "2317 /s", "$0.12 per million" for a value in the metric's SI unit.
 std::string format_value(const Metric& metric, double value);
+/// "220 to 641 µs": both ends as format_value() writes them, their unit once where it is the same.
+std::string range_text(const Metric& metric, const Interval& interval);
 /// The number alone, in the unit of columns: "15.4".
 std::string column_number(const Metric& metric, double value);
 /// The metric, in joules instead of millijoules where every value is one joule or more; likewise energy-delay
 /// products in J s instead of mJ ms.
 const Metric& readable(const Metric& metric, std::span<const Result> results, const CostOptions& conditions);
+/// True where another metric says the same: inferences per second and watt of inferences that take joules
+/// (0.0002 FPS/W says less than the energy beside it), tokens per second in total of one sequence.
+bool said_by_another(const Metric& metric, std::span<const Result> results, const CostOptions& conditions);
 /// The metric's column: heading, unit, key and priority of its row.
 Column column_of(const Metric& metric);
 /// A value in that column; "-" where there is none.

@@ -1,6 +1,7 @@
 #include "report/blocks/ranking_table.hpp"
 
 #include "report/blocks/columns.hpp"
+#include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_sources.hpp"
 #include "report/blocks/result_text.hpp"
@@ -41,7 +42,8 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
     for (const Metric* listed : view.metrics->rows()) {
         const Metric* m = &readable(*listed, results, view.conditions);
         const bool ranks = *m == by || *m == metric::latency;
-        if ((m->priority == 0 || *m == by) != always || !any_value(results, *m, view.conditions))
+        if ((m->priority == 0 || *m == by) != always || !any_value(results, *m, view.conditions) ||
+            (*m != by && said_by_another(*m, results, view.conditions)))
             continue;
         const auto measure = [m, conditions = view.conditions](const RankingRow& row) {
             return measure_of(*row.result, *m, conditions);
@@ -102,21 +104,21 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
 
 Table ranking_table(std::span<const Result> results, const Metric& by, const MetricView& view, int top) {
     std::vector<RankingRow> rows;
-    std::set<std::string> notes;
+    std::vector<const Result*> shown;
+    std::string rest;
     MarkNotes marks;
     bool tied = false;
     for (const Rank& rank : rank_results(results, by, view.conditions)) {
         if (top > 0 && rows.size() == static_cast<std::size_t>(top)) {
-            notes.insert(fmt::format("and {} more: --top 0 shows all", results.size() - rows.size()));
+            rest = fmt::format("and {} more: --top 0 shows all", results.size() - rows.size());
             break;
         }
         const Result& r = results[rank.result];
         rows.push_back({&r, rank});
+        shown.push_back(&r);
         tied = tied || rank.tied;
         if (r.ok())
             add_mark_notes(r, hardware_label(r), marks);
-        else
-            notes.insert(fmt::format("{}: {}", hardware_label(r), r.estimate.reason));
     }
     Table table = table_of(fmt::format("Hardware Comparison (Sorted by {}), power at the {}", by.title,
                                        name_of(view.conditions.power_at)),
@@ -126,7 +128,10 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                                  "rank");
     for (TableNote& line : lines_of(marks))
         table.notes.push_back(std::move(line));
-    table.notes.insert(table.notes.end(), notes.begin(), notes.end());
+    for (std::string& note : failure_notes(shown))
+        table.notes.emplace_back(std::move(note));
+    if (!rest.empty())
+        table.notes.emplace_back(std::move(rest));
     return table;
 }
 

@@ -1,5 +1,6 @@
 #include "report/blocks/result_text.hpp"
 
+#include "archsim/compare/generation_metrics.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/operation_shares.hpp"
@@ -174,19 +175,34 @@ std::vector<const Metric*> performance_metrics(const Result& result, const Metri
     std::vector<const Metric*> list;
     for (const Metric* m : view.metrics->rows())
         if (*m != metric::utilization && *m != metric::memory && measure_of(result, *m, view.conditions) &&
+            !said_by_another(*m, std::span(&result, 1), view.conditions) &&
             (detail == Detail::all || m->priority <= kBriefPriority))
             list.push_back(m);
     return list;
 }
 
 std::string limited_text(const Metric& m, const Estimate& e) {
-    return m == metric::power && e.power_limited
+    constexpr double kWholeClock = 0.9995; // shown as 100.0 %: of the pass that is shown, not the limited one
+    if (m != metric::power || !e.power_limited)
+        return "";
+    return e.clock_ratio < kWholeClock
                ? fmt::format(" (at its limit: clock {})", format_percent(e.clock_ratio))
-               : std::string();
+               : std::string(" (at its limit in a part)");
 }
 
 std::string performance_title(const Metric& m) {
-    return m == metric::energy ? "Energy/inf" : m.title;
+    return m == metric::energy             ? "Energy/inf"
+           : m == metric::token_rate       ? "Output"
+           : m == metric::total_token_rate ? "Output of the batch"
+                                           : m.title;
+}
+
+/// What one request costs beside its tokens: "prompt 10.4 J, answer 372 J".
+std::string request_text(const GenerationEstimate& g) {
+    const double prompt = g.energy_first_token_j / g.batch;
+    return fmt::format("prompt of {:.0f} tokens {} ({} each), answer of {:.0f} tokens {}", g.prompt_tokens,
+                       format_energy(prompt), format_energy(g.energy_per_prompt_token_j()), g.generate_tokens,
+                       format_energy(g.energy_per_request_j() - prompt));
 }
 
 /// "Latency 0.529 ms; Throughput 1891 FPS; Power 137 W; ...".
@@ -248,6 +264,8 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
              fmt::format("{:.0f} %{}", 100 * count / total, detail == Detail::all ? " of subgraphs" : ""),
              1});
     add("Bottleneck Distribution", std::move(bounds));
+    if (result.generation)
+        facts.items.push_back({"Request", request_text(*result.generation)});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});
     return facts;
 }

@@ -11,6 +11,11 @@ namespace archsim {
 
 namespace {
 
+/// The unit of a file as people write it: "us" is µs, "mm2" mm², a plain number has none.
+std::string unit_text(const std::string& unit) {
+    return unit == "us" ? "µs" : unit == "mm2" ? "mm²" : unit == "1" ? "" : unit;
+}
+
 std::string source_text(const StatedFact& fact) {
     return (fact.cite.empty() ? "no source" : fact.cite) +
            fit_text(fact.fitted_n, fact.fitted_error, fact.note);
@@ -53,7 +58,7 @@ Table fact_table(const std::vector<StatedFact>& facts,
         const Tone tone = fact.kind == SourceKind::assumed ? Tone::bad : Tone::plain;
         table.rows.push_back({{field(fact.where)},
                               {fmt::format("{:g}", fact.value), fact.value},
-                              {fact.unit},
+                              {unit_text(fact.unit)},
                               {std::string(name_of(fact.kind)), std::nullopt, tone},
                               {source_text(fact)}});
     }

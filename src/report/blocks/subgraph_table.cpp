@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace archsim {
 
 std::string allocation_text(const Allocation& a, std::string_view unit) {
@@ -41,6 +43,10 @@ std::string with_pass(std::string title, const Result& result) {
 }
 
 Table subgraph_table(const Result& result) {
+    double largest = 0;
+    for (const SubgraphEstimate& s : result.estimate.subgraphs)
+        largest = std::max(largest, s.energy.total());
+    const UnitOfColumn joules = energy_unit(largest);
     Table table;
     table.title = with_pass("Subgraphs", result);
     table.columns = {{"Subgraph", "", "subgraph"},
@@ -52,7 +58,7 @@ Table subgraph_table(const Result& result) {
                      {"Memory", "µs", "memory_s", Align::right, 2},
                      {"Fixed", "µs", "overhead_s", Align::right, 2},
                      {"Util", "%", "utilization", Align::right, 1},
-                     {"Energy", "µJ", "energy_j", Align::right, 1},
+                     {"Energy", joules.name, "energy_j", Align::right, 1},
                      {"Allocation", "", "allocation", Align::left, 4}};
     const std::string_view unit = unit_name(*result.device);
     for (const SubgraphEstimate& s : result.estimate.subgraphs) {
@@ -70,7 +76,7 @@ Table subgraph_table(const Result& result) {
                               lane(Lane::memory),
                               lane(Lane::overhead),
                               percent_cell(s.utilization),
-                              cell_in(1e-6, s.energy.total()),
+                              cell_in(joules.factor, s.energy.total()),
                               {s.pieces > 1 ? fmt::format("{} pieces of the batch: {}", s.pieces,
                                                           allocation_text(s.mapping.allocation, unit))
                                             : allocation_text(s.mapping.allocation, unit)}});

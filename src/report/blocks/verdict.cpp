@@ -163,10 +163,11 @@ std::string single_text(const VerdictQuestion& q) {
         const auto measure = measure_of(r, m, q.conditions);
         if (!measure)
             return;
-        text += fmt::format("{}{} {}", text.empty() ? "" : ", ", m.noun, format_value(m, measure->value));
+        const bool named = m != metric::token_rate && m != metric::total_token_rate; // its unit names it
+        text += fmt::format("{}{}{}", text.empty() ? "" : ", ", named ? m.noun + " " : std::string(),
+                            format_value(m, measure->value));
         if (measure->interval.high > measure->interval.low)
-            text += fmt::format(" ({} to {})", format_value(m, measure->interval.low),
-                                format_value(m, measure->interval.high));
+            text += fmt::format(" ({})", range_text(m, measure->interval));
     };
     for (const Metric* m : judged(q))
         add(*m);

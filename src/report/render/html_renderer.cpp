@@ -141,7 +141,10 @@ class HtmlRenderer {
   private:
     void draw(const Heading& h) {
         const std::string id = fmt::format("{}-h{}", name_, ++headings_);
-        body_ += fmt::format("<h{0} id=\"{2}\">{1}</h{0}>\n", h.level, html_escaped(h.text), id);
+        // Looks of its own level; who listens is told of none that is left out.
+        told_ = std::min(h.level, told_ + 1);
+        body_ += fmt::format("<h{0} id=\"{2}\"{3}>{1}</h{0}>\n", h.level, html_escaped(h.text), id,
+                             told_ < h.level ? fmt::format(" aria-level=\"{}\"", told_) : std::string());
         if (h.level <= kListedHeading && headings_ > 1) // the title needs no link
             contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", id, html_escaped(h.text));
         listed_ += h.level <= kListedHeading && headings_ > 1 ? 1U : 0U;
@@ -180,8 +183,11 @@ class HtmlRenderer {
                 id);
         body_ += fmt::format(
             "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"{}\"><table id=\"{}\">\n"
-            "<caption>{}</caption>\n<thead><tr>",
-            html_escaped(table.title.empty() ? "Table" : table.title), id, html_escaped(table.title));
+            "{}<thead><tr>",
+            html_escaped(table.title.empty() ? "Table" : table.title), id,
+            table.title.empty()
+                ? std::string()
+                : fmt::format("<caption><span>{}</span></caption>\n", html_escaped(table.title)));
         for (const Column& column : table.columns)
             body_ += fmt::format("<th scope=\"col\"{}{}><button type=\"button\">{}{}</button></th>",
                                  column.align == Align::right ? " class=\"right\"" : "",
@@ -201,7 +207,13 @@ class HtmlRenderer {
         body_ += "</tbody>\n</table></div>\n";
         for (const TableNote& note : table.notes)
             if (explains_any(note, table.columns))
-                body_ += "<p class=\"muted\">" + html_escaped(note.text) + "</p>\n";
+                body_ += "<p class=\"muted note\">" + html_escaped(note.text) + "</p>\n";
+    }
+
+    /// "  ---|": characters that only say something under each other.
+    static bool is_drawing(std::string_view text) {
+        return text.find('|') != std::string_view::npos &&
+               text.find_first_not_of(" |+-") == std::string_view::npos;
     }
 
     static std::string cell(const Cell& cell, bool right, const std::string& bar) {
@@ -211,6 +223,7 @@ class HtmlRenderer {
         };
         add(class_of(cell.tone));
         add(bar.empty() ? "" : "interval");
+        add(is_drawing(cell.text) ? "drawing" : "");
         return fmt::format("<td{}{}{}>{}</td>", classes.empty() ? "" : fmt::format(" class=\"{}\"", classes),
                            cell.value ? fmt::format(" data-value=\"{}\"", *cell.value) : "", bar,
                            with_detail(cell.text, cell.detail));
@@ -243,6 +256,7 @@ class HtmlRenderer {
     static constexpr std::size_t kWorthContents = 2; ///< fewer sections need none
     std::string contents_;
     std::size_t headings_ = 0, listed_ = 0;
+    int told_ = 0;          ///< level of the last heading for those who listen
     std::string_view name_; ///< begins the identifiers of tables and headings
     std::string body_;
     std::size_t tables_ = 0;

@@ -84,11 +84,12 @@ std::size_t columns_of(const RenderOptions& options) {
     return static_cast<std::size_t>(std::max(options.width, 60)) - kLabel - 4;
 }
 
-/// "8" and "0.525": whole numbers, as batches are, without decimals.
+/// "8", "0.525" and "113 T": whole numbers, as batches are, without decimals, large ones with a prefix.
 std::string tick(double value) {
     constexpr double kMostDigits = 1e7;
-    return value == std::floor(value) && std::abs(value) < kMostDigits ? fmt::format("{:.0f}", value)
-                                                                       : format_number(value);
+    return std::abs(value) >= kMostDigits ? format_count(value)
+           : value == std::floor(value)   ? fmt::format("{:.0f}", value)
+                                          : format_number(value);
 }
 
 /// The canvas with its axes: numbers at the top, middle and bottom, and left, middle and right.

@@ -7,11 +7,11 @@ namespace archsim {
 
 /// Points on two axes as a grid of characters; joined series (roofs, fronts) as dotted lines:
 ///
-///   10^9 operations per second
-///   309658 |                    ..............
+///   operations per second
+///    310 T |                    ..............
 ///          |              ......
 ///          |         .....          o o o
-///      144 |    .....           o
+///    144 G |    .....           o
 ///          +----------------------------------
 ///           0.85             30            1048  operations per byte
 ///   o A100   . A100 roof, fp16

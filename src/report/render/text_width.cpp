@@ -14,15 +14,16 @@ std::size_t display_width(std::string_view text) {
 }
 
 std::string to_ascii(std::string_view text) {
-    static constexpr std::array<std::pair<std::string_view, std::string_view>, 9> kSigns = {{{"µ", "u"},
-                                                                                             {"μ", "u"},
-                                                                                             {"×", "x"},
-                                                                                             {"·", "."},
-                                                                                             {"–", "-"},
-                                                                                             {"—", "-"},
-                                                                                             {"…", "."},
-                                                                                             {"•", "*"},
-                                                                                             {"→", ">"}}};
+    static constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kSigns = {{{"µ", "u"},
+                                                                                              {"μ", "u"},
+                                                                                              {"²", "2"},
+                                                                                              {"×", "x"},
+                                                                                              {"·", "."},
+                                                                                              {"–", "-"},
+                                                                                              {"—", "-"},
+                                                                                              {"…", "."},
+                                                                                              {"•", "*"},
+                                                                                              {"→", ">"}}};
     std::string out;
     for (std::size_t i = 0; i < text.size();) {
         if ((static_cast<unsigned char>(text[i]) & 0x80) == 0) {

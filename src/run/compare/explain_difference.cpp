@@ -16,10 +16,13 @@ Result estimate_side(const Session& session, DifferenceSide& side) {
     Result result = side.workload.prompt
                         ? answer_in_passes(session, side.workload, side.hardware, side.conditions)
                         : session.estimate(side.workload, side.hardware, side.conditions);
-    if (!result.ok())
-        throw InputError(fmt::format("{} on {}: {}: {}", side.model, side.hardware,
-                                     name_of(result.estimate.status), result.estimate.reason));
-    return result;
+    if (result.ok())
+        return result;
+    const std::string why =
+        fmt::format("{} on {}: no estimate: {}", side.model, side.hardware, result.estimate.reason);
+    if (result.estimate.status == Status::incomplete)
+        throw IncompleteError(why);
+    throw NoEstimateError(why);
 }
 
 } // namespace

@@ -131,7 +131,7 @@ void add_notes(const Graph& graph, Portability& p) {
                     open.insert(dim.symbol);
     if (!open.empty() && r.runtime && r.runtime->fallback != Fallback::none)
         p.notes.push_back(
-            fmt::format("sizes: compilers for accelerators want fixed ones: {}", fmt::join(open, ", ")));
+            fmt::format("open sizes: {}; compilers for accelerators want fixed ones", fmt::join(open, ", ")));
     std::set<std::string> data_dependent;
     if (r.model && r.model->graph)
         for (const Operator& op : r.model->graph->operators)

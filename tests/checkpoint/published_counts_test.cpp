@@ -279,7 +279,7 @@ TEST_CASE("a model of states alone answers prompts, and its steps do not grow", 
     const Model model = session.load((folder / "config.json").string());
     const auto per_token = [&](std::int64_t prompt) {
         const Result r =
-            session.estimate({.model = model, .prompt = {.tokens = prompt, .generate = 2}}, "H100", {});
+            session.estimate({.model = model, .prompt = Prompt{.tokens = prompt, .generate = 2}}, "H100", {});
         REQUIRE(r.generation);
         return r.generation->time_per_output_token_s;
     };

@@ -17,6 +17,8 @@ using checkpoint::Decoder;
 
 // No configuration is larger; what is, is another file.
 constexpr std::uintmax_t kLargestConfig = 64u << 20;
+// In the folder of an adapter, which has no config.json; its fields say so and the reader refuses them.
+constexpr const char* kAdapter = "adapter_config.json";
 // What a model runs with when nothing is asked: as the models of the catalogue.
 constexpr std::int64_t kDefaultSequence = 512;
 
@@ -53,7 +55,8 @@ bool is_checkpoint(const std::filesystem::path& path) {
     std::error_code ignored;
     return ending == ".gguf" || ending == ".safetensors" || ending == ".json" ||
            (std::filesystem::is_directory(path, ignored) &&
-            std::filesystem::exists(path / "config.json", ignored));
+            (std::filesystem::exists(path / "config.json", ignored) ||
+             std::filesystem::exists(path / kAdapter, ignored)));
 }
 
 Checkpoint read_checkpoint_config(std::string_view text, const std::string& file) {
@@ -64,8 +67,11 @@ Checkpoint read_checkpoint(const std::filesystem::path& path) {
     std::error_code ignored;
     if (path.extension() == ".gguf")
         return finish(checkpoint::read_gguf(path));
-    if (std::filesystem::is_directory(path, ignored))
-        return finish(read_folder(path, path / "config.json"));
+    if (std::filesystem::is_directory(path, ignored)) {
+        const bool adapter = !std::filesystem::exists(path / "config.json", ignored) &&
+                             std::filesystem::exists(path / kAdapter, ignored);
+        return finish(read_folder(path, path / (adapter ? kAdapter : "config.json")));
+    }
     const auto folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
     if (path.extension() == ".safetensors") {
         if (!std::filesystem::exists(folder / "config.json", ignored))

@@ -77,7 +77,8 @@ constexpr std::array kHarmless = {
     "moe_layer_end_index", "moe_use_aux_free", "moe_capacity", "moe_renormalize", "use_grouped_topk",
     "num_expert_group", "mla_use_nope", "altup_num_inputs", "altup_coef_clip", "altup_correct_scale",
     "block_dim", "block_use_swiglu", "conv_dim_out", "use_pos_enc", "num_gqa_groups", "ffn_with_glu",
-    "qkv_multipliers", "rope_max_length", "postnorm", "max_attn_value", "pad_vocab_size_multiple"};
+    "qkv_multipliers", "rope_max_length", "postnorm", "max_attn_value", "pad_vocab_size_multiple",
+    "use_rmsnorm", "init_config", "projection_dim", "no_rope_layers", "no_rope_layer_interval"};
 
 constexpr std::array kHarmlessEndings = {
     "_token_id",    "_token_index", "_token",   "_dropout", "_eps",     "_epsilon",

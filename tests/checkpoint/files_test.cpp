@@ -210,6 +210,14 @@ TEST_CASE("safetensors headers say what a configuration does not", "[checkpoint]
     CHECK_THAT(to_string(other.graph.findings[0]), Catch::Contains("safetensors headers"));
 }
 
+TEST_CASE("the folder of an adapter names its base model", "[checkpoint]") {
+    const Folder folder("archsim_adapter");
+    folder.write("adapter_config.json",
+                 R"({"peft_type": "LORA", "base_model_name_or_path": "Qwen/Qwen3-8B"})");
+    CHECK(is_checkpoint(folder.path()));
+    CHECK_THROWS_WITH((void)read_checkpoint(folder.path()), Catch::Contains("Qwen/Qwen3-8B"));
+}
+
 TEST_CASE("a damaged safetensors file is refused with its name", "[checkpoint]") {
     const Folder folder("archsim_safetensors_damaged");
     folder.write("config.json", kConfig);

@@ -3,10 +3,12 @@
 #include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
-#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 using namespace archsim;
@@ -265,4 +267,23 @@ TEST_CASE("further methods of quantisation", "[checkpoint]") {
         4.25);
     CHECK(bits(R"({"quant_method": "eetq"})") == 8);
     CHECK(bits(R"({"quant_method": "bitnet"})") == 2);
+}
+
+TEST_CASE("a model of states alone answers prompts, and its steps do not grow", "[checkpoint]") {
+    const auto folder = std::filesystem::temp_directory_path() / "archsim_states_alone";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "config.json")
+        << R"({"model_type": "mamba2", "hidden_size": 256, "num_hidden_layers": 2, "num_heads": 8, "head_dim": 64,
+               "state_size": 64, "n_groups": 1, "vocab_size": 1000, "tie_word_embeddings": true})";
+    const Session& session = test::shipped_session();
+    const Model model = session.load((folder / "config.json").string());
+    const auto per_token = [&](std::int64_t prompt) {
+        const Result r =
+            session.estimate({.model = model, .prompt = Prompt{.tokens = prompt, .generate = 2}}, "H100", {});
+        REQUIRE(r.generation);
+        return r.generation->time_per_output_token_s;
+    };
+    CHECK(per_token(10) > 0);
+    CHECK(per_token(10) == per_token(4000));
+    std::filesystem::remove_all(folder);
 }

@@ -15,8 +15,9 @@ namespace {
 /// integer input [batch, tokens].
 struct Symbols {
     std::string sequence, past;
-    std::string total;  ///< of a mask over cached and new tokens, where it has a name of its own
-    std::string branch; ///< input that tells a merged decoder (Optimum) to read the cache
+    std::string total;   ///< of a mask over cached and new tokens, where it has a name of its own
+    std::string branch;  ///< input that tells a merged decoder (Optimum) to read the cache
+    bool states = false; ///< something is carried from step to step, of whatever size
 };
 
 Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
@@ -26,6 +27,7 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
         if (!tensor.shape)
             continue;
         const auto& shape = *tensor.shape;
+        symbols.states = symbols.states || bound.tensors[in].kv_cache;
         if (symbols.past.empty() && shape.size() >= 3 && bound.tensors[in].kv_cache)
             symbols.past = shape[shape.size() - 2].symbol;
         if (shape.size() == 2 && !is_floating(tensor.type) &&
@@ -75,6 +77,9 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     past_symbol_ = symbols.past;
     total_symbol_ = symbols.total;
     branch_input_ = symbols.branch;
+    // States of fixed size alone (Mamba): a step reads as much whatever came before it.
+    if (past_symbol_.empty() && symbols.states)
+        past_symbol_ = "past_sequence";
     if (sequence_symbol_.empty() || past_symbol_.empty())
         refuse();
 }

@@ -409,7 +409,7 @@ TEST_CASE("counts of a step outlive the list of sizes that the model keeps", "[g
     const StepRunner runner(model, any.machine, conditions.precision, false);
     const std::weak_ptr<const BoundModel> bound = model.bound(1, 1, 8);
     auto counts = runner.work(1, 1, 8);
-    constexpr std::int64_t kManySizes = 64;
+    constexpr std::int64_t kManySizes = 200; // more than a model keeps
     for (std::int64_t past = 1; past <= kManySizes; ++past)
         model.bound(1, 1, 8 + past);
     CHECK(!bound.expired());

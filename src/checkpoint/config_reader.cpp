@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 
 namespace archsim::checkpoint {
 
@@ -84,7 +85,7 @@ void set_cross_layers_aside(Fields& f, Decoder& d) {
     for (const std::int64_t i : layers) {
         if (i < 0 || static_cast<std::size_t>(i) >= d.layers.size())
             f.refuse("cross_attention_layers", fmt::format("there is no layer {}", i));
-        const auto at = d.layers.begin() + i;
+        const auto at = d.layers.begin() + static_cast<std::ptrdiff_t>(i);
         d.resident.push_back(
             {fmt::format("cross_attention_layers.{}", i),
              {static_cast<std::int64_t>(std::min(kLargestCount, count_parameters(d, *at)))}});

@@ -87,8 +87,8 @@ TEST_CASE("a folder is scanned file by file, whatever the files hold", "[run][di
     for (const auto& model : document.at("models"))
         CHECK(model.at("macs").is_null() == (model.at("status") != "ok"));
     const std::string text = render(describe(list, {}), Format::text, {200});
-    CHECK_THAT(text,
-               Catch::Contains("4 files: 2 can be estimated, 1 without sizes or operators, 1 that cannot be "));
+    CHECK_THAT(text, Catch::Contains(
+                         "4 files: 2 can be estimated, 1 without sizes or operators, 1 that cannot be "));
     CHECK_THAT(text, Catch::Contains("example.org.Mystery"));
     CHECK_THROWS_AS(discover_folder(session, folder.path() / "absent", options), InputError);
 }

@@ -2,29 +2,19 @@
 
 #include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/cache_bytes.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <string>
 
 using namespace archsim;
+using test::cache_bytes;
 
 namespace {
 
 Checkpoint shipped(const std::string& name) {
     return read_checkpoint(std::string(ARCHSIM_SOURCE_DIR) + "/models/configs/" + name + ".json");
-}
-
-/// Cache after `positions` tokens, two bytes per element where the file says nothing else.
-double cache_bytes(const Checkpoint& c, std::int64_t positions) {
-    Bindings sizes;
-    sizes.dims = {{"batch", 1}, {"sequence", 1}, {"past_sequence", positions}};
-    const ShapedGraph graph = archsim::bind(c.graph, sizes, c.dims);
-    double bytes = 0;
-    for (const TensorId in : graph.inputs)
-        if (graph.tensors[in].kv_cache)
-            bytes += graph.tensors[in].elements() * graph.tensors[in].stored_bits() / 8;
-    return bytes;
 }
 
 double per_token(const Checkpoint& c, std::int64_t at) {

@@ -3,6 +3,7 @@
 #include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/cache_bytes.hpp"
 #include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
@@ -12,6 +13,7 @@
 #include <string>
 
 using namespace archsim;
+using test::cache_bytes;
 
 namespace {
 
@@ -161,17 +163,6 @@ const Published kPublished[] = {
      2 * 28 * 4 * 128 * 2},
 };
 
-double cached(const Checkpoint& c, std::int64_t positions) {
-    Bindings sizes;
-    sizes.dims = {{"batch", 1}, {"sequence", 1}, {"past_sequence", positions}};
-    const ShapedGraph graph = archsim::bind(c.graph, sizes, c.dims);
-    double bytes = 0;
-    for (const TensorId in : graph.inputs)
-        if (graph.tensors[in].kv_cache)
-            bytes += graph.tensors[in].elements() * graph.tensors[in].stored_bits() / 8;
-    return bytes;
-}
-
 std::string refusal(const std::string& text) {
     try {
         (void)read_checkpoint_config(text, "config.json");
@@ -188,7 +179,7 @@ TEST_CASE("parameters within 0.5 % of the published checkpoints, caches by hand"
         INFO(p.name);
         const Checkpoint c = read_checkpoint_config(p.config, p.name);
         CHECK(archsim::bind(c.graph, {}, c.dims).parameters() == Approx(p.parameters).epsilon(0.005));
-        CHECK(cached(c, 4001) - cached(c, 4000) == p.kv_bytes_per_token);
+        CHECK(cache_bytes(c, 4001) - cache_bytes(c, 4000) == p.kv_bytes_per_token);
         for (const Finding& f : c.graph.findings)
             CHECK_THAT(f.where, Catch::Equals("moe_intermediate_size") || Catch::Equals("moe_topk") ||
                                     Catch::Equals("num_shared_expert")); // the shortened lists above
@@ -208,7 +199,7 @@ TEST_CASE("Kimi's delta attention: a cache in the listed layers alone", "[checkp
             "vocab_size": 163840, "tie_word_embeddings": false})",
         "config.json");
     CHECK(archsim::bind(c.graph, {}, c.dims).parameters() == Approx(49.122681728e9).epsilon(0.005));
-    CHECK(cached(c, 101) - cached(c, 100) == 7 * (512 + 64) * 2);
+    CHECK(cache_bytes(c, 101) - cache_bytes(c, 100) == 7 * (512 + 64) * 2);
 }
 
 TEST_CASE("numbers that differ from layer to layer", "[checkpoint]") {
@@ -221,7 +212,7 @@ TEST_CASE("numbers that differ from layer to layer", "[checkpoint]") {
     const double norms = 2 * 64;
     CHECK(archsim::bind(c.graph, {}, c.dims).parameters() ==
           4 * 64 * 64 + 2 * 64 * (32 + 16) + 3 * 64 * (128 + 256) + 2 * norms + 1000 * 64 + 64);
-    CHECK(cached(c, 11) - cached(c, 10) == 2 * (2 + 1) * 16 * 2);
+    CHECK(cache_bytes(c, 11) - cache_bytes(c, 10) == 2 * (2 + 1) * 16 * 2);
     CHECK(c.graph.findings.empty());
 }
 
@@ -231,7 +222,7 @@ TEST_CASE("neighbours that share one cache", "[checkpoint]") {
             "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000, "use_cla": true,
             "cla_share_factor": 2, "tie_word_embeddings": true})",
         "config.json");
-    CHECK(cached(c, 11) - cached(c, 10) == 2 * 2 * 2 * 16 * 2); // two of four layers
+    CHECK(cache_bytes(c, 11) - cache_bytes(c, 10) == 2 * 2 * 2 * 16 * 2); // two of four layers
 }
 
 TEST_CASE("files that describe no decoder say what they are", "[checkpoint]") {

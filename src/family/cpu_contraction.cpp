@@ -164,8 +164,11 @@ void map_depthwise(const View& view, const OperatorUse& use, Mapping& out) {
     const double half =
         view.machine.vector_ops(Precision::fp16) > 0 && use.compute == Precision::fp16 ? 2 : 1;
     const double rate = view.vector_fp32 * half * view.used;
-    out.add(Resource::vector_cycles, Lane::compute, 2 * use.op->work.macs * view.imbalance(blocks) / rate,
-            view.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
+    if (const double widened = widened_depthwise_cycles(view, use); widened > 0)
+        out.add(Resource::vector_cycles, Lane::compute, widened * view.imbalance(blocks));
+    else
+        out.add(Resource::vector_cycles, Lane::compute, 2 * use.op->work.macs * view.imbalance(blocks) / rate,
+                view.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
     out.ideal_cycles += 2 * use.op->work.macs / rate;
     MultiplyUnit unit;
     unit.n_step = unit.macs_per_instruction = view.lanes * half;
@@ -199,7 +202,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.output = work.output_bytes + work.extra_bytes;
     traffic.weights = work.weight_bytes;
     traffic.input_share = traffic.weight_share = traffic.output_share = 1 / view.used;
-    double vector_work = 0, kernels = 0, sum_bytes = 0;
+    double vector_work = relayout_cycles(view, work), kernels = 0, sum_bytes = 0;
     bool winograd = false, depthwise = false;
     for (const OperatorUse& use : work.operators) {
         vector_work += conversion_cycles(view, use) + unfold_cycles(view, use);

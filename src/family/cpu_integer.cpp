@@ -4,12 +4,17 @@
 #include "family/cpu_view.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace archsim::cpu {
 
 namespace {
 
 constexpr double kFloatBytes = 4;
+// Depthwise kernels take 16 channels at a time, one register of 8-bit values.
+constexpr double kDepthwiseChannels = 16;
+// Convolutions that read their input through pointers take 4 channels with one instruction.
+constexpr double kPointerChannels = 4;
 
 bool eight_bit(const View& view) {
     return view.network.precision.activations == Precision::int8;
@@ -19,6 +24,18 @@ bool eight_bit(const View& view) {
 bool keeps_scale(const OperatorUse& use) {
     return use.op->type == "Relu" || use.op->type == "Clip" || use.op->work.kind == OpKind::data_movement ||
            use.op->work.kind == OpKind::pooling;
+}
+
+/// Convolutions with whole steps of channels read their input through pointers to the pixels under each tap,
+/// and scale their sums while those are in registers.
+bool scales_in_registers(const OperatorUse& use) {
+    if (use.op->work.kind != OpKind::convolution || !use.op->work.window)
+        return false;
+    const Window& w = *use.op->work.window;
+    if (w.groups > 1)
+        return w.in_channels <= w.groups && std::fmod(w.out_channels, kDepthwiseChannels) == 0;
+    return std::fmod(w.in_channels, kPointerChannels) == 0 &&
+           std::fmod(w.out_channels, kPointerChannels) == 0 && w.out_channels >= kDepthwiseChannels;
 }
 
 /// A concatenation brings each of its inputs to the scale of its result. Stacks that run one operator after
@@ -37,6 +54,16 @@ bool View::between_conversions(const OperatorUse& use) const {
            std::find(integer.begin(), integer.end(), use.op->type) == integer.end();
 }
 
+bool View::looked_up(const OperatorUse& use) const {
+    return eight_bit(*this) && use.op->work.kind == OpKind::elementwise && use.op->work.special_ops > 0 &&
+           param(Parameter::lookup_cycles, 0) > 0 && !between_conversions(use);
+}
+
+double View::cores_for(std::string_view type) const {
+    const auto& alone = machine.runtime->one_thread_operators;
+    return eight_bit(*this) && std::find(alone.begin(), alone.end(), type) != alone.end() ? 1 : used;
+}
+
 double float_bytes_factor(const View& view, const SubgraphWork& work) {
     const bool wide = std::any_of(work.operators.begin(), work.operators.end(),
                                   [&](const OperatorUse& use) { return view.between_conversions(use); });
@@ -49,12 +76,17 @@ double conversion_cycles(const View& view, const OperatorUse& use) {
     const double cycles = view.param(Parameter::conversion_cycles, 0);
     if (!(cycles > 0))
         return 0;
-    double elements = 0;
+    const auto spread = [&](double elements, double cores) {
+        const double vectors = elements / view.lanes;
+        return cycles * vectors / cores * View::imbalance(vectors, cores);
+    };
     if (view.between_conversions(use))
-        elements = use.input_elements + use.output_elements;
-    else if (!keeps_scale(use) || joins_scales(use))
-        elements = use.output_elements;
-    return cycles * elements / (view.lanes * view.used) * view.imbalance(elements / view.lanes);
+        return spread(use.input_elements, view.cores_for("DequantizeLinear")) +
+               spread(use.output_elements, view.used);
+    if (scales_in_registers(use) || view.looked_up(use)) // a table holds scaled results
+        return 0;
+    return !keeps_scale(use) || joins_scales(use) ? spread(use.output_elements, view.cores_for(use.op->type))
+                                                  : 0;
 }
 
 double unfold_cycles(const View& view, const OperatorUse& use) {
@@ -66,9 +98,20 @@ double unfold_cycles(const View& view, const OperatorUse& use) {
     const Window& w = *use.op->work.window;
     if (w.taps() <= 1 || w.in_channels <= w.groups) // pointwise reads its input as it is, depthwise walks it
         return 0;
+    if (scales_in_registers(use))
+        return 0;
     // The channels of neighbouring taps lie side by side: one copy for a row of taps.
     const double copies = w.batch * w.out_pixels() * w.kernel[0] * w.kernel[1] * w.groups;
     return cycles * copies / view.used * view.imbalance(copies);
+}
+
+double widened_depthwise_cycles(const View& view, const OperatorUse& use) {
+    const double cycles = view.param(Parameter::widened_depthwise_cycles, 0);
+    const Window& w = *use.op->work.window;
+    if (!eight_bit(view) || !(cycles > 0) || std::fmod(w.out_channels, kDepthwiseChannels) == 0)
+        return 0;
+    const double vectors = w.batch * w.out_pixels() * std::ceil(w.out_channels / kDepthwiseChannels);
+    return cycles * vectors * w.taps() / view.used;
 }
 
 double wide_sums(const View& view, const OperatorUse& use, const Contraction& product) {

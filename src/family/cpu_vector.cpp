@@ -23,7 +23,18 @@ double cycles_one_by_one(const View& view, const OperatorUse& use) {
         return view.param(Parameter::average_pooling_cycles, 0);
     if (use.op->work.kind == OpKind::softmax)
         return view.param(Parameter::integer_softmax_cycles, 0);
+    if (view.looked_up(use))
+        return view.param(Parameter::lookup_cycles, 0);
     return 0;
+}
+
+/// Normalisations that sum over their input; a batch normalisation scales by constants.
+bool sums_in_order(const OperatorUse& use) {
+    return use.op->work.kind == OpKind::normalization && use.op->work.special_ops > 0;
+}
+
+bool error_function(const OperatorUse& use) {
+    return use.op->type == "Erf" || use.op->type == "Gelu" || use.op->type == "BiasGelu";
 }
 
 } // namespace
@@ -40,13 +51,18 @@ double head_count(const View& view, const OperatorUse& use) {
 
 double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
     const double simple = view.param(Parameter::element_cycles, 1);
-    const double heavy = view.param(Parameter::transcendental_cycles, simple);
+    double heavy = view.param(Parameter::transcendental_cycles, simple);
+    if (error_function(use))
+        heavy = view.param(Parameter::error_function_cycles, heavy);
     // Native half precision doubles the elements of a vector; softmax and normalisation accumulate in fp32.
     const bool half = use.compute == Precision::fp16 && view.machine.vector_ops(Precision::fp16) > 0;
     double lanes = view.lanes * (half ? 2 : 1);
     double cycles = 0;
+    const double cores = view.cores_for(use.op->type);
     if (const double each = cycles_one_by_one(view, use); each > 0)
-        return each * use.output_elements / view.used * view.imbalance(use.output_elements);
+        return each * use.output_elements / cores * View::imbalance(use.output_elements, cores);
+    if (const double each = view.param(Parameter::ordered_sum_cycles, 0); each > 0 && sums_in_order(use))
+        return each * use.input_elements / cores * View::imbalance(blocks, cores);
     switch (use.op->work.kind) {
     case OpKind::pooling:
     case OpKind::reduction:
@@ -64,7 +80,15 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
         cycles = use.output_elements * (use.op->work.special_ops > 0 ? heavy : simple);
         break;
     }
-    return cycles / (lanes * view.used) * view.imbalance(blocks);
+    return cycles / (lanes * cores) * View::imbalance(blocks, cores);
+}
+
+double relayout_cycles(const View& view, const SubgraphWork& work) {
+    const double cycles = view.param(Parameter::relayout_cycles, 0);
+    if (!(cycles > 0) || is_integer(view.network.precision.activations))
+        return 0;
+    const double vectors = work.relaid_elements / view.lanes;
+    return cycles * vectors / view.used * view.imbalance(vectors);
 }
 
 void map_vector(const View& view, const SubgraphWork& work, Mapping& out) {
@@ -75,7 +99,7 @@ void map_vector(const View& view, const SubgraphWork& work, Mapping& out) {
         blocks = per_head ? head_count(view, use) : std::max(1.0, use.output_elements / view.lanes);
         cycles += vector_cycles(view, use, blocks) + conversion_cycles(view, use);
     }
-    out.add(Resource::vector_cycles, Lane::compute, cycles);
+    out.add(Resource::vector_cycles, Lane::compute, cycles + relayout_cycles(view, work));
     out.ideal_cycles =
         view.vector_fp32 > 0 ? (work.vector_ops + work.special_ops) / (view.vector_fp32 * view.used) : 0;
     count_vector(view, work.vector_ops, work.special_ops, out.events);

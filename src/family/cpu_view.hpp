@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <vector>
 
 namespace archsim::cpu {
@@ -51,6 +52,10 @@ class View {
     const MultiplyUnit& unit(Precision precision, OpKind kind) const;
     /// Whether an operator of this network computes in floats between conversions from and to 8 bits.
     bool between_conversions(const OperatorUse& use) const;
+    /// Whether an activation of an 8-bit network is read from a table of its 256 results.
+    bool looked_up(const OperatorUse& use) const;
+    /// Cores that run the stack's kernel called `type`: one where its 8-bit networks run it on one thread.
+    double cores_for(std::string_view type) const;
     /// Slow-down when `blocks` equal pieces of work meet `used` cores.
     double imbalance(double blocks) const { return imbalance(blocks, used); }
     /// The same for other units than the cores.
@@ -101,6 +106,11 @@ double float_bytes_factor(const View& view, const SubgraphWork& work);
 /// Core cycles for copying the taps of a convolution into columns (im2col): one copy for each row of taps,
 /// output pixel and group.
 double unfold_cycles(const View& view, const OperatorUse& use);
+/// Core cycles for bringing images from the layout of convolutions to the plain one and back.
+double relayout_cycles(const View& view, const SubgraphWork& work);
+/// Core cycles of an 8-bit depthwise convolution that widens its values to 16 bits, spread over the cores; 0
+/// where its channels fill vectors of 16, or the stack states no such kernel.
+double widened_depthwise_cycles(const View& view, const OperatorUse& use);
 /// Bytes of a product's 32-bit sums that pass through memory before they become 8-bit results.
 double wide_sums(const View& view, const OperatorUse& use, const Contraction& product);
 /// Independent heads of an attention tensor: all leading dimensions but the last two.

@@ -199,6 +199,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     });
     runtime.unsupported_operators = document.texts("unsupported_operators");
     runtime.integer_operators = document.texts("integer_operators");
+    runtime.one_thread_operators = document.texts("one_thread_operators");
     runtime.fallback = read_choice(document, "fallback", kFallbackChoices);
     runtime.compile_per_operator = document.quantity("compile_per_operator", D::time, {0, 1e4});
     runtime.compile_base = document.quantity("compile_base", D::time, {0, 1e5});

@@ -127,7 +127,7 @@ class SubgraphKey {
             number_[id] = 0;
         met_.clear();
         // Names and predecessors tell nothing that counts.
-        const auto& [name, anchor, kind, repeat, members, inputs, weights, outputs, predecessors] = s;
+        const auto& [name, anchor, kind, repeat, members, inputs, weights, outputs, predecessors, relaid] = s;
         const auto at = std::find_if(members.begin(), members.end(),
                                      [&, op = anchor](const SubgraphMember& m) { return m.op == op; });
         key.put(kind, repeat, members.size(), at - members.begin());
@@ -137,7 +137,7 @@ class SubgraphKey {
         }
         if (at == members.end())
             put(anchor, key);
-        for (const auto* tensors : {&inputs, &weights, &outputs})
+        for (const auto* tensors : {&inputs, &weights, &outputs, &relaid})
             put(*tensors, key);
     }
 

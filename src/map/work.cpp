@@ -202,6 +202,10 @@ class WorkBuilder {
             work.weight_bytes += needed_[weight];
         for (TensorId out : s.outputs)
             work.output_bytes += written(out, work);
+        for (TensorId image : s.relaid)
+            if (graph_.tensors[image].known)
+                work.relaid_elements +=
+                    (derived_ ? derived_->tensor_share[image] : 1) * graph_.tensors[image].elements();
         for (const OperatorUse& use : work.operators)
             for (const TensorId id : use.op->inputs)
                 if (id != kNoTensor)

@@ -9,6 +9,90 @@
 using namespace archsim;
 using namespace archsim::test;
 
+TEST_CASE("CPU: 8-bit depthwise convolutions widen channels that fill no vector of 16", "[formulas][cpu]") {
+    Machine m = four_cores();
+    set(m, Parameter::widened_depthwise_cycles, 5);
+    const auto cycles = [&](double channels, Precision precision) {
+        auto one = convolution(1, channels, channels, 8, 3, channels, precision);
+        double sum = 0;
+        for (const Demand& d : counted(*one, m).all())
+            if (d.resource == Resource::vector_cycles)
+                sum += d.amount;
+        return sum;
+    };
+    // 72 channels are 5 vectors, times 64 pixels and 9 taps, on four cores.
+    CHECK(cycles(72, Precision::int8) == Approx(5 * 5 * 64 * 9 / 4.0));
+    CHECK(cycles(64, Precision::int8) == Approx(cycles(64, Precision::fp32)));
+    CHECK(cycles(72, Precision::fp32) < cycles(72, Precision::int8));
+}
+
+TEST_CASE("CPU: what an 8-bit network runs on one thread takes as long on four cores", "[formulas][cpu]") {
+    Machine m = four_cores();
+    auto runtime = std::make_shared<Runtime>(*m.runtime);
+    runtime->integer_operators = {"Sigmoid"};
+    runtime->one_thread_operators = {"Erf", "DequantizeLinear"};
+    m.runtime = runtime;
+    set(m, Parameter::error_function_cycles, 37);
+    set(m, Parameter::conversion_cycles, 11);
+    OperatorWork work;
+    work.vector_ops = work.special_ops = 1200;
+    const auto cycles = [&](std::string type, Precision precision) {
+        auto one = one_operator(OpKind::elementwise, precision, work, 1200, 1200, 0);
+        one->op.type = std::move(type);
+        double sum = 0;
+        for (const Demand& d : counted(*one, m).all())
+            if (d.resource == Resource::vector_cycles)
+                sum += d.amount;
+        return sum;
+    };
+    // 150 vectors of 8: read as floats on one core, computed there, written by four (38 each).
+    CHECK(cycles("Erf", Precision::int8) == Approx(11 * 150 + 37 * 150 + 11 * 38));
+    CHECK(cycles("Erf", Precision::fp32) == Approx(37 * 38)); // a network of floats runs it on all
+    // An activation with an 8-bit kernel is looked up, scaled as the table is.
+    set(m, Parameter::lookup_cycles, 0.75);
+    CHECK(cycles("Sigmoid", Precision::int8) == Approx(0.75 * 1200 / 4));
+}
+
+TEST_CASE("CPU: sums of a normalisation may wait for each other", "[formulas][cpu]") {
+    Machine m = four_cores();
+    set(m, Parameter::ordered_sum_cycles, 3);
+    set(m, Parameter::transcendental_cycles, 10);
+    const auto cycles = [&](double roots) {
+        OperatorWork work;
+        work.vector_ops = 6 * 3200;
+        work.special_ops = roots;
+        auto one = one_operator(OpKind::normalization, Precision::fp32, work, 3200, 3200, 0);
+        double sum = 0;
+        for (const Demand& d : counted(*one, m).all())
+            if (d.resource == Resource::vector_cycles)
+                sum += d.amount;
+        return sum;
+    };
+    CHECK(cycles(20) == Approx(3 * 3200 / 4.0));
+    CHECK(cycles(0) == Approx(10 * 3200 / 32.0)); // scaling by constants sums nothing
+}
+
+TEST_CASE("CPU: images change their layout between convolutions and what knows the plain one",
+          "[formulas][cpu]") {
+    Machine m = four_cores();
+    set(m, Parameter::relayout_cycles, 6);
+    const auto added = [&](Precision precision) {
+        auto one = convolution(1, 16, 16, 10, 3, 1, precision);
+        const auto cycles = [&] {
+            double sum = 0;
+            for (const Demand& d : counted(*one, m).all())
+                if (d.resource == Resource::vector_cycles)
+                    sum += d.amount;
+            return sum;
+        };
+        const double before = cycles();
+        one->work().relaid_elements = 2 * 1600;
+        return cycles() - before;
+    };
+    CHECK(added(Precision::fp32) == Approx(6 * 400 / 4.0)); // 3,200 elements in vectors of 8
+    CHECK(added(Precision::int8) == 0);
+}
+
 TEST_CASE("CPU: attention of 8-bit networks multiplies in the float that they store", "[formulas][cpu]") {
     Machine m = four_cores(true);
     NetworkWork network;
@@ -41,13 +125,18 @@ TEST_CASE("CPU: what an 8-bit network costs beside its products", "[formulas][cp
     // Sums into 8-bit results: 40 x 36 elements in vectors of 8 on four cores, 7 cycles each.
     auto product = matmul(40, 36, 10, Precision::int8);
     CHECK(added(*product, Parameter::conversion_cycles, 7) == Approx(7 * 1440 / 32.0));
-    // Columns: 10 x 10 pixels times three rows of taps, 40 cycles each; a pointwise convolution reads in
-    // place.
-    auto window = convolution(1, 16, 16, 10, 3, 1, Precision::int8);
+    // Columns: 10 x 10 pixels times three rows of taps, 40 cycles each, where the channels are no multiple of
+    // 4; then the 100 x 16 sums, 200 vectors, are scaled too. Whole steps of channels are read through
+    // pointers and scaled in registers.
+    auto window = convolution(1, 18, 16, 10, 3, 1, Precision::int8);
+    auto whole = convolution(1, 16, 16, 10, 3, 1, Precision::int8);
     auto point = convolution(1, 16, 16, 10, 1, 1, Precision::int8);
-    const double without = cycles(*point);
+    const double without = cycles(*point), pointers = cycles(*whole);
     CHECK(added(*window, Parameter::unfold_cycles, 40) == Approx(40 * 300 / 4.0));
+    set(m, Parameter::conversion_cycles, 0);
+    CHECK(added(*window, Parameter::conversion_cycles, 7) == Approx(7 * 200 / 4.0));
     CHECK(cycles(*point) == Approx(without));
+    CHECK(cycles(*whole) == Approx(pointers));
     // fp32 networks pay neither.
     auto wide = convolution(1, 16, 16, 10, 3, 1, Precision::fp32);
     const double floats = cycles(*wide);
@@ -67,7 +156,7 @@ TEST_CASE("CPU: what an 8-bit network costs beside its products", "[formulas][cp
     CHECK(counted(*sum, m).events[Event::l2_byte] == 2400);
     sum->op.type = "Erf";
     set(m, Parameter::conversion_cycles, 0);
-    CHECK(added(*sum, Parameter::conversion_cycles, 7) == Approx(7 * 2400 / 32.0));
+    CHECK(added(*sum, Parameter::conversion_cycles, 7) == Approx(7 * 2 * 38));
     CHECK(counted(*sum, m).events[Event::l2_byte] == 4 * 2400);
     // A concatenation brings its 1200 elements, 150 vectors, to one scale; other moves keep the one they
     // find.

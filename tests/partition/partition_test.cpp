@@ -71,3 +71,27 @@ TEST_CASE("every operator with work is in exactly one subgraph, predecessors com
         }
     }
 }
+
+TEST_CASE("images change layout where a convolution meets an operator that knows the plain one",
+          "[partition]") {
+    const auto relaid = [](const std::string& name, bool activation) {
+        const auto model = laws::bound(name, 1);
+        FusionPolicy policy = one_kernel_per_operator();
+        policy.batch_norm = policy.activation = policy.residual_add = activation;
+        std::size_t changes = 0;
+        for (const Subgraph& s : model->partition(policy)->subgraphs)
+            changes += s.relaid.size();
+        return changes;
+    };
+    // Convolutions, sums, limits and pooling pass blocks on; only the last image becomes plain.
+    CHECK(relaid("resnet18", true) == 1);
+    // A normalisation that is not folded is plain: 20 results of convolutions leave their blocks, and 16
+    // images enter them (of the pooling, of 8 first halves of blocks and of 7 sums).
+    CHECK(relaid("resnet18", false) == 36);
+    CHECK(relaid("vgg16", true) == 1);
+    // Every SiLU is plain: out of the blocks before it, into them after it (49 of them, and 16 gates).
+    CHECK(relaid("efficientnet_b0", false) >= 49);
+    // Nothing to change where nothing is convolved; one image of patches in a vision transformer.
+    CHECK(relaid("bert-base", true) == 0);
+    CHECK(relaid("vit_b_16", true) == 1);
+}

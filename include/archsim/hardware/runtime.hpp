@@ -78,6 +78,9 @@ struct ARCHSIM_API Runtime {
     /// ONNX operators with 8-bit kernels on a CPU; the others of an 8-bit network run in fp32 between
     /// conversions. Empty: the stack does not say, nothing is converted.
     std::vector<std::string> integer_operators;
+    /// Kernels of 8-bit networks on a CPU that run on one thread: operator types, and DequantizeLinear for
+    /// conversions to floats.
+    std::vector<std::string> one_thread_operators;
     Fallback fallback = Fallback::none;
     Fact compile_per_operator, compile_base; ///< seconds, cold start
     CheckTemplate check;

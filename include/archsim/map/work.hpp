@@ -40,11 +40,12 @@ struct SubgraphWork {
     double input_bytes = 0; ///< main activation input
     double extra_bytes = 0; ///< residuals and other activation inputs
     double output_bytes = 0;
-    double weight_bytes = 0;  ///< constants at their packed size
-    double kv_bytes = 0;      ///< part of input/extra that is attention cache
-    double unfused_bytes = 0; ///< what the same operators would move one by one
-    double link_bytes = 0;    ///< sent by this chip to the others to sum or gather results
-    double collectives = 0;   ///< all-reduces and all-gathers behind link_bytes
+    double weight_bytes = 0;    ///< constants at their packed size
+    double kv_bytes = 0;        ///< part of input/extra that is attention cache
+    double unfused_bytes = 0;   ///< what the same operators would move one by one
+    double link_bytes = 0;      ///< sent by this chip to the others to sum or gather results
+    double relaid_elements = 0; ///< elements that change between blocked and plain layout (Subgraph::relaid)
+    double collectives = 0;     ///< all-reduces and all-gathers behind link_bytes
     // Work by class over all members.
     double macs = 0, vector_ops = 0, special_ops = 0;
     /// Bytes of activations in and out.

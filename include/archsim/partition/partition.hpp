@@ -50,6 +50,9 @@ struct Subgraph {
     TensorList weights;                      ///< constants read
     TensorList outputs;                      ///< tensors read outside or returned
     std::vector<std::uint32_t> predecessors; ///< subgraphs whose outputs are read
+    /// Images written here that change between the blocked layout of convolution kernels and the plain one,
+    /// once for each change: twice where a convolution ends in an operator that knows the plain one alone.
+    TensorList relaid;
 };
 
 /// One activation in memory: views and in-place concatenations share a buffer.

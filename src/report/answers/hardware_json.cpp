@@ -161,6 +161,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView) {
                                          {"precisions", std::move(formats)},
                                          {"unsupported_operators", stack.unsupported_operators},
                                          {"integer_operators", stack.integer_operators},
+                                         {"one_thread_operators", stack.one_thread_operators},
                                          {"compile_base_s", value_json(stack.compile_base)},
                                          {"compile_per_operator_s", value_json(stack.compile_per_operator)},
                                          {"sources", counts_json(count_sources(sheet.facts))},

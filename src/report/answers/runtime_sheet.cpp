@@ -94,6 +94,7 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     add("Formats", formats.empty() ? "all that the device has" : joined(formats));
     add("Cannot run", joined(stack.unsupported_operators));
     add("8-bit kernels for", joined(stack.integer_operators));
+    add("8-bit on one thread", joined(stack.one_thread_operators));
     add("Falls back to", fallback_text(stack));
     add("Cold start", cold_start_text(stack));
     add("Measured with", stack.check.command.empty() ? stack.check.why_not : stack.check.command);

@@ -1,0 +1,100 @@
+#include "partition/relayout.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kImageRank = 4;
+// Operators that work on any layout, or are fused into a convolution: NCHWc kernels exist for them.
+constexpr std::array<std::string_view, 8> kAnyLayout = {"Relu", "LeakyRelu",   "Clip", "Tanh",
+                                                        "Add",  "HardSigmoid", "Sum",  "Concat"};
+
+/// Which layouts one subgraph works in.
+struct Layout {
+    bool reads_blocked = false;
+    bool writes_blocked = false;
+};
+
+/// Who reads an image in which layout.
+struct Readers {
+    bool blocked = false;
+    bool plain = false;
+};
+
+class Layouts {
+  public:
+    Layouts(const FusionGraph& fusion, std::vector<Subgraph>& subgraphs)
+        : fusion_(fusion), subgraphs_(subgraphs), blocked_(fusion.graph().tensors.size()),
+          readers_(fusion.graph().tensors.size()) {}
+
+    void find() {
+        std::vector<Layout> layouts;
+        layouts.reserve(subgraphs_.size());
+        for (const Subgraph& s : subgraphs_) {
+            const Layout layout = layout_of(s);
+            layouts.push_back(layout);
+            for (const TensorId in : s.inputs) {
+                Readers& readers = readers_[fusion_.root(in)];
+                (layout.reads_blocked ? readers.blocked : readers.plain) = true;
+            }
+            for (const TensorId out : s.outputs)
+                blocked_[fusion_.root(out)] = layout.writes_blocked;
+        }
+        for (std::size_t i = 0; i < subgraphs_.size(); ++i)
+            for (const TensorId out : subgraphs_[i].outputs)
+                mark(out, layouts[i], subgraphs_[i]);
+    }
+
+  private:
+    bool any_layout(const SubgraphMember& member) const {
+        const Operator& op = fusion_.op(member.op);
+        return op.work.kind == OpKind::pooling || member.reason == FusionReason::transparent ||
+               member.reason == FusionReason::batch_norm_folded ||
+               std::find(kAnyLayout.begin(), kAnyLayout.end(), op.type) != kAnyLayout.end();
+    }
+
+    Layout layout_of(const Subgraph& s) const {
+        const auto flexible = [&](const SubgraphMember& member) { return any_layout(member); };
+        if (s.kind == OpKind::convolution) {
+            // What follows the convolution inside its subgraph may know the plain layout alone.
+            const auto follows = [&](const SubgraphMember& member) {
+                return member.op == s.anchor || flexible(member);
+            };
+            return {true, std::all_of(s.members.begin(), s.members.end(), follows)};
+        }
+        const auto blocked = [&](TensorId in) { return blocked_[fusion_.root(in)] != 0; };
+        const bool keeps = !s.inputs.empty() && std::all_of(s.members.begin(), s.members.end(), flexible) &&
+                           std::all_of(s.inputs.begin(), s.inputs.end(), blocked);
+        return {keeps, keeps};
+    }
+
+    /// Once from blocked to plain for all readers that want it plain, once back for those that want blocks.
+    void mark(TensorId out, Layout layout, Subgraph& s) const {
+        if (fusion_.graph().tensors[out].shape.size() != kImageRank)
+            return;
+        const Readers readers = readers_[fusion_.root(out)];
+        const bool inside = layout.reads_blocked && !layout.writes_blocked;
+        const bool after = layout.writes_blocked ? readers.plain || fusion_.is_pinned(out) : readers.blocked;
+        for (int changes = inside + after; changes > 0; --changes)
+            s.relaid.push_back(out);
+    }
+
+    const FusionGraph& fusion_;
+    std::vector<Subgraph>& subgraphs_;
+    std::vector<std::uint8_t> blocked_; ///< per root tensor: written in blocks
+    std::vector<Readers> readers_;      ///< per root tensor
+};
+
+} // namespace
+
+void find_relaid(const FusionGraph& fusion, std::vector<Subgraph>& subgraphs) {
+    const auto convolution = [](const Subgraph& s) { return s.kind == OpKind::convolution; };
+    if (std::any_of(subgraphs.begin(), subgraphs.end(), convolution))
+        Layouts(fusion, subgraphs).find();
+}
+
+} // namespace archsim

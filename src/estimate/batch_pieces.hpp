@@ -53,8 +53,8 @@ struct ScheduleJoules {
     const std::vector<double>& at(const EventPrices& asked, const BatchSchedule& schedule);
 };
 
-/// Values that are made, left and made again, as one point of a sweep follows another: the memory of one is that
-/// of the next, warm in the processor's caches. One thread's.
+/// Values that are made, left and made again, as one point of a sweep follows another: the memory of one is
+/// that of the next, warm in the processor's caches. One thread's.
 template <class T>
 class Reused {
   public:

@@ -238,8 +238,8 @@ std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& pa
 
 class MemoryPlans {
   public:
-    /// Formats and batches scale most networks' buffers alike, and powers of two leave every comparison of the
-    /// planner as it is, to the last bit.
+    /// Formats and batches scale most networks' buffers alike, and powers of two leave every comparison of
+    /// the planner as it is, to the last bit.
     MemoryPlan plan_for(const Partition& partition, std::vector<double> sizes) const {
         const std::lock_guard lock(mutex_);
         for (const Planned& known : planned_)

@@ -101,8 +101,8 @@ bool fuse_alike(const ShapedGraph& one, const ShapedGraph& other) {
         return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), same);
     };
     return one.inputs == other.inputs && one.outputs == other.outputs &&
-           all(one.tensors, other.tensors, same_tensor) && all(one.operators, other.operators, same_operator) &&
-           ComparedSizes(one, other).alike();
+           all(one.tensors, other.tensors, same_tensor) &&
+           all(one.operators, other.operators, same_operator) && ComparedSizes(one, other).alike();
 }
 
 } // namespace archsim

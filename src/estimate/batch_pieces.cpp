@@ -173,40 +173,36 @@ class Joiner {
         std::numeric_limits<double>::infinity(); ///< what the limit leaves beside static power
 };
 
-/// Keeps the mappings that some subgraph has.
-void drop_unused(BatchSchedule& schedule) {
-    constexpr auto kUnused = std::numeric_limits<std::uint32_t>::max();
-    std::vector<std::uint32_t> place(schedule.mappings.size(), kUnused);
-    std::vector<Mapping> used;
-    for (std::uint32_t& which : schedule.which) {
-        if (place[which] == kUnused) {
-            place[which] = static_cast<std::uint32_t>(used.size());
-            used.push_back(schedule.mappings[which]);
-        }
-        which = place[which];
-    }
-    schedule.mappings = std::move(used);
-}
-
 /// Pieces up to the cut, where there is at least one subgraph, and the whole batch behind it.
-BatchSchedule join(BatchSchedule pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut) {
-    for (std::size_t i = cut; i < pieces.which.size(); ++i)
-        pieces.pieces[i] = 1;
-    if (cut == pieces.which.size())
-        return pieces;
-    const Mapping last = joiner.last_before(cut), first = joiner.first_behind(cut);
-    std::vector<Mapping>& mappings = pieces.mappings;
-    const auto behind = static_cast<std::uint32_t>(mappings.size());
-    mappings.insert(mappings.end(), whole.mappings.begin(), whole.mappings.end());
-    for (std::size_t i = cut; i < pieces.which.size(); ++i)
-        pieces.which[i] = behind + whole.which[i];
-    pieces.which[cut - 1] = static_cast<std::uint32_t>(mappings.size());
-    mappings.push_back(last);
-    pieces.which[cut] = static_cast<std::uint32_t>(mappings.size());
-    mappings.push_back(first);
-    pieces.network = whole.network;
-    drop_unused(pieces);
-    return pieces;
+void join(const BatchSchedule& pieces, const BatchSchedule& whole, const Joiner& joiner, std::size_t cut,
+          BatchSchedule& out) {
+    if (cut == pieces.which.size()) {
+        out = pieces;
+        return;
+    }
+    constexpr auto kUnused = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> places(pieces.mappings.size() + whole.mappings.size(), kUnused);
+    const auto add = [&out](const Mapping& mapping) {
+        out.mappings.push_back(mapping);
+        return static_cast<std::uint32_t>(out.mappings.size() - 1);
+    };
+    out.mappings.clear();
+    out.which.resize(pieces.which.size());
+    for (std::size_t i = 0; i < out.which.size(); ++i) {
+        if (i + 1 == cut || i == cut) {
+            out.which[i] = add(i == cut ? joiner.first_behind(cut) : joiner.last_before(cut));
+            continue;
+        }
+        const BatchSchedule& from = i < cut ? pieces : whole;
+        std::uint32_t& place = places[(i < cut ? 0 : pieces.mappings.size()) + from.which[i]];
+        if (place == kUnused) // those that no subgraph has any more are left out
+            place = add(from.of(i));
+        out.which[i] = place;
+    }
+    out.pieces.assign(pieces.pieces.begin(), pieces.pieces.begin() + static_cast<std::ptrdiff_t>(cut));
+    out.pieces.resize(out.which.size(), 1);
+    out.network = whole.network;
+    out.by_class = pieces.by_class;
 }
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
@@ -249,27 +245,36 @@ const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Mach
     return managed_memory_bytes(machine) > 0 ? &work.representatives : &classes_for(mapper, work);
 }
 
-/// Counts of the undivided batch.
-BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
+/// As a new one, but for the demands beyond its number of them.
+void clear(Mapping& mapping) {
+    mapping.demand_count = 0;
+    mapping.events = {};
+    mapping.allocation = {};
+    mapping.ideal_cycles = 0;
+    mapping.workspace_bytes = 0;
+}
+
+/// Counts of the undivided batch, in place of what `whole` was.
+void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& whole) {
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto count = static_cast<std::uint32_t>(work.subgraphs.size());
     const std::vector<std::uint32_t>* const alike = find_alike(work, machine, mapper);
-    const auto is_first = [&](std::uint32_t i) { return alike == nullptr || (*alike)[i] == i; };
-    std::size_t distinct = 0;
-    for (std::uint32_t i = 0; i < count; ++i)
-        distinct += is_first(i);
-    BatchSchedule whole;
     whole.by_class = alike != nullptr && alike != &work.representatives;
     whole.which.resize(count);
     whole.pieces.assign(count, 1.0);
     std::vector<std::uint32_t> firsts;
-    firsts.reserve(distinct);
+    firsts.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
-        whole.which[i] = is_first(i) ? static_cast<std::uint32_t>(firsts.size()) : whole.which[(*alike)[i]];
-        if (is_first(i))
+        const bool is_first = alike == nullptr || (*alike)[i] == i;
+        whole.which[i] = is_first ? static_cast<std::uint32_t>(firsts.size()) : whole.which[(*alike)[i]];
+        if (is_first)
             firsts.push_back(i);
     }
-    whole.mappings.assign(distinct, Mapping{}); // copies of one are made faster than as many new ones
+    const std::size_t distinct = firsts.size();
+    const std::size_t cleared = std::min(distinct, whole.mappings.size());
+    for (std::size_t k = 0; k < cleared; ++k)
+        clear(whole.mappings[k]);
+    whole.mappings.resize(distinct, Mapping{}); // copies of one are made faster than as many new ones
     if (const auto* at_once = dynamic_cast<const NetworkMapper*>(&mapper))
         at_once->map_each(firsts, work, machine, whole.mappings);
     else
@@ -278,17 +283,10 @@ BatchSchedule map_whole(const NetworkWork& work, const Machine& machine) {
     for (std::size_t k = 0; k < distinct; ++k)
         add_collectives(work.subgraphs[firsts[k]], machine, whole.mappings[k]);
     whole.network = mapper.map_network(work, machine);
-    return whole;
 }
 
 /// What is kept of cuts at changing prices, per batch.
 constexpr std::size_t kCutsKept = 8;
-
-Scheduled with_events(BatchSchedule schedule, const NetworkWork& work) {
-    Scheduled made{std::move(schedule), {}};
-    made.events = total_events(made.schedule, work);
-    return made;
-}
 
 /// The schedule of the smaller batch, as often as the larger batch has it.
 BatchInPieces& in_pieces(BatchLevel& larger, const Scheduled& smaller) {
@@ -296,7 +294,7 @@ BatchInPieces& in_pieces(BatchLevel& larger, const Scheduled& smaller) {
         if (known->of == &smaller)
             return *known;
     const double factor = larger.work->batch / larger.smaller->work->batch;
-    BatchInPieces& made = *larger.in_pieces.emplace_back(std::make_unique<BatchInPieces>());
+    BatchInPieces& made = *larger.in_pieces.emplace_back(larger.pieces.take());
     made.of = &smaller;
     made.pieces = smaller.schedule;
     for (Mapping& mapping : made.pieces.mappings)
@@ -322,6 +320,31 @@ const std::vector<double>& ScheduleJoules::at(const EventPrices& asked, const Ba
     return of_mapping;
 }
 
+void BatchInPieces::restart() {
+    for (auto& [cut, made] : by_cut)
+        cuts.leave(std::move(made));
+    by_cut.clear();
+    joules.prices.reset();
+}
+
+void BatchLevel::forget_cuts() {
+    for (auto& made : in_pieces) {
+        made->restart();
+        pieces.leave(std::move(made));
+    }
+    in_pieces.clear();
+    at_full_clock = nullptr;
+}
+
+void BatchLevel::restart() {
+    forget_cuts();
+    owner = nullptr;
+    work = nullptr;
+    smaller = nullptr;
+    joules.prices.reset();
+    missing.reset();
+}
+
 BatchCounts& BatchCounts::alone() {
     if (!alone_)
         alone_ = std::make_unique<BatchCounts>();
@@ -338,9 +361,26 @@ void BatchCounts::machine_changed() {
     // The pieces of one batch are made of the cuts of another: all of them go.
     if (cuts > kCutsKept)
         for (const auto& level : levels_)
-            level->in_pieces.clear();
+            level->forget_cuts();
     if (alone_)
         alone_->machine_changed();
+}
+
+void BatchCounts::forget_works() {
+    for (auto& level : levels_) {
+        level->restart();
+        left_.leave(std::move(level));
+    }
+    levels_.clear();
+    if (alone_)
+        alone_->forget_works();
+}
+
+void BatchCounts::restart() {
+    forget_works();
+    widths_ = {};
+    if (alone_)
+        alone_->restart();
 }
 
 BatchLevel* BatchCounts::find(const NetworkWork& work) const {
@@ -350,18 +390,20 @@ BatchLevel* BatchCounts::find(const NetworkWork& work) const {
     return nullptr;
 }
 
+BatchLevel& BatchCounts::add(std::shared_ptr<const NetworkWork> owner, const NetworkWork& work,
+                             const Machine& machine) {
+    BatchLevel& level = *levels_.emplace_back(left_.take());
+    level.owner = std::move(owner);
+    level.work = &work;
+    map_whole(work, machine, level.whole.schedule);
+    level.whole.events = total_events(level.whole.schedule, work);
+    return level;
+}
+
 BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
     if (BatchLevel* known = find(work))
         return *known;
-    const auto add = [&](std::shared_ptr<const NetworkWork> owner, const NetworkWork& counted) {
-        levels_.push_back(std::make_unique<BatchLevel>());
-        BatchLevel& level = *levels_.back();
-        level.owner = std::move(owner);
-        level.work = &counted;
-        level.whole = with_events(map_whole(counted, machine), counted);
-        return &level;
-    };
-    std::vector<BatchLevel*> made{add(nullptr, work)}; // largest batch first
+    std::vector<BatchLevel*> made{&add(nullptr, work, machine)}; // largest batch first
     const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
                          !made.front()->whole.schedule.network.pipelined;
     while (may_cut && made.back()->work->batch > 1 &&
@@ -373,9 +415,9 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
             made.back()->smaller = known;
             break;
         }
-        BatchLevel* next = add(smaller, *smaller);
-        made.back()->smaller = next;
-        made.push_back(next);
+        BatchLevel& next = add(smaller, *smaller, machine);
+        made.back()->smaller = &next;
+        made.push_back(&next);
     }
     return *made.front();
 }
@@ -396,9 +438,10 @@ const Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
         if (at == cut)
             chosen = made.get();
     if (!chosen) {
-        auto joined =
-            std::make_unique<Scheduled>(with_events(join(known.pieces, whole, joiner, cut), *level.work));
-        chosen = known.by_cut.emplace_back(cut, std::move(joined)).second.get();
+        std::unique_ptr<Scheduled>& joined = known.by_cut.emplace_back(cut, known.cuts.take()).second;
+        join(known.pieces, whole, joiner, cut, joined->schedule);
+        joined->events = total_events(joined->schedule, *level.work);
+        chosen = joined.get();
     }
     if (machine.clock_ratio == 1)
         level.at_full_clock = chosen;

@@ -53,6 +53,25 @@ struct ScheduleJoules {
     const std::vector<double>& at(const EventPrices& asked, const BatchSchedule& schedule);
 };
 
+/// Values that are made, left and made again, as one point of a sweep follows another: the memory of one is
+/// that of the next, warm in the processor's caches. One thread's.
+template <class T>
+class Reused {
+  public:
+    /// One that was left, in the state it was left in, or a new one.
+    std::unique_ptr<T> take() {
+        if (left_.empty())
+            return std::make_unique<T>();
+        std::unique_ptr<T> value = std::move(left_.back());
+        left_.pop_back();
+        return value;
+    }
+    void leave(std::unique_ptr<T> value) { left_.push_back(std::move(value)); }
+
+  private:
+    std::vector<std::unique_ptr<T>> left_;
+};
+
 /// The schedule of a smaller batch as often as the larger batch has it, and what came of that: prices decide
 /// where the cut is, and nothing else, so that each cut is made once.
 struct BatchInPieces {
@@ -61,6 +80,10 @@ struct BatchInPieces {
     ScheduleJoules joules;
     bool alike = true; ///< subgraph by subgraph as the whole batch
     std::vector<std::pair<std::size_t, std::unique_ptr<Scheduled>>> by_cut;
+    Reused<Scheduled> cuts; ///< memory for more of them
+
+    /// Nothing came of it yet.
+    void restart();
 };
 
 /// A network at one batch on one machine.
@@ -75,6 +98,12 @@ struct BatchLevel {
     /// What the machine lacks for it: one sentence, empty where nothing; not asked for yet. Which rates there
     /// are is of the machine's structure, as the counts are.
     std::optional<std::string> missing;
+    Reused<BatchInPieces> pieces; ///< memory for more of them
+
+    /// No batch was cut yet.
+    void forget_cuts();
+    /// For another network.
+    void restart();
 };
 
 /// Counts and schedules that estimates on one machine share, of works that still exist: a larger batch finds
@@ -89,13 +118,20 @@ class BatchCounts {
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
+    /// The works that were mapped are not asked for again.
+    void forget_works();
+    /// From now on of another machine.
+    void restart();
     /// Of the intervals on this machine.
     KnownWidths& widths() { return widths_; }
 
   private:
     BatchLevel* find(const NetworkWork& work) const;
+    BatchLevel& add(std::shared_ptr<const NetworkWork> owner, const NetworkWork& work,
+                    const Machine& machine);
 
     std::vector<std::unique_ptr<BatchLevel>> levels_;
+    Reused<BatchLevel> left_;
     std::unique_ptr<BatchCounts> alone_;
     KnownWidths widths_;
 };

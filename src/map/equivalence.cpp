@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
-#include <functional>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -182,16 +182,31 @@ class SubgraphKey {
     std::vector<TensorId> met_;
 };
 
-struct PlaceAndBytes {
-    std::uint32_t place;
-    double alive;
-    bool operator==(const PlaceAndBytes&) const = default;
-};
-struct HashOfPlace {
-    std::size_t operator()(const PlaceAndBytes& p) const {
+/// Numbers of what a subgraph's place and the bytes alive tell apart, in a table without lists: most networks
+/// have few hundred subgraphs, and every format asks.
+class PlacesAndBytes {
+  public:
+    explicit PlacesAndBytes(std::size_t most) : slots_(std::bit_ceil(2 * most + 1)) {}
+
+    /// `index`, or the one that came with the same place and bytes before.
+    std::uint32_t first(std::uint32_t place, double alive, std::uint32_t index) {
         constexpr std::uint64_t kOdd = 0x9E3779B97F4A7C15; // Knuth's multiplicative hash: 2^64 / golden ratio
-        return static_cast<std::size_t>((std::hash<double>()(p.alive) ^ p.place) * kOdd);
+        const std::uint64_t hash = (std::bit_cast<std::uint64_t>(alive + 0.0) ^ place) * kOdd;
+        std::size_t at = static_cast<std::size_t>(hash >> 32) & (slots_.size() - 1);
+        while (slots_[at].index != kFree && (slots_[at].place != place || slots_[at].alive != alive))
+            at = (at + 1) & (slots_.size() - 1);
+        if (slots_[at].index == kFree)
+            slots_[at] = {alive, place, index};
+        return slots_[at].index;
     }
+
+  private:
+    static constexpr std::uint32_t kFree = UINT32_MAX;
+    struct Slot {
+        double alive = 0;
+        std::uint32_t place = 0, index = kFree;
+    };
+    std::vector<Slot> slots_;
 };
 
 } // namespace
@@ -221,10 +236,9 @@ std::vector<std::uint32_t> find_representatives(const SubgraphClasses& classes,
                                                 const std::vector<double>& timeline) {
     const auto count = static_cast<std::uint32_t>(classes.by_place.size());
     std::vector<std::uint32_t> first(count);
-    std::unordered_map<PlaceAndBytes, std::uint32_t, HashOfPlace> seen;
-    seen.reserve(count);
+    PlacesAndBytes seen(count);
     for (std::uint32_t i = 0; i < count; ++i)
-        first[i] = seen.try_emplace({classes.by_place[i], timeline[i]}, i).first->second;
+        first[i] = seen.first(classes.by_place[i], timeline[i], i);
     return first;
 }
 

@@ -6,12 +6,18 @@
 
 namespace archsim {
 
+/// Plans of the memory of one partition, by the sizes of its buffers. Safe to use from several threads.
+class MemoryPlans;
+std::shared_ptr<const MemoryPlans> no_plans_yet();
+
 /// Equivalence classes of subgraphs, and plans of the memory. Safe to use from several threads.
 struct FormatInvariants;
 
-/// `derived` as in make_network_work.
+/// `plans` are those of the partition, which graphs of other sizes may have too; `derived` as in
+/// make_network_work.
 std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph& graph,
                                                                const Partition& partition,
+                                                               std::shared_ptr<const MemoryPlans> plans,
                                                                const DerivedCounts* derived = nullptr);
 
 /// make_network_work with the partition's invariants, which were found with the same `derived`.

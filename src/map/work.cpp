@@ -240,18 +240,17 @@ std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& pa
 
 } // namespace
 
-struct FormatInvariants {
-    std::shared_ptr<const SubgraphClasses> classes;
-
-    /// Formats scale most networks' buffers alike, and powers of two leave every comparison of the planner as
-    /// it is, to the last bit.
+class MemoryPlans {
+  public:
+    /// Formats and batches scale most networks' buffers alike, and powers of two leave every comparison of
+    /// the planner as it is, to the last bit.
     MemoryPlan plan_for(const Partition& partition, std::vector<double> sizes) const {
-        const std::lock_guard lock(mutex);
-        for (const Planned& known : planned)
+        const std::lock_guard lock(mutex_);
+        for (const Planned& known : planned_)
             if (const auto factor = power_of_two_between(known.sizes, sizes))
                 return scaled(known.plan, *factor);
         MemoryPlan plan = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
-        return planned.emplace_back(Planned{std::move(sizes), std::move(plan)}).plan;
+        return planned_.emplace_back(Planned{std::move(sizes), std::move(plan)}).plan;
     }
 
   private:
@@ -259,8 +258,8 @@ struct FormatInvariants {
         std::vector<double> sizes; ///< of the buffers
         MemoryPlan plan;
     };
-    mutable std::mutex mutex;
-    mutable std::vector<Planned> planned; ///< one per width of activations at most
+    mutable std::mutex mutex_;
+    mutable std::vector<Planned> planned_; ///< one per width of activations at most, of each graph
 
     /// The factor on every size of `from` that gives those of `to`.
     static std::optional<double> power_of_two_between(const std::vector<double>& from,
@@ -277,17 +276,28 @@ struct FormatInvariants {
     }
 };
 
-std::shared_ptr<const FormatInvariants>
-find_format_invariants(const ShapedGraph& graph, const Partition& partition, const DerivedCounts* derived) {
-    auto common = std::make_shared<FormatInvariants>();
-    common->classes = std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, partition, derived));
-    return common;
+std::shared_ptr<const MemoryPlans> no_plans_yet() {
+    return std::make_shared<const MemoryPlans>();
+}
+
+struct FormatInvariants {
+    std::shared_ptr<const SubgraphClasses> classes;
+    std::shared_ptr<const MemoryPlans> plans;
+};
+
+std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph& graph,
+                                                               const Partition& partition,
+                                                               std::shared_ptr<const MemoryPlans> plans,
+                                                               const DerivedCounts* derived) {
+    return std::make_shared<const FormatInvariants>(FormatInvariants{
+        std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, partition, derived)),
+        std::move(plans)});
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
                               std::shared_ptr<const DerivedCounts> derived) {
-    const auto common = find_format_invariants(graph, partition, derived.get());
+    const auto common = find_format_invariants(graph, partition, no_plans_yet(), derived.get());
     return make_network_work(graph, partition, precision, unsupported, std::move(derived), *common);
 }
 
@@ -329,7 +339,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     for (TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             network.output_bytes += builder.stored_bytes(out, false);
-    network.memory = common.plan_for(partition, buffer_sizes(builder, partition));
+    network.memory = common.plans->plan_for(partition, buffer_sizes(builder, partition));
     network.derived = std::move(derived);
     network.representatives = find_representatives(*common.classes, network.memory.timeline);
     network.classes = common.classes;

@@ -2,6 +2,7 @@
 
 #include "map/format_invariants.hpp"
 #include "map/sharding.hpp"
+#include "partition/alike.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,9 +45,37 @@ struct Once {
     }
 };
 
-struct PartitionEntry {
+/// Fused under one policy.
+struct FusedEntry {
     FusionPolicy policy;
     Once<Partition> partition;
+    std::shared_ptr<const MemoryPlans> plans = no_plans_yet();
+};
+
+/// The entry of a policy in a list that grows under a mutex.
+template <class Entry>
+Entry& entry_of(std::list<Entry>& entries, const FusionPolicy& policy, std::mutex& mutex) {
+    const std::lock_guard lock(mutex);
+    for (Entry& known : entries)
+        if (known.policy == policy)
+            return known;
+    Entry& entry = entries.emplace_back();
+    entry.policy = policy;
+    return entry;
+}
+
+/// Partitions of graphs that fuse alike: of a model at several batches.
+class Partitions {
+  public:
+    FusedEntry& entry(const FusionPolicy& policy) { return entry_of(entries_, policy, mutex_); }
+
+  private:
+    std::mutex mutex_;
+    std::list<FusedEntry> entries_;
+};
+
+struct CommonEntry {
+    FusionPolicy policy;
     Once<FormatInvariants> common;
 };
 
@@ -107,16 +136,6 @@ struct BoundModel::State {
             types.insert(op.type);
     }
 
-    PartitionEntry& partition_entry(const FusionPolicy& policy) {
-        const std::lock_guard lock(mutex);
-        for (PartitionEntry& known : partitions)
-            if (known.policy == policy)
-                return known;
-        PartitionEntry& entry = partitions.emplace_back();
-        entry.policy = policy;
-        return entry;
-    }
-
     WorkEntry& work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
                           const std::vector<std::string>& unsupported, const Sharing& sharing) {
         const std::lock_guard lock(mutex);
@@ -149,8 +168,9 @@ struct BoundModel::State {
     const std::string batch_name;
     double batch = 1;                 ///< items of one inference
     std::set<std::string_view> types; ///< of the operators
-    std::mutex mutex;                 ///< of both lists
-    std::list<PartitionEntry> partitions;
+    std::shared_ptr<Partitions> partitions = std::make_shared<Partitions>();
+    std::mutex mutex; ///< of both lists
+    std::list<CommonEntry> common;
     std::list<WorkEntry> works;
     Once<BoundModel> smaller;
 };
@@ -173,7 +193,7 @@ std::shared_ptr<const ModelFacts> BoundModel::facts() const {
 }
 
 std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
-    return state_->partition_entry(policy).partition.get(
+    return state_->partitions->entry(policy).partition.get(
         [&] { return std::make_shared<const Partition>(archsim::partition(*state_->graph, policy)); });
 }
 
@@ -189,8 +209,9 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         if (sharing.devices() > 1) {
             counted = make_network_work(graph, fused, precision, unsupported, shard(graph, sharing));
         } else {
-            const auto common = state_->partition_entry(policy).common.get(
-                [&] { return find_format_invariants(graph, fused); });
+            const auto common = entry_of(state_->common, policy, state_->mutex).common.get([&] {
+                return find_format_invariants(graph, fused, state_->partitions->entry(policy).plans);
+            });
             counted = make_network_work(graph, fused, precision, unsupported, nullptr, *common);
         }
         counted.batch = state_->batch;
@@ -205,7 +226,10 @@ std::shared_ptr<const BoundModel> BoundModel::smaller() const {
     return state_->smaller.get([&] {
         Bindings fewer = state_->bindings;
         fewer.dims[state_->batch_name] = next_smaller_batch(batch->second);
-        return std::make_shared<const BoundModel>(state_->model, fewer, *state_->operators);
+        auto made = std::make_shared<const BoundModel>(state_->model, fewer, *state_->operators);
+        if (fuse_alike(*state_->graph, *made->state_->graph))
+            made->state_->partitions = state_->partitions;
+        return made;
     });
 }
 

@@ -1,6 +1,7 @@
 #include "run/sweep/sweep_worker.hpp"
 
 #include "map/counts_of_structure.hpp"
+#include "map/on_chip.hpp"
 
 #include <limits>
 #include <utility>
@@ -61,14 +62,18 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
     const bool other_device = point.hardware != before_.hardware;
     const bool elsewhere = point.model != before_.model || other_device;
     // Axes run fastest, so that a format and batch do not come back. Without axes they share a machine.
-    const bool other_run = point.precision != before_.precision || point.batch != before_.batch;
+    const bool other_format = point.precision != before_.precision;
+    const bool other_run = other_format || point.batch != before_.batch;
     if (point.model != before_.model)
         bound_.assign(request_.batches.size(), nullptr);
     if (elsewhere || (other_run && !targets_.empty())) {
-        places_.clear();
-        place_ = nullptr;
+        leave_places();
         rows_.assign(targets_.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
     }
+    // Batches of one format may be cut into each other, where software manages a memory.
+    if (place_ && place_->machine && targets_.empty() &&
+        (other_format || managed_memory_bytes(*place_->machine) <= 0))
+        place_->counts.forget_works();
     if (other_device)
         find_targets(point);
     before_ = point;
@@ -98,6 +103,16 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
     return *place_;
 }
 
+/// The counts of one place leave their memory to those of the next.
+void SweepWorker::leave_places() {
+    if (place_) {
+        counts_ = std::move(place_->counts);
+        counts_.restart();
+    }
+    places_.clear();
+    place_ = nullptr;
+}
+
 SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& key) {
     if (const auto known = places_.find(key); known != places_.end()) {
         key_ = &known->first;
@@ -108,6 +123,7 @@ SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& k
     const auto made = places_.try_emplace(key, std::make_unique<Place>()).first;
     key_ = &made->first;
     Place& place = *made->second;
+    place.counts = std::exchange(counts_, {});
     place.stated = shared_.machine({point.hardware, key.structure}, place.reason);
     place.runs.resize(precisions_.size() * request_.batches.size());
     if (place.stated) {
@@ -175,6 +191,7 @@ SweepRow SweepWorker::row(const SweepPoint& point) {
         return copy;
     }
     SweepRow made = estimate(point, place, std::move(row));
+    place.runs[point.precision * batches + point.batch] = nullptr; // without axes it does not come again
     if (comes_again_[point.precision])
         rows_[point.precision * batches + point.batch] = made;
     return made;

@@ -59,6 +59,7 @@ class SweepWorker {
     /// The machine of the point.
     Place& enter(const SweepPoint& point);
     Place& make(const SweepPoint& point, const PlaceKey& key);
+    void leave_places();
     void find_targets(const SweepPoint& point);
     void find_alike_formats(const Place& place);
     SweepRow estimate(const SweepPoint& point, Place& place, SweepRow row);
@@ -76,6 +77,7 @@ class SweepWorker {
     std::map<PlaceKey, std::unique_ptr<Place>> places_;    ///< of the model on the device
     const PlaceKey* key_ = nullptr;                        ///< that of the last point
     Place* place_ = nullptr;
+    BatchCounts counts_;                        ///< those of the last place, for their memory
     std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
     std::vector<bool> comes_again_;             ///< per format: a later one is alike
     std::vector<std::optional<SweepRow>> rows_; ///< of those, per format and batch; where there are no axes

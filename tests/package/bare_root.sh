@@ -34,7 +34,7 @@ rm -rf "$root/consumer" "$root/package.deb"
 mkdir "$root/consumer"
 cp "$package" "$root/package.deb"
 cp "$here"/*.cpp "$here/CMakeLists.txt" "$project"/docs/examples/estimate.* "$root/consumer"
-in_root dpkg --install /package.deb >/dev/null || fail "the package lacks a dependency in a root with ${needs[*]}"
+in_root dpkg --install /package.deb >/dev/null || fail "the package lacks a dependency in a root with $(cat "$root/ready")"
 
 first_answer "the Debian package" in_root compare_models resnet50 --deployment edge
 loaded=$(in_root ldd /usr/bin/compare_models | sed -E 's/^\s*(\S+).*/\1/; s/.*\///; s/\.so.*//' | sort | tr '\n' ' ')

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What scripts/release makes: its sizes, checksums and list of contents, and each artefact used where nothing else is.
-#   release.sh FOLDER CACHE_DIR      FOLDER: for the artefacts; needs root and debootstrap, as .ci/run has them
+#   release.sh FOLDER CACHE_DIR      FOLDER: for the artefacts; needs root and mmdebstrap, as .ci/run has them
 set -euo pipefail
 export LC_ALL=C
 folder=$1

@@ -1,7 +1,6 @@
 # Sourced by the tests of what is released: a root that has a compiler, CMake, pkg-config and Python, and nothing that the
-# library was built with. It is made once, in $cache; needs root (chroot) and debootstrap.
+# library was built with. make_root.sh makes it once, in $cache.
 root=$cache/bare_root
-needs=(g++ make cmake pkg-config python3 python3-numpy python3-pip)
 
 fail() {
     echo "$(basename "$0"): $*" >&2
@@ -26,12 +25,4 @@ first_answer() { # WHAT COMMAND...
     [ "$took" -lt 3000 ] || fail "$what: the first answer took $took ms"
 }
 
-if [ ! -f "$root/ready" ] || [ "$(cat "$root/ready")" != "${needs[*]}" ]; then
-    rm -rf "$root"
-    mkdir -p "$cache"
-    debootstrap --variant=minbase bookworm "$root" >"$cache/bare_root.log" 2>&1 || fail "see $cache/bare_root.log"
-    in_root DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends "${needs[@]}" \
-        >>"$cache/bare_root.log" 2>&1 || fail "see $cache/bare_root.log"
-    rm -f "$root"/var/cache/apt/archives/*.deb
-    echo "${needs[*]}" >"$root/ready"
-fi
+"$here/make_root.sh" "$cache" || fail "there is no bare root"

@@ -12,9 +12,6 @@ project=$(cd "$here/../.." && pwd)
 source "$here/root.sh"
 
 # What every runner has and the bare root does not. Its user may become root without being asked; here it is root.
-in_root sh -c 'command -v curl' >/dev/null ||
-    in_root DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends curl ca-certificates >/dev/null ||
-    fail "curl"
 [ -e "$root/usr/bin/sudo" ] || { printf '#!/bin/sh\nexec "$@"\n' >"$root/usr/bin/sudo" && chmod +x "$root/usr/bin/sudo"; }
 in_root dpkg --purge archsim >/dev/null 2>&1 || true
 rm -rf "$root/runner"

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 
@@ -21,6 +22,7 @@ constexpr std::uintmax_t kLargestConfig = 64u << 20;
 constexpr const char* kAdapter = "adapter_config.json";
 // What a model runs with when nothing is asked: as the models of the catalogue.
 constexpr std::int64_t kDefaultSequence = 512;
+constexpr const char* kPast = "past_sequence";
 
 std::string read_file(const std::filesystem::path& file) {
     std::error_code problem;
@@ -37,7 +39,13 @@ Checkpoint finish(Decoder decoder) {
     Checkpoint out;
     out.graph = checkpoint::build_graph(decoder);
     out.facts = std::move(decoder.facts);
-    out.dims = {{"batch", 1}, {"sequence", kDefaultSequence}, {"past_sequence", 0}};
+    out.dims = {{"batch", 1}, {"sequence", kDefaultSequence}};
+    const auto grows = [](const Dimension& d) { return d.symbol.find(kPast) != std::string::npos; };
+    if (std::any_of(out.graph.inputs.begin(), out.graph.inputs.end(), [&](TensorId id) {
+            const auto& shape = out.graph.tensors[id].shape;
+            return shape && std::any_of(shape->begin(), shape->end(), grows);
+        })) // states of fixed size alone have none (Mamba)
+        out.dims.emplace(kPast, 0);
     return out;
 }
 

@@ -116,7 +116,8 @@ json parse_python_json(std::string_view text, const std::string& file) {
         if (document.is_object())
             return document;
     } catch (const json::exception& problem) {
-        throw InputError(fmt::format("{}: not JSON: {}", file, problem.what()));
+        const std::string_view what = problem.what(); // begins with the name of the exception, in brackets
+        throw InputError(fmt::format("{}: not JSON: {}", file, what.substr(what.find("] ") + 2)));
     }
     throw InputError(fmt::format("{}: not the configuration of a model: no JSON object", file));
 }

@@ -272,8 +272,10 @@ TEST_CASE("a model of states alone answers prompts, and its steps do not grow", 
         const Result r =
             session.estimate({.model = model, .prompt = Prompt{.tokens = prompt, .generate = 2}}, "H100", {});
         REQUIRE(r.generation);
+        CHECK(r.model->findings.empty()); // no size of a context that it does not have
         return r.generation->time_per_output_token_s;
     };
+    CHECK(session.facts({.model = model})->findings.empty());
     CHECK(per_token(10) > 0);
     CHECK(per_token(10) == per_token(4000));
     std::filesystem::remove_all(folder);

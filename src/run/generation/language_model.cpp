@@ -77,10 +77,8 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     past_symbol_ = symbols.past;
     total_symbol_ = symbols.total;
     branch_input_ = symbols.branch;
-    // States of fixed size alone (Mamba): a step reads as much whatever came before it.
-    if (past_symbol_.empty() && symbols.states)
-        past_symbol_ = "past_sequence";
-    if (sequence_symbol_.empty() || past_symbol_.empty())
+    // With states of fixed size alone (Mamba) a step reads as much whatever came before it.
+    if (sequence_symbol_.empty() || (past_symbol_.empty() && !symbols.states))
         refuse();
 }
 
@@ -97,7 +95,8 @@ std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std
     }
     Bindings all = bindings_;
     all.dims[sequence_symbol_] = sequence;
-    all.dims[past_symbol_] = past;
+    if (!past_symbol_.empty())
+        all.dims[past_symbol_] = past;
     if (!total_symbol_.empty())
         all.dims[total_symbol_] = past + sequence;
     if (!branch_input_.empty())

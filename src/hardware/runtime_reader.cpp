@@ -42,7 +42,7 @@ void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime)
         entry.value = read_parameter_value(block, key, *parameter);
     if (value.is_object() && value.contains("by_generation"))
         block.object(key, [&](ObjectReader& inner) {
-            for (const std::string_view known : {"value", "unit", "n", "error", "date"})
+            for (const std::string_view known : {"value", "unit", "n", "error", "date", "before"})
                 inner.member(known);
             inner.object("by_generation", [&](ObjectReader& table) {
                 table.members([&](std::string_view generation, const JsonPlace&) {

@@ -64,8 +64,10 @@ class Writer {
                                 {"error", rounded(std::round(fitted.error * 1e3) / 1e3)}};
         if (!fitted.note.empty())
             written["note"] = fitted.note;
-        if (const auto table = entry.find("by_generation"); table != entry.end())
-            written["by_generation"] = *table;
+        // What public facts alone say outlives every fit.
+        for (const char* kept : {"before", "by_generation"})
+            if (const auto stated = entry.find(kept); stated != entry.end())
+                written[kept] = *stated;
         entry = std::move(written);
     }
 

@@ -65,6 +65,18 @@ TEST_CASE("fitted values of a stack keep its other generations", "[hardware][wri
     CHECK(parameters["dram_efficiency"]["by_generation"]["acme-2"]["value"] == 0.6);
 }
 
+TEST_CASE("what public facts say of a parameter outlives every fit", "[hardware][write_fitted]") {
+    json runtime = small_runtime("stack");
+    runtime["parameters"]["matrix_efficiency"] = {
+        {"value", 0.6}, {"unit", "1"}, {"source", "S1"}, {"before", 0.97}};
+    const std::string text = with_fitted(runtime.dump(1), "stack.json",
+                                         {{{"", "stack", "", Parameter::matrix_efficiency}, 0.7, 9, 0.1, ""}},
+                                         "a fit", "2026-11-21");
+    const json entry = json::parse(text)["parameters"]["matrix_efficiency"];
+    CHECK(entry["value"] == 0.7);
+    CHECK(entry["before"] == 0.97);
+}
+
 TEST_CASE("a file without a block gets one", "[hardware][write_fitted]") {
     for (const char* text : {"{}", "{\n  \"id\": \"chip\"\n}\n", R"({"id": "chip", "sources": {}})"}) {
         const json document = json::parse(with_fitted(

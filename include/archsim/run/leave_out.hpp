@@ -29,10 +29,11 @@ struct LeftOutPredictions {
 /// the family. Tuned facts that no fit varies have the value
 /// they state as "before": those of devices always, those of stacks where one device carries the stack and is
 /// left out, or its family is. A device that is left out takes its own parameters from what the other devices
-/// of its family state, and so does a parameter that only left-out rows decide; a family takes them from the
-/// other families, and keeps what these say nothing about. Refits take each
-/// row's time as the sum of the shares that the parameters price at the solution on all rows; what is left
-/// out is then predicted in full. Rows that no such parameter decides are predicted as they are.
+/// of its family state, and so does a parameter that only left-out rows decide; a family takes them from
+/// public facts where these are stated as "before", else from the other families, and keeps what these say
+/// nothing about. Refits take each row's time as the sum of the shares that the parameters price at the
+/// solution on all rows; what is left out is then predicted in full. Rows that no such parameter decides are
+/// predicted as they are.
 ARCHSIM_API LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators,
                                                 const std::vector<MeasuredRow>& rows, unsigned threads = 1);
 /// One of them.

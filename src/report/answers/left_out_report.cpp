@@ -80,9 +80,9 @@ void add_left_out(const Validation& shipped, const LeftOutValidation& left_out, 
         "Shipped: with the parameters of the database, most of which were fitted on these very rows. Network "
         "out: everything marked as fitted or tuned is fitted again without the row's network. Device out: "
         "without the row's device, whose own parameters are then those of its family; facts that were tuned "
-        "have the value that public facts give. Family out: every such parameter has the value that the "
-        "other "
-        "families state. These are what to expect of a network, a device or an architecture that was not "
+        "have the value that public facts give. Family out: every such parameter has the value that "
+        "public facts give where the database states it, else that of the other families. These are what to "
+        "expect of a network, a device or an architecture that was not "
         "measured. The intervals of left-out rows are nested: the table that they come from has not seen the "
         "row's network, device or family."});
     if (left_out.outdated > 0)

@@ -96,10 +96,26 @@ std::vector<MeasuredRow> picked(const std::vector<MeasuredRow>& rows, const std:
     return part;
 }
 
-/// Parameters as the other families state them, without any row of this one.
-std::vector<Prediction> from_other_families(const RowEstimator& estimator,
+/// Parameters whose reverted value is not the shipped one: public facts alone say it ("before").
+std::vector<char> stated_before(const std::vector<TunedParameter>& reverted,
+                                const std::vector<TunedParameter>& shipped) {
+    const auto value_of = [&](const ParameterSite& site) {
+        for (const TunedParameter& parameter : shipped)
+            if (std::find(parameter.sites.begin(), parameter.sites.end(), site) != parameter.sites.end())
+                return parameter.start;
+        return 0.0; // no fit varies the shipped one
+    };
+    std::vector<char> before;
+    for (const TunedParameter& parameter : reverted)
+        before.push_back(parameter.start != value_of(parameter.sites.front()) ? 1 : 0);
+    return before;
+}
+
+/// Parameters as public facts give them, else as the other families state them, without any row of this one.
+std::vector<Prediction> from_other_families(const LeftOutEstimators& estimators,
                                             const std::vector<MeasuredRow>& rows, const PriceFits& prices,
                                             unsigned threads) {
+    const RowEstimator& estimator = estimators.reverted;
     const HardwareDatabase& hardware = estimator.session().hardware();
     std::vector<Prediction> predictions(rows.size());
     std::map<Family, std::vector<std::size_t>> families;
@@ -113,11 +129,14 @@ std::vector<Prediction> from_other_families(const RowEstimator& estimator,
     for (const auto& [family, members] : families) {
         const std::vector<MeasuredRow> own = picked(rows, members);
         std::vector<TunedParameter> parameters = fitted_parameters(estimator, own);
+        const std::vector<char> before =
+            stated_before(parameters, fitted_parameters(estimators.shipped, own));
         std::vector<double> values;
-        for (const TunedParameter& parameter : parameters) {
+        for (std::size_t j = 0; j < parameters.size(); ++j) {
+            const TunedParameter& parameter = parameters[j];
             const Expectation elsewhere =
                 expect_elsewhere(estimator.session(), family, parameter.sites.front().parameter);
-            values.push_back(elsewhere.spread > 0 ? elsewhere.value : parameter.start);
+            values.push_back(elsewhere.spread > 0 && before[j] == 0 ? elsewhere.value : parameter.start);
         }
         const ParameterFit fit(estimator, own, std::move(parameters), threads);
         for (std::size_t k = 0; k < members.size(); ++k)
@@ -138,7 +157,7 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
                                     unsigned threads) {
     LeftOutPredictions predictions;
     const PriceFits prices(estimators.shipped, rows);
-    predictions.without_family = from_other_families(estimators.reverted, rows, prices, threads);
+    predictions.without_family = from_other_families(estimators, rows, prices, threads);
     predictions.without_model.resize(rows.size());
     predictions.without_device.resize(rows.size());
     for (const ConnectedRows& set : connected_rows(estimators.devices_reverted, rows, threads)) {

@@ -1,0 +1,124 @@
+// A model at several batches is partitioned once where that changes nothing: what is shared is what each
+// batch would make for itself.
+
+#include "partition/alike.hpp"
+
+#include "laws/laws.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+namespace {
+
+bool same_subgraph(const Subgraph& a, const Subgraph& b) {
+    const auto same_member = [](const SubgraphMember& x, const SubgraphMember& y) {
+        return x.op == y.op && x.reason == y.reason;
+    };
+    return a.name == b.name && a.anchor == b.anchor && a.kind == b.kind && a.repeat == b.repeat &&
+           std::equal(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(), same_member) &&
+           a.inputs == b.inputs && a.weights == b.weights && a.outputs == b.outputs &&
+           a.predecessors == b.predecessors;
+}
+
+bool same_buffer(const Buffer& a, const Buffer& b) {
+    return a.tensor == b.tensor && a.first == b.first && a.last == b.last && a.kv_cache == b.kv_cache;
+}
+
+void check_same(const Partition& shared, const Partition& own) {
+    CHECK(std::equal(shared.subgraphs.begin(), shared.subgraphs.end(), own.subgraphs.begin(),
+                     own.subgraphs.end(), same_subgraph));
+    CHECK(std::equal(shared.buffers.begin(), shared.buffers.end(), own.buffers.begin(), own.buffers.end(),
+                     same_buffer));
+    CHECK(shared.critical_path == own.critical_path);
+    CHECK(shared.policy == own.policy);
+}
+
+void check_same(const MemoryPlan& shared, const MemoryPlan& own) {
+    CHECK(shared.timeline == own.timeline);
+    CHECK(shared.crossing == own.crossing);
+    CHECK(shared.peak_live_bytes == own.peak_live_bytes);
+    CHECK(shared.arena_bytes == own.arena_bytes);
+    CHECK(shared.kv_cache_bytes == own.kv_cache_bytes);
+    CHECK(shared.peak_step == own.peak_step);
+    CHECK(shared.peak_tensors == own.peak_tensors);
+    CHECK(shared.peak_tensor_bytes == own.peak_tensor_bytes);
+}
+
+/// An addition of a tensor that the batch scales, and of one that it does not.
+ShapedGraph addition(std::int64_t batch, std::int64_t fixed) {
+    ShapedGraph graph;
+    const auto tensor = [&graph](Shape shape) {
+        ShapedTensor& made = graph.tensors.emplace_back();
+        made.type = DataType::float32;
+        made.known = true;
+        made.shape = std::move(shape);
+        return static_cast<TensorId>(graph.tensors.size() - 1);
+    };
+    const TensorId left = tensor({batch, 8}), right = tensor({fixed, 8});
+    const TensorId sum = tensor({std::max(batch, fixed), 8});
+    graph.inputs = {left, right};
+    graph.outputs = {sum};
+    Operator& add = graph.operators.emplace_back();
+    add.type = "Add";
+    add.inputs = {left, right};
+    add.outputs = {sum};
+    add.work.kind = OpKind::elementwise;
+    return graph;
+}
+
+} // namespace
+
+TEST_CASE("batches of a model share partitions and plans that each would make for itself",
+          "[partition][batch]") {
+    FusionPolicy strided;
+    strided.strided_views = true;
+    std::size_t models = 0, shared = 0;
+    for (const CatalogueEntry& entry : laws::session().catalogue().entries()) {
+        if (entry.file.empty())
+            continue;
+        ++models;
+        const auto large = laws::session().bind(laws::session().load(entry.name), 16);
+        // From 16 over 8, 4 and 2 to 1: all of one chain may share.
+        for (auto small = large; small; small = small->smaller())
+            for (const FusionPolicy& policy : {FusionPolicy{}, strided, FusionPolicy::unfused()}) {
+                INFO(entry.name << " at " << small->work(policy, {}, {})->batch);
+                const Partition own = partition(small->graph(), policy);
+                check_same(*small->partition(policy), own);
+                for (const Precision precision : {Precision::fp32, Precision::int8}) {
+                    const auto config = PrecisionConfig::uniform(precision);
+                    check_same(small->work(policy, config, {})->memory,
+                               make_network_work(small->graph(), own, config).memory);
+                }
+                shared += policy == FusionPolicy{} && small != large &&
+                          small->partition(policy) == large->partition(policy);
+            }
+    }
+    CHECK(shared > 2 * models); // of four smaller batches each
+}
+
+TEST_CASE("sizes that fusion compares tell graphs apart when a batch turns them", "[partition][batch]") {
+    CHECK(fuse_alike(addition(16, 4), addition(8, 4)));
+    CHECK_FALSE(fuse_alike(addition(16, 4), addition(4, 4))); // as large as the sum now
+    CHECK_FALSE(fuse_alike(addition(16, 4), addition(2, 4))); // broadcast to the other
+}
+
+TEST_CASE("operators and tensors that fusion tells apart are no likeness", "[partition][batch]") {
+    const ShapedGraph graph = addition(16, 4);
+    const auto differs = [&graph](auto change) {
+        ShapedGraph other = graph;
+        change(other);
+        return !fuse_alike(graph, other);
+    };
+    CHECK_FALSE(differs([](ShapedGraph&) {}));
+    CHECK(differs([](ShapedGraph& g) { g.operators[0].type = "Mul"; }));
+    CHECK(differs([](ShapedGraph& g) { g.operators[0].work.kind = OpKind::reduction; }));
+    CHECK(differs([](ShapedGraph& g) { g.operators[0].work.special_ops = 1; }));
+    CHECK(differs([](ShapedGraph& g) { g.operators[0].folded = true; }));
+    CHECK(differs([](ShapedGraph& g) { g.operators[0].repeat = 2; }));
+    CHECK(differs([](ShapedGraph& g) { g.operators[0].inputs = {1, 0}; }));
+    CHECK(differs([](ShapedGraph& g) { g.tensors[1].constant = true; }));
+    CHECK(differs([](ShapedGraph& g) { g.tensors[1].kv_cache = true; }));
+    CHECK(differs([](ShapedGraph& g) { g.outputs.clear(); }));
+    CHECK(differs([](ShapedGraph& g) { g.tensors.emplace_back(); }));
+}

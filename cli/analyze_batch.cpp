@@ -6,6 +6,9 @@
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace {
 
 constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --precision fp16
@@ -18,7 +21,7 @@ constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --
 int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
-    std::string batches = "1,2,4,...,64";
+    std::vector<std::string> batches{"1,2,4,...,64"};
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
     cli::DecisionOptions decisions;
@@ -28,12 +31,11 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            .separated_by(',')
             .required();
-        flags.add_option("--batch-sizes", batches, "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256")
-            .show_default();
+        flags.add_option("--batch-sizes,--batch-size", batches,
+                         "rising batch sizes, e.g. 1,8,32 or 1,2,4,...,256 (default: 1,2,4,...,64)");
         workload.add_to(flags, cli::BatchFlag::absent);
-        text.add_to(flags);
+        text.add_to(flags, cli::DeviceCounts::several);
         decisions.add_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
@@ -41,8 +43,9 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         request.model = model.taken("analyze_batch");
-        request.batches = cli::parse_batches(batches, "--batch-sizes");
+        request.batches = cli::parse_batches(fmt::format("{}", fmt::join(batches, ",")), "--batch-sizes");
         text.ask(workload, request.workload, request.conditions);
+        request.device_counts = text.counts();
         request.limits = decisions.request(metric::throughput);
         const Session session = workload.open();
         const BatchAnalysis sweep = [&] {

@@ -20,18 +20,15 @@ int main(int argc, char** argv) {
     BudgetRequest request;
     cli::WorkloadOptions workload;
     cli::GenerationOptions text;
+    cli::ModelsOption models;
     cli::OutputOptions output;
     BudgetView view;
     std::string baseline, saved, junit;
     std::vector<std::string> rules;
     const auto setup = [&](cli::Flags& flags) {
-        flags
-            .add_option("model", request.models,
-                        "catalogue name(s), .onnx, .tflite or .gguf files, or checkpoints (config.json)")
-            .required();
+        models.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            .required()
-            .separated_by(',');
+            .required();
         flags.add_option("--fail-on", rules,
                          "METRIC>LIMIT or METRIC<LIMIT (repeatable): 'latency>5ms'; against the baseline: "
                          "'latency>+5%', 'memory>+64MB', 'throughput<-2%'");
@@ -49,8 +46,11 @@ int main(int argc, char** argv) {
         for (const std::string& rule : rules)
             request.rules.push_back(parse_budget_rule(rule, "--fail-on"));
         request.baseline = baseline;
+        request.models = models.taken("check_budget");
         text.ask(workload, request.workload, request.conditions);
-        const BudgetAnswer answer = check_budget(workload.open(), request);
+        const Session session = workload.open();
+        request.hardware = cli::with_modes(session, request.hardware);
+        const BudgetAnswer answer = check_budget(session, request);
         output.emit_answer(answer, view);
         if (!junit.empty())
             write_file(junit, to_junit(answer));

@@ -18,22 +18,21 @@ int main(int argc, char** argv) {
     using namespace archsim;
     PortabilityRequest request;
     cli::WorkloadOptions workload;
+    cli::GenerationOptions text;
+    cli::ModelOption model;
     cli::OutputOptions output;
     bool plain = false, advise = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags
-            .add_option("model", request.model,
-                        "catalogue name, .onnx, .tflite or .gguf file, or checkpoint (config.json)")
-            .required();
+        model.add_to(flags);
         flags.add_option("--hardware", request.hardware, "devices: NAME, NAME@MODE or a device file")
-            .required()
-            .separated_by(',');
+            .required();
         flags.add_flag("--no-rewrites", plain, "do not try the known rewrites");
         flags
             .add_flag("--advise", advise,
                       "also the five changes of the model that save most time, on any device")
             .in_group("Advice");
         workload.add_to(flags);
+        text.add_formats_to(flags);
         output.add_order_to(flags);
         output.add_to(flags, "text, markdown, json, csv, html");
     };
@@ -42,7 +41,11 @@ int main(int argc, char** argv) {
         request.advice = advise ? kAdvice : 0;
         request.workload = workload.workload();
         request.conditions = workload.conditions();
-        const PortabilityAnswer answer = check_model(workload.open(), request);
+        text.apply(request.conditions);
+        request.model = model.taken("check_model");
+        const Session session = workload.open();
+        request.hardware = cli::with_modes(session, request.hardware);
+        const PortabilityAnswer answer = check_model(session, request);
         output.emit_answer(answer);
         std::vector<Result> results;
         for (const Portability& device : answer.devices)

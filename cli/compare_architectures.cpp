@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         model.add_to(flags);
         flags.add_option(
-            "--architectures", request.architectures,
+            "--architectures,--hardware", request.architectures,
             fmt::format("families ({}, or all), FAMILY=DEVICE, or devices", fmt::join(family_names(), " ")));
         flags
             .add_option("--level", level,
@@ -100,6 +100,7 @@ int main(int argc, char** argv) {
         if (!sweep.empty())
             request.batch_sweep = cli::parse_batches(sweep, "--batch-sweep");
         const Session session = workload.open();
+        request.architectures = cli::with_modes(session, request.architectures);
         const ArchitectureComparison comparison = compare_architectures(session, request);
         save.save(comparison.results, workload.batch_size, request.metric_view());
         output.emit_answer(comparison, explanations);

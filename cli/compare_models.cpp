@@ -4,11 +4,13 @@
 #include "archsim/report/study_report.hpp"
 #include "common/check_options.hpp"
 #include "common/explain_options.hpp"
-#include "common/model_files.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <utility>
 
 namespace {
 
@@ -23,7 +25,7 @@ constexpr const char* kExamples = R"(  compare_models resnet50 --deployment edge
   compare_models --study docs/examples/quick_test.json --output results.csv)";
 
 /// Flags that a study file decides instead.
-constexpr std::array kDecidedByStudy = {"model",
+constexpr std::array kDecidedByStudy = {"MODEL",
                                         "--model",
                                         "--deployment",
                                         "--hardware",
@@ -62,6 +64,13 @@ constexpr std::array kDecidedByStudy = {"model",
                                         "--top",
                                         "--subgraphs"};
 
+/// One answer after the other.
+void append(archsim::Report next, archsim::Report& all) {
+    if (all.title.empty())
+        all.title = next.title;
+    std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
+}
+
 std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
     std::vector<const archsim::Result*> pointers;
     for (const archsim::Result& result : results)
@@ -82,24 +91,18 @@ int main(int argc, char** argv) {
     cli::OutputOptions output;
     cli::SaveOptions save;
     CompareModelsView view;
-    std::vector<std::string> more_models;
+    cli::ModelsOption models;
     std::string study_file, subgraphs, sort;
     PercentileRequest load;
     bool percentiles = false;
     const auto setup = [&](cli::Flags& flags) {
-        flags.add_option(
-            "model", request.models,
-            "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders of "
-            ".onnx files, or -");
-        flags.add_option("--model", more_models, "the same as a flag");
+        models.add_to(flags);
         flags.add_option("--deployment", request.deployment,
                          "deployment scenario: datacenter, edge, embedded (default: datacenter)");
-        flags
-            .add_option("--hardware", request.hardware,
-                        "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file")
-            .separated_by(',');
-        workload.add_to(flags);
-        text.add_to(flags);
+        flags.add_option("--hardware", request.hardware,
+                         "devices: NAME, NAME@MODE, NAME@all for every power mode, or a device file");
+        workload.add_to(flags, cli::BatchFlag::several);
+        text.add_to(flags, cli::DeviceCounts::several);
         decisions.add_to(flags);
         explain.add_to(flags);
         check.add_to(flags);
@@ -134,17 +137,18 @@ int main(int argc, char** argv) {
                     results.push_back({&result, group.batch_size});
             save.save(results);
             output.emit_answer(study);
-            return study.cells(Status::incomplete) > 0 ? static_cast<int>(cli::Exit::incomplete) : 0;
+            return static_cast<int>(study.cells(Status::incomplete) > 0 ? cli::Exit::incomplete
+                                    : study.cells(Status::ok) == 0      ? cli::Exit::nothing
+                                                                        : cli::Exit::ok);
         }
-        request.models.insert(request.models.end(), more_models.begin(), more_models.end());
-        request.models = cli::models_named(request.models);
-        if (request.models.empty())
-            throw UsageError("name a model, or a study with --study (see compare_models --help)");
+        const std::vector<std::int64_t> batches = workload.batch_sizes();
+        request.models = models.taken("compare_models");
         request.stacks = workload.runtimes;
         request.workload = workload.workload();
         workload.answers_prompts = text.asked();
         request.conditions = workload.conditions_of_every_stack();
         text.give(request.workload, request.conditions);
+        request.device_counts = text.counts();
         if (!(load.rate_per_s >= 0))
             throw UsageError("--rate: items per second that arrive, from 0");
         if (percentiles || load.rate_per_s > 0)
@@ -158,12 +162,28 @@ int main(int argc, char** argv) {
         const Session session = workload.open();
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();
-        const ModelComparison comparison = compare_models(session, request);
-        if (!subgraphs.empty())
-            write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
-        save.save(comparison.results, request.workload.batch, view.metric_view());
-        output.emit(output.drawn(comparison, view) + check.text(pointers_to(comparison.results), output));
-        return cli::exit_code_of(comparison.results, request.decision);
+        const Format format = output.chosen();
+        if (batches.size() > 1 && (format == Format::json || !subgraphs.empty()))
+            throw UsageError(
+                "--batch-size: several sizes are several answers; JSON and --subgraphs hold one");
+        Report all;
+        std::string said;
+        int worst = 0;
+        for (const std::int64_t batch : batches) {
+            request.workload.batch = batch;
+            const ModelComparison comparison = compare_models(session, request);
+            if (!subgraphs.empty())
+                write_file(subgraphs, render(tabulate_subgraphs(comparison), Format::csv));
+            save.save(comparison.results, batch, view.metric_view());
+            if (format == Format::json)
+                said = to_json(comparison, view);
+            else
+                append(describe(comparison, view, format), all);
+            said += check.text(pointers_to(comparison.results), output);
+            worst = std::max(worst, cli::exit_code_of(comparison.results, request.decision));
+        }
+        output.emit((format == Format::json ? "" : render(all, format, output.render_options())) + said);
+        return worst;
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
                          kExamples, setup, body);

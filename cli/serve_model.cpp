@@ -45,23 +45,29 @@ LengthShape parse_shape(const std::string& text) {
 
 struct ServeOptions {
     bool whole_prompts = false, no_prefix_cache = false, frontier = false;
-    std::string model, shape = "constant", length_range, lengths, kv_cache, ttft, tpot, e2e, request_time;
+    std::string shape = "constant", length_range, lengths, ttft, tpot, e2e, request_time;
     std::vector<std::string> hardware, parallel;
+    std::vector<std::string> devices;
+    std::int64_t context = 0;
+    cli::ModelOption model;
+    cli::GenerationOptions text; ///< of which only the formats are asked for
     ServingRequest request;
-    std::optional<Precision> cache;
 
     void add_to(cli::Flags& flags) {
-        flags
-            .add_option("model", model,
-                        "catalogue name, .onnx file, config.json, checkpoint folder or .gguf file")
-            .required();
+        model.add_to(flags);
         flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file").required();
         add_load(flags);
         add_engine(flags);
-        flags.add_option(
-            "--parallel", parallel,
-            "how devices share the model, such as tp=4,pp=2,dp=2,ep=8; repeatable (default: the fewest "
-            "that hold it)");
+        const char* sharing = "Language models and several devices";
+        flags
+            .add_option("--parallel", parallel,
+                        "how devices share the model, such as tp=4,pp=2,dp=2,ep=8; repeatable (default: the "
+                        "fewest that hold it)")
+            .in_group(sharing);
+        flags
+            .add_option("--devices", devices,
+                        "the same as --parallel tp=N, for each count; auto: the fewest that hold it")
+            .in_group(sharing);
         flags.add_option("--ttft-p99", ttft,
                          "limit: the highest rate whose P99 time to first token stays below, 500ms");
         flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
@@ -84,11 +90,11 @@ struct ServeOptions {
         request.plan.request_s = parse_time(request_time, "--request-time");
         if (!lengths.empty())
             request.load.lengths = read_request_lengths(lengths);
-        if (!kv_cache.empty()) {
-            cache = parse_precision(kv_cache);
-            if (!cache)
-                throw UsageError(fmt::format("--kv-cache: \"{}\" is no format", kv_cache));
-        }
+        for (const std::string& count : devices)
+            if (count != "auto") // as without the flag
+                parallel.push_back("tp=" + count);
+        if (context > 0)
+            reserve_context();
         if (!(request.load.rate_per_s >= 0) || !(request.load.prompt_tokens >= 1) ||
             !(request.load.output_tokens >= 1) || request.plan.engine.draft_cost < 0)
             throw UsageError("--rate and --draft-cost must not be negative, lengths not below one token");
@@ -100,6 +106,18 @@ struct ServeOptions {
     }
 
   private:
+    /// One block for every sequence, as engines without a paged cache keep it.
+    void reserve_context() {
+        RequestPlan& load = request.load;
+        const double longest = (load.prompt_tokens + load.output_tokens) *
+                               (load.shape == LengthShape::uniform ? load.longest : 1.0);
+        if (static_cast<double>(context) < longest)
+            throw UsageError(fmt::format("--context: {} positions do not hold a prompt and its answer of up "
+                                         "to {:.0f}",
+                                         context, longest));
+        request.plan.engine.block_tokens = context;
+    }
+
     void read_range() {
         const std::size_t comma = std::min(length_range.find(','), length_range.size() - 1);
         const auto read = [&](std::size_t from, std::size_t to, double& value) {
@@ -124,7 +142,8 @@ struct ServeOptions {
             .within(1, 1 << 20);
         flags.add_option("--requests", load.count, "requests to simulate").within(1, 1 << 24).show_default();
         flags.add_option("--prompt-tokens", load.prompt_tokens, "mean length of prompts").show_default();
-        flags.add_option("--output-tokens", load.output_tokens, "mean length of answers").show_default();
+        flags.add_option("--output-tokens,--generate-tokens", load.output_tokens, "mean length of answers")
+            .show_default();
         flags
             .add_option("--shape", shape,
                         "spread of lengths: constant, uniform (over --length-range), exponential")
@@ -136,13 +155,22 @@ struct ServeOptions {
         flags
             .add_option("--distinct-prompts", load.distinct_prompts,
                         "prompts that repeat in turn (default: 0, none repeats)")
-            .within(0, 1 << 24);
-        flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts").show_default();
+            .within(0, 1 << 24)
+            .in_group("Engine");
+        flags.add_option("--seed", load.seed, "of arrivals, lengths and accepted drafts")
+            .show_default()
+            .in_group("Engine");
     }
 
     void add_engine(cli::Flags& flags) {
         EngineLimits& engine = request.plan.engine;
-        flags.add_option("--kv-cache", kv_cache, "format of cached keys and values (default: as the stack)");
+        text.add_formats_to(flags);
+        flags
+            .add_option("--context", context,
+                        "positions reserved for every sequence, as engines without a paged cache do "
+                        "(default: blocks of --block-tokens, as they fill)")
+            .within(1, 1 << 24)
+            .in_group("Engine");
         flags.add_option("--max-sequences", engine.sequences, "sequences that run at once")
             .within(1, 1 << 20)
             .show_default()
@@ -157,6 +185,7 @@ struct ServeOptions {
             .within(1, 1 << 16)
             .show_default()
             .in_group("Engine");
+        flags.exclude("--context", "--block-tokens");
         flags.add_flag("--whole-prompts", whole_prompts, "process every prompt in one step")
             .in_group("Engine");
         flags
@@ -213,11 +242,11 @@ int main(int argc, char** argv) {
         serve.finish();
         const ServiceLevel level = serve.level();
         const Session session = workload.open();
-        const Model model = session.load(serve.model);
+        const Model model = session.load(serve.model.taken("serve_model"));
+        serve.hardware = cli::with_modes(session, serve.hardware);
         workload.answers_prompts = true;
         Conditions conditions = workload.conditions();
-        if (serve.cache)
-            conditions.kv_cache = serve.cache;
+        serve.text.apply(conditions);
         serve.request.sizes = workload.workload().sizes;
         std::vector<std::optional<Parallelism>> ways;
         for (const std::string& text : serve.parallel)

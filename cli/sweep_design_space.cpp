@@ -60,7 +60,8 @@ void parse_shard(const std::string& text, SweepRequest& request) {
 }
 
 struct Options {
-    std::vector<std::string> models, more_models, hardware, precisions, batches{"1"}, vary, merge, pareto;
+    cli::ModelsOption models;
+    std::vector<std::string> hardware, precisions, batches{"1"}, vary, merge, pareto;
     std::string sensitivity, sort, shard = "0/1", runtime;
     std::size_t top = SweepSummary::kListed;
     unsigned threads = 0;
@@ -72,21 +73,15 @@ struct Options {
 
     void add_to(cli::Flags& flags, int argc, char** argv) {
         output.own_formats = {"ndjson", "jsonl"};
-        flags.add_option("model", models,
-                         "catalogue name(s), .onnx, .tflite or .gguf files, or checkpoints (config.json)");
-        flags.add_option("--model", more_models, "the same as a flag");
-        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file")
-            .separated_by(',');
+        models.add_to(flags);
+        flags.add_option("--hardware", hardware, "devices: NAME, NAME@MODE or a device file");
         flags.add_option(
             "--vary", vary,
             "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
             "or clock=0.8x..1.2x:5 (repeatable)");
-        flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas")
-            .separated_by(',');
-        flags
-            .add_option("--precision", precisions,
-                        "number formats, separated by commas (default: fp32; of answers to prompts bf16)")
-            .separated_by(',');
+        flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas");
+        flags.add_option("--precision", precisions,
+                         "number formats, separated by commas (default: fp32; of answers to prompts bf16)");
         flags.add_option("--runtime", runtime, "software stack instead of each device's default");
         workload.add_sizes_to(flags);
         text.add_to(flags);
@@ -120,11 +115,10 @@ struct Options {
     bool summarises() const { return !pareto.empty() || !sensitivity.empty() || !sort.empty(); }
 
     SweepRequest request() const {
-        if ((models.empty() && more_models.empty()) || hardware.empty())
-            throw UsageError("name a model and --hardware; see --help");
+        if (hardware.empty())
+            throw UsageError("name devices with --hardware; see --help");
         SweepRequest q;
-        q.models = models;
-        q.models.insert(q.models.end(), more_models.begin(), more_models.end());
+        q.models = models.taken("sweep_design_space");
         q.hardware = hardware;
         q.batches = parse_batches(batches);
         for (const std::string& axis : vary)
@@ -203,6 +197,7 @@ int sweep(const Options& options) {
     const std::optional<RowFormat> format = options.rows();
     SweepRequest request = options.request();
     const Session session = options.workload.open();
+    request.hardware = cli::with_modes(session, request.hardware);
     const Sweep sweep(session, std::move(request));
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;
@@ -233,7 +228,8 @@ int sweep(const Options& options) {
         screen.format = "text";
         screen.emit_answer(summary);
     }
-    if (summary.estimated == 0 && summary.points > 0) // a finished file has nothing to resume
+    if (summary.estimated == 0 && summary.incomplete == 0 &&
+        summary.points > 0) // a finished file has nothing to resume
         return static_cast<int>(cli::Exit::nothing);
     return static_cast<int>(summary.estimated == summary.points ? cli::Exit::ok : cli::Exit::incomplete);
 }

@@ -80,13 +80,10 @@ int main(int argc, char** argv) {
     const auto setup = [&](cli::Flags& flags) {
         measured.add_to(flags,
                         "CSV file(s) of measured values, or folders of them; see tests/measured/README.md");
-        flags
-            .add_option("--hardware", hardware,
-                        "only rows of these devices; with --from: the device that ran")
-            .separated_by(',');
+        flags.add_option("--hardware", hardware,
+                         "only rows of these devices; with --from: the device that ran");
         flags.add_option("--model", models, "only rows of these models; with --from: the network that ran");
         flags.add_option("--metric", metrics, "only rows of these metrics")
-            .separated_by(',')
             .one_of({"latency_ms", "throughput_per_s", "power_w", "energy_mj"});
         flags.add_option("--precision", context.precision,
                          "with --from: the format that ran, where the output does not say");

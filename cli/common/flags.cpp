@@ -33,6 +33,11 @@ constexpr std::array kValues = {
     Values{"deployment", "list_hardware_mappers --names deployments"},
 };
 
+/// Options whose values one word may hold, separated by commas.
+constexpr std::array<std::string_view, 13> kLists = {
+    "hardware",        "precision", "runtime",  "batch-sizes", "batch-size",    "devices", "prompt-tokens",
+    "generate-tokens", "weights",   "kv-cache", "metric",      "architectures", "pareto"};
+
 /// Options that name files or folders.
 constexpr std::array<std::string_view, 19> kFiles = {
     "subgraphs", "output",        "dot",          "mermaid", "scatter", "hardware-db", "folder",
@@ -107,11 +112,8 @@ Option& Option::in_group(const std::string& group) {
 
 Option& Option::expects(int least, int most) {
     of(option_).expected(least, most);
-    return *this;
-}
-
-Option& Option::separated_by(char separator) {
-    of(option_).delimiter(separator);
+    if (most == 1) // of a list: what follows its value is no part of it
+        of(option_).allow_extra_args(false);
     return *this;
 }
 
@@ -130,7 +132,11 @@ Flags::~Flags() = default;
 
 template <class T>
 Option Flags::add_option(const std::string& name, T& variable, const std::string& help) {
-    return Option(parser_->app.add_option(name, variable, help));
+    CLI::Option* const option = parser_->app.add_option(name, variable, help);
+    if (option->get_items_expected_max() > 1 && !option->get_lnames().empty() &&
+        std::find(kLists.begin(), kLists.end(), option->get_lnames().front()) != kLists.end())
+        option->delimiter(',');
+    return Option(option);
 }
 
 template Option Flags::add_option(const std::string&, std::string&, const std::string&);
@@ -219,7 +225,7 @@ std::optional<int> Flags::parse(int argc, char** argv) {
 std::string Flags::positional_key() const {
     for (const OptionFacts& option : facts())
         if (option.flags.empty())
-            return option.name;
+            return CLI::detail::to_lower(option.name);
     return "";
 }
 

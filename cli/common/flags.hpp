@@ -46,8 +46,6 @@ class Option {
     Option& expects(int least, int most);
     /// Exactly `count` values.
     Option& expects(int count) { return expects(count, count); }
-    /// One word may hold several values.
-    Option& separated_by(char separator);
 
   private:
     void* option_;

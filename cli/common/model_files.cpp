@@ -50,11 +50,14 @@ std::string model_named(const std::string& name) {
     if (name != "-")
         return name;
     static const Scratch scratch;
+    static std::string file; // what was read is read once
+    if (!file.empty())
+        return file;
     const std::string content{std::istreambuf_iterator<char>(std::cin), {}};
     if (content.empty())
         throw InputError(
             "-: standard input is empty; a model is read from it: compare_models - < model.onnx");
-    const std::string file = scratch.file(file_name_for(content)).string();
+    file = scratch.file(file_name_for(content)).string();
     write_file(file, content);
     return file;
 }

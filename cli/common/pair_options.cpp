@@ -24,11 +24,7 @@ const T& of_side(const std::vector<T>& values, std::size_t index) {
 } // namespace
 
 void PairOptions::add_to(Flags& flags) {
-    flags
-        .add_option("model", models,
-                    "one model or two: catalogue names, .onnx or .gguf files, or checkpoints (config.json)")
-        .required()
-        .expects(1, 2);
+    models.add_to(flags);
     flags.add_option("--hardware", hardware, "one device or two: NAME, NAME@MODE or a device file")
         .required()
         .expects(1, 2);
@@ -43,6 +39,9 @@ void PairOptions::add_to(Flags& flags) {
                     "language models: tokens of the prompt, once or twice; explains the whole answer")
         .expects(1, 2);
     flags.add_option("--generate-tokens", generate_tokens, "tokens of the answer, once or twice")
+        .expects(1, 2);
+    flags.add_option("--devices", devices, "devices that share every layer, once or twice").expects(1, 2);
+    flags.add_option("--context", context, "with a prompt: positions that caches are made for, once or twice")
         .expects(1, 2);
     flags.add_option("--weights", weights, "storage of weights where it differs, e.g. int4, once or twice")
         .expects(1, 2);
@@ -59,7 +58,10 @@ void PairOptions::add_to(Flags& flags) {
 
 DifferenceSide PairOptions::side(std::size_t index) const {
     DifferenceSide side;
-    side.model = of_side(models, index);
+    const std::vector<std::string> named = models.taken("explain_difference");
+    if (named.size() > 2)
+        throw UsageError(fmt::format("{} models: name one or two", named.size()));
+    side.model = of_side(named, index);
     side.hardware = of_side(hardware, index);
     side.workload.batch = of_side(batches, index);
     if (side.workload.batch < 1 || side.workload.batch > kLargestBatch)
@@ -76,6 +78,14 @@ DifferenceSide PairOptions::side(std::size_t index) const {
                 throw UsageError(fmt::format("{}: {} is not between 1 and {}", flag, *taken, kMostTokens));
         }
     }
+    if (!context.empty()) {
+        if (!side.workload.prompt)
+            throw UsageError("--context: only with --prompt-tokens or --generate-tokens");
+        side.workload.prompt->context = of_side(context, index);
+        if (side.workload.prompt->context < side.workload.prompt->tokens + side.workload.prompt->generate)
+            throw UsageError(fmt::format("--context: {} positions do not hold the prompt and its answer",
+                                         side.workload.prompt->context));
+    }
     for (const std::string& text : dims) {
         const auto comma = text.find(',');
         const auto equals = text.find('=');
@@ -88,6 +98,9 @@ DifferenceSide PairOptions::side(std::size_t index) const {
     }
     for (const std::string& text : inputs)
         give_input(side.workload.sizes, text, "--input");
+    side.conditions.devices = static_cast<double>(of_side(devices, index));
+    if (side.conditions.devices < 1)
+        throw UsageError("--devices: give a positive number");
     side.conditions.precision =
         precision_named(precision.empty() ? usual_precision(side.workload.prompt.has_value(), strict_fp32)
                                           : of_side(precision, index),

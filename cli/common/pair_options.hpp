@@ -2,7 +2,7 @@
 // Two questions on one command line: every flag takes one value for both, or one for each.
 
 #include "archsim/run/explain_difference.hpp"
-#include "common/flags.hpp"
+#include "common/tool.hpp"
 
 #include <string>
 #include <vector>
@@ -11,8 +11,9 @@ namespace archsim::cli {
 
 /// The flags of a workload and its conditions, each once or twice.
 struct PairOptions {
-    std::vector<std::string> models, hardware, precision, weights, kv_cache, runtimes, dims, inputs, overlays;
-    std::vector<std::int64_t> batches = {1}, prompt_tokens, generate_tokens;
+    ModelsOption models;
+    std::vector<std::string> hardware, precision, weights, kv_cache, runtimes, dims, inputs, overlays;
+    std::vector<std::int64_t> batches = {1}, devices = {1}, context, prompt_tokens, generate_tokens;
     std::string scenario = "latency", scope = "kernel";
     bool strict_fp32 = false, allow_unknown = false;
 

@@ -6,6 +6,7 @@
 #include "common/model_files.hpp"
 #include "core/printable.hpp"
 #include "report/blocks/table_order.hpp"
+#include "run/session/every_mode.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -24,6 +25,10 @@
 
 namespace archsim::cli {
 
+std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices) {
+    return with_every_mode(session.hardware(), devices);
+}
+
 std::string today() {
     std::time_t now = std::time(nullptr);
     if (const char* fixed = std::getenv("SOURCE_DATE_EPOCH"))
@@ -36,6 +41,8 @@ std::string today() {
 namespace {
 
 constexpr int kDefaultWidth = 100; ///< when the terminal does not say
+constexpr int kMostCounts = 64;    ///< of --devices
+constexpr std::int64_t kLargestBatch = 1 << 20;
 
 /// The command line of this run, as it can be pasted.
 std::string& command_line() {
@@ -69,7 +76,9 @@ std::int64_t parse_integer(const std::string& text, const std::string& flag) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc{} || end != text.data() + text.size())
-        throw UsageError(fmt::format("{}: \"{}\" is not a whole number", flag, text));
+        throw UsageError(fmt::format("{}: \"{}\" is not a whole number; a model stands before the flags, or "
+                                     "after --model",
+                                     flag, text));
     return value;
 }
 
@@ -201,6 +210,9 @@ void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
         "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: fp32; of answers to prompts bf16)");
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference").within(1, 1 << 20).show_default();
+    if (batch == BatchFlag::several)
+        flags.add_option("--batch-size", batches,
+                         "items per inference; of several sizes an answer each (default: 1)");
     flags.add_option("--runtime", runtimes, "software stack(s) instead of the device's default");
     add_sizes_to(flags);
 }
@@ -232,6 +244,17 @@ void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& 
     flags
         .add_flag("--allow-unknown", allow_unknown, "estimate although a part of the model is not understood")
         .in_group(further);
+}
+
+std::vector<std::int64_t> WorkloadOptions::batch_sizes() const {
+    std::vector<std::int64_t> sizes;
+    for (const std::string& text : batches) {
+        sizes.push_back(parse_integer(text, "--batch-size"));
+        if (sizes.back() < 1 || sizes.back() > kLargestBatch)
+            throw UsageError(
+                fmt::format("--batch-size: {} is not between 1 and {}", sizes.back(), kLargestBatch));
+    }
+    return sizes.empty() ? std::vector{batch_size} : sizes;
 }
 
 Bindings WorkloadOptions::bindings() const {
@@ -276,8 +299,20 @@ Session WorkloadOptions::open() const {
     return Session(options);
 }
 
-void GenerationOptions::add_to(Flags& flags) {
-    const char* group = "Language models and several devices";
+namespace {
+constexpr const char* kGenerationGroup = "Language models and several devices";
+}
+
+void GenerationOptions::add_formats_to(Flags& flags) {
+    const char* group = kGenerationGroup;
+    flags.add_option("--weights", weights, "storage of weights where it differs, e.g. int4").in_group(group);
+    flags.add_option("--activations", activations, "format of activations and arithmetic where it differs")
+        .in_group(group);
+    flags.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8").in_group(group);
+}
+
+void GenerationOptions::add_to(Flags& flags, DeviceCounts counts) {
+    const char* group = kGenerationGroup;
     flags.add_option("--prompt-tokens", prompt_tokens, "answer a prompt of N tokens")
         .within(1, 1 << 22)
         .in_group(group);
@@ -297,14 +332,14 @@ void GenerationOptions::add_to(Flags& flags) {
             "order the vocabulary for it take longer)")
         .one_of({"greedy", "top-p"})
         .in_group(group);
-    flags.add_option("--weights", weights, "storage of weights where it differs, e.g. int4").in_group(group);
-    flags.add_option("--activations", activations, "format of activations and arithmetic where it differs")
-        .in_group(group);
-    flags.add_option("--kv-cache", kv_cache, "storage of cached keys and values, e.g. fp8").in_group(group);
+    add_formats_to(flags);
+    const bool several = counts == DeviceCounts::several;
     flags
         .add_option("--devices", devices,
-                    "devices that share every layer (tensor parallelism), or auto: as many as needed")
-        .show_default()
+                    fmt::format("devices that share every layer (tensor parallelism){}, or auto: as many as "
+                                "needed (default: 1)",
+                                several ? ", a row for each count: 1 2 4 8" : ""))
+        .expects(1, several ? kMostCounts : 1)
         .in_group(group);
     flags
         .add_option("--parallel", parallel,
@@ -331,15 +366,24 @@ void GenerationOptions::apply(Conditions& conditions) const {
         conditions.precision.weights = format_named(weights, "--weights");
     if (!kv_cache.empty())
         conditions.kv_cache = format_named(kv_cache, "--kv-cache");
-    conditions.devices = devices == "auto" ? 0 : static_cast<double>(parse_integer(devices, "--devices"));
-    if (conditions.devices < 0 || (conditions.devices == 0 && devices != "auto"))
-        throw UsageError("--devices: give a positive number, or auto");
+    conditions.devices = counts().front();
+}
+
+std::vector<double> GenerationOptions::counts() const {
+    std::vector<double> all;
+    for (const std::string& text : devices) {
+        all.push_back(text == "auto" ? 0 : static_cast<double>(parse_integer(text, "--devices")));
+        if (all.back() < 0 || (all.back() == 0 && text != "auto"))
+            throw UsageError("--devices: give a positive number, or auto");
+    }
+    return all;
 }
 
 void GenerationOptions::give(Workload& workload, Conditions& conditions) const {
     workload.prompt = prompt();
     apply(conditions);
-    if (conditions.devices == 0 && !workload.prompt)
+    const std::vector<double> all = counts();
+    if (!workload.prompt && std::find(all.begin(), all.end(), 0.0) != all.end())
         throw UsageError("--devices auto: only with --prompt-tokens or --generate-tokens");
 }
 
@@ -364,7 +408,7 @@ std::optional<Prompt> GenerationOptions::prompt() const {
     Prompt prompt;
     prompt.sampled = sampling == "top-p";
     if (!parallel.empty()) {
-        if (devices != "1")
+        if (devices != std::vector<std::string>{"1"})
             throw UsageError("--parallel says how many devices there are: no --devices beside it");
         prompt.parallel = parse_parallelism(parallel);
     }
@@ -379,6 +423,24 @@ std::optional<Prompt> GenerationOptions::prompt() const {
                         context, prompt.tokens, prompt.generate));
     prompt.context = context;
     return prompt;
+}
+
+void ModelsOption::add_to(Flags& flags) {
+    flags.add_option("MODEL", positional,
+                     "catalogue name(s), .onnx, .tflite or .gguf files, checkpoints (config.json), folders "
+                     "of .onnx files, or - for standard input");
+    flags.add_option("--model", flag, "the same as a flag");
+}
+
+std::vector<std::string> ModelsOption::taken(const std::string& tool) const {
+    std::vector<std::string> names = positional;
+    names.insert(names.end(), flag.begin(), flag.end());
+    if (names.empty())
+        throw UsageError(fmt::format("name a model: {} MODEL", tool));
+    for (const std::string& name : names) // "--precision fp16 int8": a second value where one is taken
+        if (parse_precision(name) || name.find_first_not_of("0123456789") == std::string::npos)
+            throw UsageError(fmt::format("\"{}\" is no model; the flag before it takes one value", name));
+    return models_named(names);
 }
 
 void ModelOption::add_to(Flags& flags) {

@@ -16,6 +16,9 @@
 
 namespace archsim::cli {
 
+/// Devices, with every NAME@all in each of its power modes. Throws InputError as with_every_mode() does.
+std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices);
+
 /// Where the answer goes and how it looks.
 struct OutputOptions {
     std::string format, file;
@@ -70,7 +73,7 @@ inline std::string usual_precision(bool of_answers, bool strict_fp32) {
 Precision format_named(const std::string& text, const char* flag);
 
 /// Whether a tool has --batch-size.
-enum class BatchFlag : std::uint8_t { present, absent };
+enum class BatchFlag : std::uint8_t { present, absent, several };
 
 /// What every question about a run may state beside its model: --input, --scenario, --scope, --hardware-db
 /// and --allow-unknown.
@@ -84,7 +87,7 @@ struct WorkloadOptions {
     bool answers_prompts =
         false; ///< set by the tool: a language model answers, in the format of its checkpoint
     std::int64_t batch_size = 1;
-    std::vector<std::string> dims, inputs, runtimes, overlays;
+    std::vector<std::string> dims, inputs, runtimes, overlays, batches; ///< batches: of BatchFlag::several
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
 
@@ -93,6 +96,8 @@ struct WorkloadOptions {
     /// add_run_flags().
     void add_sizes_to(Flags& flags);
     Bindings bindings() const;
+    /// With BatchFlag::several: what --batch-size names. Throws UsageError for what is no batch.
+    std::vector<std::int64_t> batch_sizes() const;
     /// Batch and sizes; the model is the tool's.
     Workload workload() const;
     /// With the one software stack asked for; throws UsageError when several were.
@@ -102,13 +107,23 @@ struct WorkloadOptions {
     Session open() const;
 };
 
+/// How many numbers --devices takes.
+enum class DeviceCounts : std::uint8_t { one, several };
+
 /// Storage formats apart from the arithmetic, several devices, and prompts of language models.
 struct GenerationOptions {
     std::int64_t prompt_tokens = 0, generate_tokens = 0, context = 0;
-    std::string weights, activations, kv_cache, devices = "1", parallel, sampling = "greedy";
+    std::string weights, activations, kv_cache, parallel, sampling = "greedy";
+    std::vector<std::string> devices{"1"};
 
-    void add_to(Flags& flags);
-    /// Overrides what the flags name; throws UsageError for unknown formats and counts.
+    /// `counts`: --devices may name several, each a question of its own.
+    void add_to(Flags& flags, DeviceCounts counts = DeviceCounts::one);
+    /// --weights, --activations and --kv-cache alone.
+    void add_formats_to(Flags& flags);
+    /// What --devices names, 0 for auto. Throws UsageError for what is no count.
+    std::vector<double> counts() const;
+    /// Overrides what the flags name (of several counts the first); throws UsageError for unknown formats
+    /// and counts.
     void apply(Conditions& conditions) const;
     /// The prompt and what apply() does; throws UsageError for `--devices auto` without a prompt.
     void give(Workload& workload, Conditions& conditions) const;
@@ -138,7 +153,17 @@ struct DecisionOptions {
 /// "1,8,32", or a progression that continues as its first numbers: "1,2,4,...,256", "8,16,...,64".
 std::vector<std::int64_t> parse_batches(const std::string& text, const std::string& flag);
 
-/// The model of tools that take one, as MODEL or with --model.
+/// The models of a tool, as MODEL or with --model: names, files, folders of ONNX files, or - for standard
+/// input.
+struct ModelsOption {
+    std::vector<std::string> positional, flag;
+
+    void add_to(Flags& flags);
+    /// In the order named. Throws UsageError when there is none.
+    std::vector<std::string> taken(const std::string& tool) const;
+};
+
+/// The model of tools that take one.
 struct ModelOption {
     std::string positional, flag;
 

@@ -187,8 +187,6 @@ std::optional<Attribution> attribute(const Sides& sides, const Metric& metric, P
     out.residual = out.difference - explained;
     if (!out.contributions.empty())
         out.contributions.front().value += out.residual;
-    for (Contribution& c : out.contributions)
-        c.share = out.difference != 0 ? c.value / out.difference : 0;
     if (splitter->by_region)
         add_region_contributions(sides, sums, out);
     return out;

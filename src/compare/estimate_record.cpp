@@ -4,6 +4,10 @@
 #include "compare/factor_terms.hpp"
 #include "compare/time_model.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 namespace archsim {
 
 namespace {
@@ -23,6 +27,8 @@ EstimateRecord record_of(const Result& result, const CostOptions& cost, RecordDe
     EstimateRecord record;
     record.model = result.model->name;
     record.hardware = result.hardware;
+    if (const double devices = std::max(result.devices(), result.conditions.devices); devices > 1)
+        record.hardware += fmt::format(" x{:.0f}", devices);
     record.stack = result.runtime ? result.runtime->id : std::string();
     record.precision = result.conditions.precision;
     record.dims = result.model->dims;

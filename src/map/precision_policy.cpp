@@ -80,8 +80,8 @@ bool take_default_mathematics(const Device& device, const Runtime& runtime, Exec
         config.convolutions = convolutions;
     result.supported = true;
     result.note =
-        fmt::format("fp32 ({}): {} multiplies fp32 {}in {} unless told otherwise", name_of(convolutions),
-                    runtime.name, convolutions != products ? "convolutions " : "", name_of(convolutions));
+        fmt::format("multiplies {}in {}: {} does so unless told otherwise",
+                    convolutions != products ? "convolutions " : "", name_of(convolutions), runtime.name);
     return true;
 }
 

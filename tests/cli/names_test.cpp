@@ -82,16 +82,72 @@ TEST_CASE("NAME@all is a device in each of its modes", "[cli]") {
     CHECK(all.status == 0);
     for (const char* mode : {",7W,", ",15W,"})
         CHECK_THAT(all.output, Catch::Contains(mode));
+    for (const char* tool : {"analyze_batch", "check_budget", "check_model", "sweep_design_space"})
+        CHECK_THAT(
+            workplace.run(tool + std::string(" resnet18 --hardware Jetson-Orin-Nano@all --quiet")).output,
+            Catch::Contains("@7W") && Catch::Contains("@15W"));
     const Said none = workplace.run("compare_models resnet18 --hardware H100@all 2>&1");
     CHECK(none.status == 2);
     CHECK_THAT(none.output, Catch::Contains("H100 has no power modes"));
 }
 
-TEST_CASE("devices may be separated by commas", "[cli]") {
+TEST_CASE("lists are separated by commas or spaces, and the model is a word or a flag", "[cli]") {
     const Workplace workplace;
-    const Said commas = workplace.run("compare_models resnet18 --hardware H100,A100 --format csv");
-    CHECK(commas.status == 0);
-    CHECK(commas.output == workplace.run("compare_models resnet18 --hardware H100 A100 --format csv").output);
+    const auto said = [&](const std::string& command) {
+        INFO(command);
+        const Said answer = workplace.run(command + " --format csv 2>&1");
+        CHECK(answer.status == 0);
+        return answer.output;
+    };
+    CHECK(said("compare_models resnet18 --hardware H100,A100") ==
+          said("compare_models --model resnet18 --hardware H100 A100"));
+    CHECK(said("explain_difference resnet18 --hardware H100,A100 --precision fp16") ==
+          said("explain_difference --model resnet18 --hardware H100 A100 --precision fp16"));
+    CHECK(said("check_budget resnet18 mobilenet_v2 --hardware H100,A100 --fail-on 'latency>1s'") ==
+          said("check_budget --model resnet18 mobilenet_v2 --hardware H100 A100 --fail-on 'latency>1s'"));
+    CHECK(said("sweep_design_space resnet18 --hardware H100,A100 --batch-size 1,2") ==
+          said("sweep_design_space --model resnet18 --hardware H100 A100 --batch-size 1 2"));
+    const std::string sizes = " --hardware H100 --dim height=224 --dim width=224 ";
+    CHECK(said("analyze_batch resnet18" + sizes + "--batch-size 1 2,4") ==
+          said("< " ARCHSIM_SOURCE_DIR "/models/onnx/resnet18.onnx analyze_batch -" + sizes +
+               "--batch-sizes 1,2,4"));
+    CHECK(said("check_model resnet18 --hardware H100 --precision fp16") ==
+          said("check_model --model resnet18 --hardware H100 --precision fp16"));
+    CHECK(said("serve_model --model llama-3-8b --hardware H100,H200 --rate 1 --requests 20") ==
+          said("serve_model llama-3-8b --hardware H100 H200 --rate 1 --requests 20"));
+    const std::string batches = said("compare_models resnet18 --hardware H100 --batch-size 1 8");
+    CHECK_THAT(batches, Catch::Contains("resnet18,1,H100") && Catch::Contains("resnet18,8,H100"));
+    const Said late = workplace.run("compare_models --hardware H100 --batch-size 8 resnet18 2>&1");
+    CHECK(late.status == 1);
+    CHECK_THAT(late.output, Catch::Contains("a model stands before the flags"));
+}
+
+TEST_CASE("a row for each number of devices, under one name everywhere", "[cli]") {
+    const Workplace workplace;
+    const std::string prompt = " --prompt-tokens 64 --generate-tokens 8 --devices 1 2,4";
+    for (const std::string tool : {"compare_models", "analyze_batch --batch-sizes 1,4"})
+        for (const char* format : {"text", "markdown", "csv", "html", "json"}) {
+            const std::string command =
+                tool + " --model llama-3-8b --hardware H100" + prompt + " --format " + format;
+            INFO(command);
+            const Said said = workplace.run(command);
+            CHECK(said.status == 0);
+            CHECK_THAT(said.output, Catch::Contains("H100 x2") && Catch::Contains("H100 x4") &&
+                                        !Catch::Contains("H100 x1"));
+        }
+    // Several of one kind are quicker than one, and each count is what it is when asked alone.
+    const auto row = [&](const std::string& flags, const std::string& name) {
+        const std::string csv =
+            workplace
+                .run("compare_models llama-3-8b --hardware H100 --prompt-tokens 64 --format csv " + flags)
+                .output;
+        const std::size_t at = csv.find("," + name + ",");
+        REQUIRE(at != std::string::npos);
+        return csv.substr(at, csv.rfind(',', csv.find('\n', at)) - at); // but for the rank
+    };
+    CHECK(row("--devices 1 4", "H100 x4") == row("--devices 4", "H100 x4"));
+    CHECK(row("--devices 1 4", "H100") == row("", "H100"));
+    CHECK(workplace.run("check_budget llama-3-8b --hardware H100 --devices 1 2 2>/dev/null").status == 1);
 }
 
 TEST_CASE("an unknown flag names the nearest", "[cli]") {

@@ -30,7 +30,7 @@ TEST_CASE("fp32 on tensor cores is tf32 unless the user insists", "[precision][f
                  full = run("resnet50", "H100", strict());
     CHECK(usual.estimate.executed.compute == Precision::tf32);
     CHECK(usual.estimate.executed.activations == Precision::fp32);
-    CHECK(usual.estimate.precision_note.starts_with("fp32 (tf32)"));
+    CHECK(usual.estimate.precision_note.starts_with("multiplies in tf32: "));
     CHECK(usual.estimate.latency_s == Approx(tf32.estimate.latency_s).epsilon(0.15));
     CHECK(full.estimate.executed.compute == Precision::fp32);
     CHECK(full.estimate.precision_note.empty());
@@ -56,6 +56,6 @@ TEST_CASE("XLA takes one bf16 pass for fp32 products, six when told", "[precisio
                  bf16 = run("resnet50", "TPU-v4", PrecisionConfig::uniform(Precision::bf16)),
                  full = run("resnet50", "TPU-v4", strict());
     CHECK(usual.estimate.latency_s == Approx(bf16.estimate.latency_s).epsilon(0.15));
-    CHECK(usual.estimate.precision_note.starts_with("fp32 (bf16)"));
+    CHECK(usual.estimate.precision_note.starts_with("multiplies in bf16: "));
     CHECK(full.estimate.latency_s > 2 * usual.estimate.latency_s);
 }

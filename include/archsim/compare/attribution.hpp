@@ -85,7 +85,6 @@ struct FactorInput {
 struct Contribution {
     Factor factor{};
     double value = 0; ///< part of a - b, in the metric's unit
-    double share = 0; ///< of the difference; 0 when there is none
     FactorInput a, b;
 };
 

@@ -35,6 +35,7 @@ struct ARCHSIM_API SweepSummary {
     void add(const SweepRow& row);
 
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
+    std::uint64_t incomplete = 0;            ///< those of which a part of the model is not known
     BestRows best;                           ///< the rows that are listed
     /// The best row of each model by the ranking metric, speed and energy.
     std::vector<BestRows> winners;

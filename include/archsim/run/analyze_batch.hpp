@@ -16,6 +16,7 @@ struct BatchRequest {
     Workload workload = {};
     Conditions conditions = {};
     std::vector<std::string> hardware = {};
+    std::vector<double> device_counts = {}; ///< each in turn is the conditions' devices; empty: theirs alone
     std::vector<std::int64_t> batches = {}; ///< each in turn is the workload's; sorted, doubles removed
     DecisionRequest limits = {};
     /// Called after each estimate.

@@ -15,7 +15,8 @@ struct CompareModelsRequest {
     std::vector<std::string> models; ///< catalogue names or paths: each in turn is the workload's model
     std::string deployment;          ///< named set of devices; empty where `hardware` names them
     std::vector<std::string> hardware;
-    std::vector<std::string> stacks; ///< each in turn is the conditions' stack; empty: theirs alone
+    std::vector<std::string> stacks;        ///< each in turn is the conditions' stack; empty: theirs alone
+    std::vector<double> device_counts = {}; ///< each in turn is the conditions' devices; empty: theirs alone
     Workload workload = {};
     Conditions conditions = {};
     DecisionRequest decision = {}; ///< limits and choices, per model
@@ -26,7 +27,7 @@ struct ModelComparison {
     CompareModelsRequest request; ///< with the devices of its deployment
     std::string deployment_title;
     std::vector<std::shared_ptr<const ModelFacts>> models;
-    std::vector<Result> results; ///< models x hardware x stacks, model by model
+    std::vector<Result> results; ///< models x hardware x device counts x stacks, model by model
 };
 
 /// Runs every model on every device and stack of the request. One failing device never stops the others: it

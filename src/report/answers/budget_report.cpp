@@ -96,7 +96,7 @@ void add_estimate(const BudgetedEstimate& e, const BudgetView& view, Report& rep
         report.blocks.push_back(Paragraph{fmt::format("{}", fmt::join(difference_lines(d, labels), " "))});
         if (Bullets sentences = block_sentences(d); !sentences.items.empty())
             report.blocks.push_back(std::move(sentences));
-        report.blocks.push_back(cause_table(d, labels));
+        report.blocks.push_back(cause_table(d, labels, kSmallPart));
         if (!d.blocks.empty())
             report.blocks.push_back(block_table(d, view.top));
     }

@@ -103,7 +103,6 @@ Json contributions_json(const Attribution& x, const std::string& a, const std::s
         all.push_back({{"factor", info_of(p.factor).name},
                        {"title", info_of(p.factor).title},
                        {"value", p.value},
-                       {"share", p.share},
                        {"a_input", number(p.a.value)},
                        {"b_input", number(p.b.value)},
                        {"input_unit", info_of(p.factor).unit},
@@ -117,7 +116,6 @@ Json region_contributions_json(const Attribution& x) {
     for (const RegionContribution& r : x.region_contributions)
         all.push_back({{"name", r.region ? Json(x.regions[*r.region].name) : Json(nullptr)},
                        {"value", r.value},
-                       {"share", x.difference != 0 ? r.value / x.difference : 0},
                        {"main_factor", info_of(r.main).name},
                        {"main_value", r.main_value},
                        {"a_bound", r.region ? Json(name_of(r.a_bound)) : Json(nullptr)},

@@ -31,7 +31,9 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
         {"dims", q.workload.sizes.dims},
         {"scenario", name_of(q.conditions.scenario)},
         {"scope", name_of(q.conditions.scope)},
-        {"devices", q.conditions.devices > 0 ? Json(q.conditions.devices) : Json("auto")},
+        {"devices", q.device_counts.size() > 1 ? Json(q.device_counts)
+                    : q.conditions.devices > 0 ? Json(q.conditions.devices)
+                                               : Json("auto")},
         {"prompt_tokens", q.workload.prompt ? Json(q.workload.prompt->tokens) : Json(nullptr)},
         {"generate_tokens", q.workload.prompt ? Json(q.workload.prompt->generate) : Json(nullptr)}};
     document["verdicts"] = Json::array();

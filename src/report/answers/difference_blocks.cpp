@@ -22,10 +22,6 @@ constexpr double kWorthASentence = 0.05; ///< of the largest part
 constexpr double kNothing = 1e-9;        ///< of the largest part: rounding
 constexpr std::size_t kMostSentences = 6;
 
-std::string share_text(double part, double whole) {
-    return percent_text(whole != 0 ? part / whole : 0);
-}
-
 /// "the 8 blocks layer*.*"
 std::string of_blocks(const BlockDifference& block) {
     return block.blocks == 1 ? block.name : fmt::format("the {} blocks {}", block.blocks, block.name);
@@ -57,16 +53,16 @@ std::size_t rows_shown(const std::vector<Row>& rows, int top) {
     return count;
 }
 
-/// Part and share of each row.
+/// The part of each row, and its bar.
 template <class Row>
-void add_part_columns(const Attribution& x, std::vector<ColumnOf<Row>>& columns) {
+void add_part_columns(const Attribution& x, const std::vector<Row>& rows,
+                      std::vector<ColumnOf<Row>>& columns) {
+    const double largest = rows.empty() ? 0 : std::abs(rows.front().part.value);
     columns.push_back({{"Part", "", "value", Align::right}, [&x](const Row& row) {
                            return Cell{signed_value(*x.metric, row.part.value), row.part.value};
                        }});
     columns.push_back(
-        {{"Share", "%", "share", Align::right}, [whole = x.difference](const Row& row) {
-             return Cell{share_text(row.part.value, whole), whole != 0 ? row.part.value / whole : 0};
-         }});
+        {bar_column(), [largest](const Row& row) { return bar_cell(row.part.value, largest); }});
 }
 
 /// The largest rows, and what the others come to.
@@ -81,9 +77,8 @@ Table table_of_largest(std::string title, const std::vector<ColumnOf<Row>>& colu
     if (const std::size_t hidden = rows.size() - shown; hidden > 0)
         table.notes.push_back(std::abs(rest) <= kNothing * std::abs(rows.front().part.value)
                                   ? fmt::format("{} more without a part; all of them with --top 0.", hidden)
-                                  : fmt::format("{} more: {} ({} %); all of them with --top 0.", hidden,
-                                                signed_value(*x.metric, rest),
-                                                share_text(rest, x.difference)));
+                                  : fmt::format("{} more: {}; all of them with --top 0.", hidden,
+                                                signed_value(*x.metric, rest)));
     return table;
 }
 
@@ -114,7 +109,7 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after) 
         std::vector<std::string> all = {r.model, r.hardware, before.hardware == after.hardware ? r.stack : "",
                                         precision_name(r.precision), fmt::format("batch {:g}", r.batch)};
         for (const auto& [name, size] : r.dims)
-            if (name != "batch")
+            if (name != "batch" && name.find(' ') == std::string::npos) // no sums of other sizes
                 all.push_back(fmt::format("{} {}", name, size));
         return all;
     };
@@ -190,36 +185,10 @@ Bullets block_sentences(const Difference& d) {
     return bullets;
 }
 
-Table cause_table(const Difference& d, const SideLabels& labels) {
-    const Attribution& x = d.attribution;
-    const std::vector<ColumnOf<Contribution>> columns = {
-        {{"Cause", "", "factor"},
-         [](const Contribution& p) { return Cell{std::string(info_of(p.factor).title)}; }},
-        {{"Part", "", "value", Align::right},
-         [&](const Contribution& p) {
-             return Cell{signed_value(*x.metric, p.value), p.value};
-         }},
-        {{"Share", "%", "share", Align::right},
-         [&](const Contribution& p) {
-             return Cell{share_text(p.value, x.difference), p.share};
-         }},
-        {{labels.side[0], "", "before_input", Align::right},
-         [](const Contribution& p) {
-             return Cell{input_text(p.factor, p.b.value), p.b.value};
-         }},
-        {{labels.side[1], "", "after_input", Align::right}, [](const Contribution& p) {
-             return Cell{input_text(p.factor, p.a.value), p.a.value};
-         }}};
-    Table table = table_of("Causes", columns, x.contributions);
-    table.rows.push_back({{"sum", {}, Tone::strong},
-                          {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
-                          {"100.0", 1.0},
-                          {format_value(*x.metric, x.b_value), x.b_value},
-                          {format_value(*x.metric, x.a_value), x.a_value}});
-    table.notes.emplace_back(
-        "Each part: what changes when this alone becomes the other side's, averaged over all "
-        "orders of changing the causes.");
-    return table;
+Table cause_table(const Difference& d, const SideLabels& labels, double folded) {
+    return contribution_table(
+        d.attribution, "Causes",
+        {{{labels.side[0], "before_input", false}, {labels.side[1], "after_input", true}}}, folded);
 }
 
 Table block_table(const Difference& d, int top) {
@@ -230,7 +199,7 @@ Table block_table(const Difference& d, int top) {
          [](const BlockDifference& b) { return Cell{std::string(name_of(b.change))}; }},
         {{"Number", "", "blocks", Align::right},
          [](const BlockDifference& b) { return whole_cell(b.blocks); }}};
-    add_part_columns(x, columns);
+    add_part_columns(x, d.blocks, columns);
     columns.insert(columns.end(),
                    {{{"Mainly", "", "main_factor"},
                      [](const BlockDifference& b) {
@@ -255,7 +224,7 @@ Table class_table(const Difference& d, int top) {
     using Part = DifferencePart;
     std::vector<ColumnOf<ClassDifference>> columns = {
         {{"Class", "", "class"}, [](const ClassDifference& c) { return Cell{c.kind}; }}};
-    add_part_columns(x, columns);
+    add_part_columns(x, d.classes, columns);
     columns.insert(columns.end(),
                    {{{"Largest causes", "", "causes"},
                      [&](const ClassDifference& c) { return Cell{largest_causes(c, *x.metric)}; }},

@@ -22,7 +22,8 @@ SideLabels labels_of(const EstimateRecord& before, const EstimateRecord& after);
 std::vector<std::string> difference_lines(const Difference& difference, const SideLabels& labels);
 /// One sentence per group of blocks that matters: "8 blocks layer*.* added: +107 us, of which ..."
 Bullets block_sentences(const Difference& difference);
-Table cause_table(const Difference& difference, const SideLabels& labels);
+/// Parts below `folded` of the largest are one row.
+Table cause_table(const Difference& difference, const SideLabels& labels, double folded);
 Table block_table(const Difference& difference, int top);
 Table class_table(const Difference& difference, int top);
 /// From before to after, one step per cause.

@@ -25,9 +25,8 @@ Json two(const std::array<double, 2>& values) {
     return {finite(values[0]), finite(values[1])};
 }
 
-Json part_json(const DifferencePart& p, double whole) {
+Json part_json(const DifferencePart& p) {
     return {{"value", p.value},
-            {"share", whole != 0 ? p.value / whole : 0},
             {"main_factor", p.main_value != 0 ? Json(info_of(p.main).name) : Json(nullptr)},
             {"main_value", p.main_value},
             {"latency_s", two(p.latency_s)},
@@ -59,7 +58,6 @@ nlohmann::ordered_json difference_json(const Difference& d) {
         out["causes"].push_back({{"factor", info_of(c.factor).name},
                                  {"title", info_of(c.factor).title},
                                  {"value", c.value},
-                                 {"share", c.share},
                                  {"before_input", finite(c.b.value)},
                                  {"after_input", finite(c.a.value)},
                                  {"input_unit", info_of(c.factor).unit}});
@@ -67,7 +65,7 @@ nlohmann::ordered_json difference_json(const Difference& d) {
         out["by_change"][std::string(name_of(change))] = d.by_change[static_cast<std::size_t>(change)];
     for (const ClassDifference& c : d.classes) {
         Json row = {{"class", c.kind}};
-        row.update(part_json(c.part, x.difference));
+        row.update(part_json(c.part));
         row["causes"] = Json::object();
         for (const auto& [factor, value] : c.causes)
             row["causes"][std::string(info_of(factor).name)] = value;
@@ -75,7 +73,7 @@ nlohmann::ordered_json difference_json(const Difference& d) {
     }
     for (const BlockDifference& b : d.blocks) {
         Json row = {{"block", b.name}, {"change", name_of(b.change)}, {"blocks", b.blocks}};
-        row.update(part_json(b.part, x.difference));
+        row.update(part_json(b.part));
         row["main_class"] = b.main_kind;
         row["main_class_value"] = b.main_part.value;
         row["main_class_peak_share"] = two(b.main_part.peak_share);

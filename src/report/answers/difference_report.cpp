@@ -3,6 +3,7 @@
 #include "archsim/core/version.hpp"
 #include "report/answers/difference_blocks.hpp"
 #include "report/answers/difference_json.hpp"
+#include "report/answers/explanation_text.hpp"
 #include "report/blocks/result_text.hpp"
 #include "report/render/json_document.hpp"
 
@@ -43,7 +44,7 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
     const Difference& d = answer.difference;
     Report report;
     if (format == Format::csv) {
-        report.blocks.push_back(d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]))
+        report.blocks.push_back(d.blocks.empty() ? cause_table(d, labels_of(d.sides[0], d.sides[1]), 0)
                                                  : block_table(d, view.top));
         return report;
     }
@@ -57,7 +58,7 @@ Report describe(const DifferenceAnswer& answer, const DifferenceView& view, Form
         return report;
     if (Bullets sentences = block_sentences(d); !sentences.items.empty())
         report.blocks.push_back(std::move(sentences));
-    report.blocks.push_back(cause_table(d, labels));
+    report.blocks.push_back(cause_table(d, labels, kSmallPart));
     if (format != Format::text || view.top == 0) // a screen has the same numbers in the table above
         report.blocks.push_back(difference_chart(d, labels));
     if (!d.blocks.empty())

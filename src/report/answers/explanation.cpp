@@ -17,7 +17,6 @@ namespace archsim {
 namespace {
 
 constexpr double kWorthWords = 0.1; ///< parts below this share of the largest get a row, not a sentence
-constexpr double kSmallPart = 0.01; ///< parts below this share are added up
 constexpr std::size_t kMostSentences = 3;
 constexpr double kPlausible = 4; ///< largest improvement of one property that a device could have
 
@@ -50,61 +49,6 @@ Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
             break;
         }
     return takeaway;
-}
-
-/// "|++++" or "---|": the part on a scale of the largest, so that parts that cancel can be seen to.
-std::string bar_text(double value, double largest) {
-    constexpr int kHalf = 12;
-    const int length = largest > 0 ? static_cast<int>(std::lround(kHalf * std::abs(value) / largest)) : 0;
-    const std::string bar(static_cast<std::size_t>(length), value < 0 ? '-' : '+');
-    const std::string space(static_cast<std::size_t>(kHalf - length), ' ');
-    return value < 0 ? space + bar + "|" : std::string(kHalf, ' ') + "|" + bar;
-}
-
-Table contribution_table(const ArchitectureComparison& c, const Explanation& e) {
-    const Attribution& x = e.attribution;
-    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
-    Table table;
-    table.title = fmt::format("Parts of the difference ({} - {})", a, b);
-    table.columns = {{"Cause", "", "factor"},
-                     {"Part", "", "value", Align::right},
-                     {"", "", "share", Align::right},
-                     {"less       |       more", "", "bar"},
-                     {a, "", "a_input", Align::right, 1},
-                     {b, "", "b_input", Align::right, 1}};
-    const double largest = x.contributions.empty() ? 0 : std::abs(x.contributions.front().value);
-    double folded = 0;
-    int small = 0;
-    for (const Contribution& p : x.contributions) {
-        if (std::abs(p.value) < kSmallPart * std::max(std::abs(x.difference), largest)) {
-            folded += p.value;
-            ++small;
-            continue;
-        }
-        table.rows.push_back({{std::string(info_of(p.factor).title)},
-                              {signed_value(*x.metric, p.value), p.value},
-                              {percent_text(p.share), p.share},
-                              {bar_text(p.value, largest)},
-                              {input_text(p.factor, p.a.value), p.a.value},
-                              {input_text(p.factor, p.b.value), p.b.value}});
-    }
-    if (small > 0)
-        table.rows.push_back({{fmt::format("{} part{} under 1 %", small, small == 1 ? "" : "s")},
-                              {signed_value(*x.metric, folded), folded},
-                              {percent_text(x.difference != 0 ? folded / x.difference : 0),
-                               x.difference != 0 ? folded / x.difference : 0},
-                              {bar_text(folded, largest)},
-                              {},
-                              {}});
-    table.rows.push_back({{"sum", {}, Tone::strong},
-                          {signed_value(*x.metric, x.difference), x.difference, Tone::strong},
-                          {"100.0", 1.0},
-                          {},
-                          {format_value(*x.metric, x.a_value), x.a_value},
-                          {format_value(*x.metric, x.b_value), x.b_value}});
-    table.notes.emplace_back("Each part: what changes when this alone is replaced by the other's, averaged "
-                             "over all orders of replacing the causes.");
-    return table;
 }
 
 Bullets sentences(const ArchitectureComparison& c, const Explanation& e) {
@@ -224,12 +168,14 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& e, Form
     for (std::size_t i : {e.a, e.b})
         if (const Result& r = c.results[i]; !r.estimate.precision_note.empty())
             report.blocks.push_back(
-                Paragraph{fmt::format("{} was asked for {}: {}.", c.labels[i],
+                Paragraph{fmt::format("{} was asked for {}, {}.", c.labels[i],
                                       precision_name(r.conditions.precision), r.estimate.precision_note)});
     if (x.contributions.empty())
         return;
     report.blocks.push_back(sentences(c, e));
-    report.blocks.push_back(contribution_table(c, e));
+    const std::string &a = c.labels[e.a], &b = c.labels[e.b];
+    report.blocks.push_back(contribution_table(x, fmt::format("Parts of the difference ({} - {})", a, b),
+                                               {{{a, "a_input", true}, {b, "b_input", false}}}, kSmallPart));
     if (format == Format::html) // elsewhere the bars of the table say it
         report.blocks.push_back(explanation_chart(c, e));
     add_regions_of(c, e, report);

@@ -58,22 +58,24 @@ Table region_table(const ArchitectureComparison& c, const Explanation& e,
     double carried = 0;
     for (const RegionContribution* r : list)
         carried += r->value;
-    table.title = fmt::format("Subgraphs that carry {} of the difference ({} of {})",
-                              format_percent(carried / x.difference), list.size(), x.regions.size());
+    table.title =
+        fmt::format("Subgraphs that carry most of it: {} of {} ({} of {})", signed_value(*x.metric, carried),
+                    signed_value(*x.metric, x.difference), list.size(), x.regions.size());
     table.columns = {{"Operation", "", "subgraph"},
                      {"Count", "", "count", Align::right},
                      {"Part", "", "value", Align::right},
-                     {"Share", "%", "share", Align::right},
+                     bar_column(),
                      {"Mainly", "", "main_factor"},
                      {c.labels[e.a], "bound by", "a_bound", Align::left, 1},
                      {c.labels[e.b], "bound by", "b_bound", Align::left, 1}};
-    for (const RegionGroup& group : grouped_regions(x, list)) {
+    const auto groups = grouped_regions(x, list);
+    for (const RegionGroup& group : groups) {
         const RegionContribution& r = *group.first;
         table.rows.push_back(
             {{shortened_name(common_name(group.names), kLongestRegion)},
              {fmt::format("{}", group.names.size()), static_cast<double>(group.names.size())},
              {signed_value(*x.metric, group.value), group.value},
-             {percent_text(group.value / x.difference), group.value / x.difference},
+             bar_cell(group.value, std::abs(groups.front().value)),
              {std::string(info_of(r.main).title)},
              {r.region ? std::string(name_of(r.a_bound)) : "-"},
              {r.region ? std::string(name_of(r.b_bound)) : "-"}});

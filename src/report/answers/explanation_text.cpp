@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace archsim {
 
@@ -59,9 +61,56 @@ std::string signed_value(const Metric& metric, double value) {
     return (value > 0 ? "+" : value < 0 ? "-" : "") + format_value(metric, std::abs(value));
 }
 
-std::string percent_text(double share) {
-    const std::string text = fmt::format("{:.1f}", 100 * share);
-    return text == "-0.0" ? "0.0" : text;
+Column bar_column() {
+    return {"less   |   more", "", "bar"};
+}
+
+Cell bar_cell(double value, double largest) {
+    constexpr int kHalf = 7;
+    const int length = largest > 0 ? static_cast<int>(std::lround(kHalf * std::abs(value) / largest)) : 0;
+    const std::string bar(static_cast<std::size_t>(length), value < 0 ? '-' : '+');
+    const std::string space(static_cast<std::size_t>(kHalf - length), ' ');
+    return {value < 0 ? space + bar + "|" : std::string(kHalf, ' ') + "|" + bar};
+}
+
+Table contribution_table(const Attribution& x, std::string title, const std::array<AttributedSide, 2>& sides,
+                         double folded) {
+    Table table;
+    table.title = std::move(title);
+    table.columns = {{"Cause", "", "factor"}, {"Part", "", "value", Align::right}, bar_column()};
+    for (const AttributedSide& side : sides)
+        table.columns.push_back({side.label, "", side.key, Align::right});
+    const double largest = x.contributions.empty() ? 0 : std::abs(x.contributions.front().value);
+    const auto add = [&](Cell name, double value, Cell bar, const std::array<Cell, 2>& of_sides) {
+        Cell part{signed_value(*x.metric, value), value, name.tone};
+        table.rows.push_back({std::move(name), std::move(part), std::move(bar), of_sides[0], of_sides[1]});
+    };
+    double rest = 0;
+    int small = 0;
+    for (const Contribution& p : x.contributions) {
+        if (std::abs(p.value) < folded * std::max(std::abs(x.difference), largest)) {
+            rest += p.value;
+            ++small;
+            continue;
+        }
+        const auto input = [&](const AttributedSide& side) {
+            const double value = side.minuend ? p.a.value : p.b.value;
+            return Cell{input_text(p.factor, value), value};
+        };
+        add({std::string(info_of(p.factor).title)}, p.value, bar_cell(p.value, largest),
+            {input(sides[0]), input(sides[1])});
+    }
+    if (small > 0)
+        add({fmt::format("{} part{} under 1 %", small, small == 1 ? "" : "s")}, rest, bar_cell(rest, largest),
+            {});
+    const auto whole = [&](const AttributedSide& side) {
+        const double value = side.minuend ? x.a_value : x.b_value;
+        return Cell{format_value(*x.metric, value), value};
+    };
+    add({"sum", {}, Tone::strong}, x.difference, {}, {whole(sides[0]), whole(sides[1])});
+    table.notes.emplace_back("Each part: what changes when this alone becomes the other's, averaged over all "
+                             "orders of changing the causes.");
+    return table;
 }
 
 std::string input_text(Factor factor, double value) {

@@ -4,6 +4,7 @@
 
 #include "report/answers/architectures.hpp"
 
+#include <array>
 #include <string>
 
 namespace archsim {
@@ -14,8 +15,19 @@ void add_explanation(const ArchitectureComparison& c, const Explanation& explana
 
 /// "+1.9 ms", "-3 mJ".
 std::string signed_value(const Metric& metric, double value);
-/// "12.5", without a sign for what rounds to zero.
-std::string percent_text(double share);
+/// The bar of a part on a scale of the largest: parts that cancel are no shares of what they come to.
+Column bar_column();
+Cell bar_cell(double value, double largest);
+/// One of the two that are told apart: its column of inputs.
+struct AttributedSide {
+    std::string label;
+    const char* key;
+    bool minuend; ///< `a` of the attribution
+};
+/// A row for each cause, and their sum; parts below `folded` of the largest are one row.
+Table contribution_table(const Attribution& attribution, std::string title,
+                         const std::array<AttributedSide, 2>& sides, double folded);
+inline constexpr double kSmallPart = 0.01;
 /// Input of a factor with its unit: "2.71 TB/s", "34.1 %".
 std::string input_text(Factor factor, double value);
 /// The largest cause that speaks for the sign of the difference; null where none does.

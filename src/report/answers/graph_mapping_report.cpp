@@ -43,7 +43,7 @@ std::string factors_text(const Mapping& mapping, std::string_view unit) {
         add(fmt::format("{} of {} {} used ({})", format_count(a.units_used), format_count(a.units_total),
                         unit, format_percent(a.units_used / a.units_total)));
     if (a.waves > 0)
-        add(fmt::format("{} waves, the last one {} full", format_count(a.waves),
+        add(fmt::format("{} wave{}, the last one {} full", format_count(a.waves), a.waves == 1 ? "" : "s",
                         format_percent(a.waves - std::ceil(a.waves) + 1)));
     if (a.useful_fraction < 1)
         add(format_percent(a.useful_fraction) + " of the padded work is useful");

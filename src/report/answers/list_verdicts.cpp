@@ -31,12 +31,12 @@ std::string best_peak_text(const Device& device, Precision precision) {
                     : std::string();
 }
 
-/// "76 of 101 numbers have a source (75.2 %), 25 are assumed."
+/// "76 of 101 numbers have a source (75.2 %), 25 assumed."
 std::string sourced_text(const SourceCounts& sources) {
     const std::size_t assumed = sources[SourceKind::assumed], all = sources.total();
     if (all == 0)
         return "";
-    return fmt::format("{} of {} numbers have a source ({}), {} are assumed.", all - assumed, all,
+    return fmt::format("{} of {} numbers have a source ({}), {} assumed.", all - assumed, all,
                        format_percent(static_cast<double>(all - assumed) / static_cast<double>(all)),
                        assumed);
 }

@@ -109,13 +109,13 @@ Table catalogue_table(const ModelList& list) {
 Report describe(const ModelList& list, const ModelListView& view, Format format) {
     const bool catalogue = list.folder.empty();
     Report report;
-    report.title = catalogue ? "Model catalogue" : fmt::format("ONNX files in {}", list.folder);
+    report.title = catalogue ? "Model catalogue" : fmt::format("Models in {}", list.folder);
     if (format == Format::csv) {
         report.blocks.push_back(table_of(report.title, model_columns(catalogue), pointers(list)));
         return report;
     }
     report.blocks.push_back(
-        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("ONNX FILES: {}", list.folder)});
+        Heading{1, catalogue ? "MODEL CATALOGUE" : fmt::format("MODELS IN {}", list.folder)});
     report.blocks.push_back(Takeaway{verdict_lines(list)});
     if (!list.models.empty())
         report.blocks.push_back(catalogue ? catalogue_table(list)

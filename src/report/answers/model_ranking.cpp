@@ -46,11 +46,13 @@ std::vector<std::string> next_commands(const ModelComparison& c, std::size_t mod
     const std::string on = shell_quoted(leader.hardware);
     const Workload& workload = c.request.workload;
     if (workload.prompt)
-        return {
-            fmt::format("serve_model {} --hardware {} --precision {} --prompt-tokens {} --output-tokens {}",
-                        name, on, name_of(c.request.conditions.precision.activations),
-                        workload.prompt->tokens, workload.prompt->generate)};
-    if (c.request.conditions.devices != 1)
+        return {fmt::format(
+            "serve_model {} --hardware {} --precision {} --prompt-tokens {} --output-tokens {}{}", name, on,
+            name_of(c.request.conditions.precision.activations), workload.prompt->tokens,
+            workload.prompt->generate,
+            leader.conditions.devices > 1 ? fmt::format(" --devices {:.0f}", leader.conditions.devices)
+                                          : std::string())};
+    if (leader.conditions.devices != 1)
         return {};
     std::vector<std::string> commands;
     if (leader.estimate.memory.kv_cache_bytes > 0) // one pass of what answers in many

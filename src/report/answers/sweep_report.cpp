@@ -103,8 +103,8 @@ Table sensitivity_table(const Metric& metric, const std::vector<AxisSensitivity>
         value("At from", "low_value", &Row::low_value),
         value("As it is", "own_value", &Row::own_value),
         value("At to", "high_value", &Row::high_value),
-        {number_column("Swing", "%", "swing"), [](const Row& s) {
-             return Cell{format_number(100 * s.swing() / s.own_value), s.swing()};
+        {{"Swing", "", "swing", Align::right, 1}, [&metric](const Row& s) {
+             return Cell{format_value(metric, s.swing()), s.swing()};
          }}};
     return table_of(fmt::format("Sensitivity of {} to each part alone", metric.noun), columns, sensitivities);
 }
@@ -183,6 +183,7 @@ void SweepSummary::add(const SweepRow& row) {
     if (points++ % stride == 0 && row.status == Status::ok)
         sample.push_back(row);
     estimated += row.status == Status::ok;
+    incomplete += row.status == Status::incomplete;
     if (row.status != Status::ok && reasons.size() < kReasons)
         if (std::string why = fmt::format("{} on {}: {}", row.model, row.hardware, row.reason);
             std::find(reasons.begin(), reasons.end(), why) == reasons.end())

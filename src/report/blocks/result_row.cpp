@@ -38,7 +38,7 @@ void add_identity(ResultColumns& columns) {
     text("model", [](const Result& r) { return r.model->name; });
     columns.push_back({plain_column("batch_size"),
                        [](const RankedResult& row) { return count_cell(true, row.batch_size); }});
-    text("hardware", [](const Result& r) { return r.device ? r.device->id : r.hardware; });
+    text("hardware", [](const Result& r) { return counted(r.device ? r.device->id : r.hardware, r); });
     text("family",
          [](const Result& r) { return r.device ? std::string(name_of(r.device->family)) : std::string(); });
     text("power_mode", [](const Result& r) { return r.power_mode; });

@@ -18,11 +18,18 @@
 
 namespace archsim {
 
+std::string counted(std::string name, const Result& result) {
+    const double devices = result.generation ? result.generation->devices
+                                             : std::max(result.devices(), result.conditions.devices);
+    return devices > 1 ? fmt::format("{} x{:.0f}", name, devices) : name;
+}
+
 std::string hardware_label(const Result& result) {
     if (!result.device)
-        return result.hardware;
-    return result.power_mode.empty() ? result.device->id
-                                     : fmt::format("{}@{}", result.device->id, result.power_mode);
+        return counted(result.hardware, result);
+    return counted(result.power_mode.empty() ? result.device->id
+                                             : fmt::format("{}@{}", result.device->id, result.power_mode),
+                   result);
 }
 
 std::vector<std::string> hardware_labels(std::span<const Result> results) {

@@ -16,7 +16,7 @@ std::string allocation_text(const Allocation& a, std::string_view unit) {
     if (a.units_total > 0)
         add(fmt::format("{:.0f} of {:.0f} {}", a.units_used, a.units_total, unit));
     if (a.waves > 0)
-        add(fmt::format("{} waves", format_count(a.waves)));
+        add(fmt::format("{} wave{}", format_count(a.waves), a.waves == 1 ? "" : "s"));
     if (a.tile_m > 0)
         add(fmt::format("tile {}x{}", a.tile_m, a.tile_n));
     if (*a.scheme)

@@ -174,7 +174,8 @@ class TextRenderer {
             for (const std::string& l : wrap(table.title, width_))
                 line(toned(l, Tone::strong));
         }
-        rule('-');
+        if (!out_.ends_with(std::string(width_, '-') + "\n"))
+            rule('-'); // a heading right above has its own
         header(table, columns);
         rule('-');
         for (const auto& row : table.rows)

@@ -121,7 +121,11 @@ std::vector<PlacedColumn> place_columns(const Table& table, std::size_t width) {
             });
         if (drop == placed.end() || table.columns[drop->index].priority == 0)
             break;
-        placed.erase(drop);
+        const Column& gone = table.columns[drop->index]; // with those that only make sense beside it
+        std::erase_if(placed, [&](const PlacedColumn& p) {
+            const Column& c = table.columns[p.index];
+            return c.priority == gone.priority && c.heading == gone.heading;
+        });
         for (PlacedColumn& column : placed)
             column.width = full[column.index].width; // what the column left may widen the texts again
     }

@@ -58,7 +58,8 @@ void add_moves(const std::vector<BudgetRule>& rules, BudgetedEstimate& estimate)
 } // namespace
 
 std::string BudgetedEstimate::title() const {
-    return fmt::format("{} on {}", after ? after->model : result.model->name, result.hardware);
+    return fmt::format("{} on {}", after ? after->model : result.model->name,
+                       after ? after->hardware : result.hardware);
 }
 
 std::size_t BudgetAnswer::failures() const {

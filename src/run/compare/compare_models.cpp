@@ -21,16 +21,21 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
     std::vector<std::string> stacks = request.stacks;
     if (stacks.empty())
         stacks.push_back(request.conditions.stack);
+    std::vector<double> counts = request.device_counts;
+    if (counts.empty())
+        counts.push_back(request.conditions.devices);
     for (const std::string& name : request.models) {
         Workload workload = request.workload;
         workload.model = session.load(name);
         comparison.models.push_back(session.facts(workload));
         for (const std::string& hardware : request.hardware)
-            for (const std::string& stack : stacks) {
-                Conditions conditions = request.conditions;
-                conditions.stack = stack;
-                comparison.results.push_back(session.estimate(workload, hardware, conditions));
-            }
+            for (const double devices : counts)
+                for (const std::string& stack : stacks) {
+                    Conditions conditions = request.conditions;
+                    conditions.devices = devices;
+                    conditions.stack = stack;
+                    comparison.results.push_back(session.estimate(workload, hardware, conditions));
+                }
     }
     comparison.request = std::move(request);
     return comparison;

@@ -1,6 +1,7 @@
 #pragma once
 // "Jetson-Orin-Nano@all": a device in each of its power modes.
 
+#include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
 
 #include <string>
@@ -10,7 +11,7 @@ namespace archsim {
 
 /// The names with every NAME@all replaced by NAME@MODE for each mode, in the order of the device's file.
 /// Throws InputError for a device that does not exist or has no modes.
-std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
-                                         const std::vector<std::string>& names);
+ARCHSIM_API std::vector<std::string> with_every_mode(const HardwareDatabase& hardware,
+                                                     const std::vector<std::string>& names);
 
 } // namespace archsim

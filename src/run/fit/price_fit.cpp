@@ -1,6 +1,7 @@
 #include "run/fit/price_fit.hpp"
 
 #include "compare/quantile.hpp"
+#include "run/fit/clock_runs.hpp"
 #include "run/fit/fit.hpp"
 
 #include <algorithm>
@@ -25,7 +26,7 @@ double PriceFit::Run::at(const PriceMultiples& x) const {
     double sum = rest_w;
     for (std::size_t g = 0; g < kPriceGroupCount; ++g)
         sum += x[g] * watts[g];
-    return sum;
+    return std::min(sum, from->limit_w);
 }
 
 PriceFit::PriceFit(const std::vector<PricedRun>& runs) {
@@ -102,7 +103,9 @@ PriceMultiples PriceFit::without(LeaveOut what, const MeasuredRow& row) const {
 }
 
 PriceFits::PriceFits(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows)
-    : runs_(priced_runs(estimator, rows)) {
+    : clocks_(clocks_as_rows(estimator.session())), runs_(priced_runs(estimator, rows)) {
+    for (auto& [family, runs] : clock_runs(estimator.session(), clocks_))
+        runs_[family].insert(runs_[family].end(), runs.begin(), runs.end());
     for (const auto& [family, runs] : runs_)
         if (PriceFit fit(runs); fit.decided())
             fits_.emplace(family, std::move(fit));

@@ -14,6 +14,10 @@ namespace {
 
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
+/// Expectations follow what other statements say, so that each fit moves what the next one expects. Values
+/// stay as they are where all rows together ask for others by less than this share of the cost: a fit from
+/// its own result ends.
+constexpr double kLeastGain = 1e-3;
 
 /// Rows that a parameter decides, and their median error.
 struct Support {
@@ -44,7 +48,7 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
         for (const std::size_t i : set.rows)
             part.push_back(rows[i]);
         ParameterFit fit(estimator, std::move(part), std::move(set.parameters), threads);
-        const FitResult full = fit_all(fit, kJointIterations);
+        const FitResult full = fit_all(fit, kJointIterations, kLeastGain);
         const std::vector<Prediction> left_out = left_out_predictions(fit, LeaveOut::model, full);
         const std::vector<double> weights = fit.weights();
         result.rows += static_cast<std::size_t>(

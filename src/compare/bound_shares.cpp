@@ -23,7 +23,7 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
     const Estimate& e = result.estimate;
     if (e.subgraphs.empty())
         return;
-    const double waiting = std::min(e.weights_wait_s, e.network_s);
+    const double waiting = std::clamp(e.weights_wait_s, 0.0, std::max(0.0, e.network_s));
     out.memory += times * waiting;
     out.overhead += times * (e.network_s - waiting);
     for (const SubgraphEstimate& s : e.subgraphs) {

@@ -79,7 +79,9 @@ TEST_CASE("one token at a time is bound by weights that come from memory, or by 
     // arrays that wait for weights to be shifted in wait for data.
     for (const std::string& name : laws::hardware()) {
         const auto device = laws::session().hardware().device(name).device;
-        if (!device->dram)
+        // A KPU's tiles keep results, so that a single row leaves all but one of theirs idle: in formats that
+        // they multiply slowly, computing takes longer than memory.
+        if (!device->dram || device->family == Family("kpu"))
             continue;
         const PhaseEstimate e = estimate_phase(laws::session(), llama(), name, options_of(Precision::bf16),
                                                GenerationPhase::decode, 1, {.tokens = 256, .generate = 1});

@@ -73,7 +73,7 @@ TEST_CASE("runs at their power limit ask for no lower prices", "[run][power]") {
     }
     const FittedPrices fitted = PriceFit(planted.runs).fitted();
     for (std::size_t g = 0; g < kPriceGroupCount; ++g)
-        CHECK(fitted.values[g] == Approx(asked[g]).epsilon(0.06));
+        CHECK(fitted.values[g] == Approx(asked[g]).epsilon(0.1)); // fewer say so against an expectation of 1
     CHECK(fitted.error < 0.02);
 }
 

@@ -44,7 +44,9 @@ class PriceFit {
         /// Of the full clock where its limit allows that, else the limit.
         double at(const PriceMultiples& x) const;
     };
-    PriceMultiples solve(const std::string MeasuredRow::*name, const std::string& left_out) const;
+    /// Starts from the multiples that hold now, and stays there for less than `least_gain` (FitOptions).
+    PriceMultiples solve(const std::string MeasuredRow::*name, const std::string& left_out,
+                         double least_gain = 0) const;
 
     std::vector<Run> runs_;
     std::array<bool, kPriceGroupCount> used_{};

@@ -2,6 +2,7 @@
 
 #include "compare/quantile.hpp"
 #include "core/text_file.hpp"
+#include "run/fit/least_gain.hpp"
 #include "run/fit/leave_out_groups.hpp"
 
 #include <algorithm>
@@ -14,10 +15,6 @@ namespace {
 
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
-/// Expectations follow what other statements say, so that each fit moves what the next one expects. Values
-/// stay as they are where all rows together ask for others by less than this share of the cost: a fit from
-/// its own result ends.
-constexpr double kLeastGain = 1e-3;
 
 /// Rows that a parameter decides, and their median error.
 struct Support {

@@ -23,13 +23,17 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
     const Estimate& e = result.estimate;
     if (e.subgraphs.empty())
         return;
-    out.overhead += times * e.network_s;
+    const double waiting = std::clamp(e.weights_wait_s, 0.0, std::max(0.0, e.network_s));
+    out.memory += times * waiting;
+    out.overhead += times * (e.network_s - waiting);
     for (const SubgraphEstimate& s : e.subgraphs) {
         const double fixed = std::min(lane_of(s, Lane::overhead), s.latency_s);
         const bool fed =
-            std::max(lane_of(s, Lane::compute), lane_of(s, Lane::on_chip)) >= lane_of(s, Lane::memory);
+            lane_of(s, Lane::compute) >= std::max(lane_of(s, Lane::on_chip), lane_of(s, Lane::memory));
+        // Weights that are fetched ahead are in no lane.
+        const bool waits = s.bound == Bound::memory && waiting > 0;
         out.overhead += times * fixed;
-        (fed ? out.compute : out.memory) += times * (s.latency_s - fixed);
+        (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - fixed);
     }
 }
 

@@ -52,6 +52,7 @@ void scale(Estimate& e, double times) {
     e.latency_s *= times;
     e.latency_interval = e.latency_interval * times;
     e.network_s *= times;
+    e.weights_wait_s *= times;
     e.throughput_per_s /= times;
     e.throughput_interval = e.throughput_interval * (1 / times);
     e.energy.scale(times);
@@ -102,6 +103,7 @@ Estimate in_sequence(std::span<const Stage> stages) {
         whole.latency_s += n * part.latency_s;
         whole.latency_interval += part.latency_interval * n;
         whole.network_s += n * part.network_s;
+        whole.weights_wait_s += n * part.weights_wait_s;
         EnergyBreakdown energy = part.energy;
         whole.energy += energy.scale(n);
         EventCounts events = part.events;

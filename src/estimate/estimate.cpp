@@ -123,11 +123,17 @@ class SubgraphPricer {
           static_w_(static_power_at(machine, point.clock_ratio)), times_(point.times),
           cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
           prices_(point.prices.scaled(energy_scale)), priced_(schedule.mappings.size()) {
-        double streamed = 0;
-        for (std::size_t i = 0; i < schedule.which.size(); ++i)
-            streamed += times_[schedule.which[i]].streamed_bytes * work.subgraphs[i].repeat;
+        double streamed = 0, stream_s = 0, body_s = 0;
+        for (std::size_t i = 0; i < schedule.which.size(); ++i) {
+            const LaneTimes& times = times_[schedule.which[i]];
+            const double repeat = work.subgraphs[i].repeat;
+            streamed += times.streamed_bytes * repeat;
+            stream_s += times.weight_stream * repeat;
+            body_s += body_of(times) * repeat;
+        }
         // Weights fetched ahead move while the whole network runs, whatever subgraph they are for.
         stream_power_w_ = streamed * prices_[Event::dram_byte] / point.latency_s;
+        weights_wait_s_ = std::max(0.0, stream_s - body_s);
     }
 
     const Priced& operator()(std::size_t index) {
@@ -137,6 +143,8 @@ class SubgraphPricer {
             price(schedule_.which[index], repeat, p);
         return p;
     }
+
+    double weights_wait_s() const { return weights_wait_s_; }
 
     SubgraphEstimate estimate(std::size_t index, const Priced& p) const {
         const LaneTimes& times = times_[schedule_.which[index]];
@@ -159,11 +167,18 @@ class SubgraphPricer {
     }
 
   private:
+    static double body_of(const LaneTimes& times) {
+        return times.total - times.lanes[static_cast<std::size_t>(Lane::overhead)];
+    }
+
     void price(std::uint32_t which, double repeat, Priced& p) const {
         const Mapping& mapping = schedule_.mappings[which];
         p.repeat = repeat;
         p.latency_s = times_[which].total * repeat;
         p.bound = bound_of(times_[which]);
+        // Where the network waits for its weights, memory binds what takes less time than they do.
+        if (weights_wait_s_ > 0 && times_[which].weight_stream > body_of(times_[which]))
+            p.bound = Bound::memory;
         if (p.latency_s > 0 && mapping.ideal_cycles > 0) {
             p.ideal_s = mapping.ideal_cycles * repeat / cycle_rate_;
             p.utilization = p.ideal_s / p.latency_s;
@@ -184,6 +199,7 @@ class SubgraphPricer {
     const double cycle_rate_;
     const EventPrices prices_;
     double stream_power_w_ = 0;
+    double weights_wait_s_ = 0;  ///< fetching all of them ahead takes longer than the rest
     std::vector<Priced> priced_; ///< per mapping
 };
 
@@ -215,6 +231,7 @@ void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, con
     // Time outside subgraphs with products can make the whole run lower than any of them.
     e.utilization_min = std::min(e.utilization_min, e.utilization);
     e.network_s = e.latency_s - busy_s;
+    e.weights_wait_s = std::clamp(pricer.weights_wait_s(), 0.0, std::max(0.0, e.network_s));
 }
 
 /// Energy of one batch: counted events plus static power over the batch's share of busy time. No subgraph

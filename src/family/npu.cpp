@@ -131,15 +131,16 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
              Mapping& out) const override {
         const Array array(machine, network);
         const double padded = add_compute(array, work, network, out);
+        const double share = array.pipeline && array.fits ? stage_share(array, work, network) : 0;
         if (array.pipeline)
-            add_pipeline(array, work, network, out);
+            add_pipeline(array, work, network, share, out);
         else
             add_layer_overhead(machine, 1, array.independent(), out);
-        add_memory(array, work, network, out);
+        add_memory(array, work, network, share, out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
-        describe(array, work, network, padded, out);
+        describe(array, work, share, padded, out);
         add_fallback(work, machine, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
@@ -172,46 +173,79 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
                    : c.macs();
     }
 
-    /// Returns the padded multiply-accumulates of dense products.
-    static double add_compute(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                              Mapping& out) {
+    /// Cycles of one subgraph at the engines' full rates.
+    struct Cycles {
+        MatrixFormat format;
+        double matrix = 0, depthwise = 0, vector = 0;
+        double padded = 0; ///< multiply-accumulates of dense products
+    };
+
+    static Cycles cycles_of(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
         const Machine& m = array.m;
-        double padded = 0, cycles = 0, depthwise = 0;
-        MatrixFormat format = matrix_format(m, network.precision, work.precision);
-        const Fact& depthwise_share = m.parameters.fact(Parameter::depthwise_efficiency);
+        Cycles sum;
+        sum.format = matrix_format(m, network.precision, work.precision);
+        const bool depthwise_apart = m.parameters.fact(Parameter::depthwise_efficiency).known();
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, m))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                format = matrix_format(m, network.precision, use.compute);
-                const double rate = format.ops_per_cycle * array.share * array.parallel / format.passes;
-                if (is_depthwise(use.op->work) && depthwise_share.known()) {
-                    depthwise += 2 * c.macs() / rate;
+                sum.format = matrix_format(m, network.precision, use.compute);
+                const double rate =
+                    sum.format.ops_per_cycle * array.share * array.parallel / sum.format.passes;
+                if (is_depthwise(use.op->work) && depthwise_apart) {
+                    sum.depthwise += 2 * c.macs() / rate;
                 } else {
                     const double macs =
                         array.pipeline ? placed_macs(array, use, c) : padded_macs(array, use, c);
-                    padded += macs;
+                    sum.padded += macs;
                     const auto& heads = use.op->work.attention;
-                    cycles += 2 * macs / rate *
-                              (heads && !c.weights_constant ? whole_heads(array, heads->heads) : 1);
+                    sum.matrix += 2 * macs / rate *
+                                  (heads && !c.weights_constant ? whole_heads(array, heads->heads) : 1);
                 }
             }
         }
-        out.add(format.resource, Lane::compute, cycles, format.efficiency, Parameter::matrix_efficiency);
-        // Depthwise runs at a share of the array's own rate.
-        out.add(format.resource, Lane::compute, depthwise, depthwise_share.value_or(1),
-                Parameter::depthwise_efficiency);
-        const double vector = vector_work(work, m).operations;
         if (array.vector_rate > 0)
-            out.add(Resource::vector_cycles, Lane::compute, vector / array.vector_rate,
-                    m.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
-        return padded;
+            sum.vector = vector_work(work, m).operations / array.vector_rate;
+        return sum;
+    }
+
+    /// Returns the padded multiply-accumulates of dense products.
+    static double add_compute(const Array& array, const SubgraphWork& work, const NetworkWork& network,
+                              Mapping& out) {
+        const Cycles sum = cycles_of(array, work, network);
+        out.add(sum.format.resource, Lane::compute, sum.matrix, sum.format.efficiency,
+                Parameter::matrix_efficiency);
+        // Depthwise runs at a share of the array's own rate.
+        out.add(sum.format.resource, Lane::compute, sum.depthwise,
+                array.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
+        out.add(Resource::vector_cycles, Lane::compute, sum.vector,
+                array.m.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
+        return sum.padded;
+    }
+
+    /// Cycles that the layer occupies the array, as its stage is placed.
+    static double placed_cycles(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
+        const Cycles sum = cycles_of(array, work, network);
+        return sum.matrix / sum.format.efficiency +
+               sum.depthwise / array.m.param(Parameter::depthwise_efficiency, 1) +
+               sum.vector / array.m.param(Parameter::vector_efficiency, 1);
+    }
+
+    /// What a stage of a pipeline has of everything that the interval between images holds: its share of the
+    /// work of all stages, as they are placed. Then the stages' times add up to what the whole takes,
+    /// whatever combines compute and transfers. Worked: a dense layer of 3 and a depthwise one of 1 million
+    /// multiply-accumulates at a tenth of its rate take 3 and 10 shares of 13.
+    static double stage_share(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
+        double all = 0;
+        for (const SubgraphWork& other : network.subgraphs)
+            all += other.repeat * placed_cycles(array, other, network);
+        return all > 0 ? placed_cycles(array, work, network) / all : 0;
     }
 
     /// Layers side by side share the array by their work, so a layer's demand is its share of the interval
     /// between images; the shortest interval that input and output allow is shared out the same way.
     static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                             Mapping& out) {
+                             double share, Mapping& out) {
         const Machine& m = array.m;
         if (!array.fits) {
             // Layers are loaded in turn: a change of configuration each, and the interval of a frame no
@@ -221,7 +255,6 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
             out.events[Event::configuration_byte] += work.weight_bytes;
             return;
         }
-        const double share = network.macs > 0 ? work.macs / network.macs : 0;
         out.add(Resource::seconds, Lane::on_chip,
                 m.param(Parameter::frame_interval, 0) * network.batch * share, 1, Parameter::frame_interval);
         if (m.scenario != Scenario::latency)
@@ -237,7 +270,7 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
     /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move
     /// for every inference: from DRAM, or from the host where the chip has none.
     static void add_memory(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                           Mapping& out) {
+                           double share, Mapping& out) {
         const Machine& m = array.m;
         const bool own_dram = array.own_dram;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
@@ -246,7 +279,15 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
             out.add(resource, Lane::memory, bytes);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
-        const double outside = outside_bytes(network, work) - (array.keeps_cache ? work.kv_bytes : 0);
+        // Images stream into a pipeline while all of its stages work.
+        double outside = outside_bytes(network, work) - (array.keeps_cache ? work.kv_bytes : 0);
+        if (array.pipeline && array.fits) {
+            double all = 0;
+            for (const SubgraphWork& other : network.subgraphs)
+                all +=
+                    other.repeat * (outside_bytes(network, other) - (array.keeps_cache ? other.kv_bytes : 0));
+            outside = all * share;
+        }
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
         // The time of loading a context does not follow its bytes: it is in the change of configuration. A
@@ -268,13 +309,13 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
             charge(Resource::dram_bytes, scores);
     }
 
-    static void describe(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                         double padded, Mapping& out) {
+    static void describe(const Array& array, const SubgraphWork& work, double share, double padded,
+                         Mapping& out) {
         Allocation& a = out.allocation;
         a.units_total = array.cores;
         a.units_used = array.per_inference * std::ceil(array.parallel);
-        if (array.pipeline && array.fits && network.macs > 0)
-            a.units_used *= work.macs / network.macs;
+        if (array.pipeline && array.fits)
+            a.units_used *= share;
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;

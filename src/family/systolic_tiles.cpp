@@ -7,19 +7,27 @@ namespace archsim::systolic {
 
 namespace {
 
-/// Cycles of `tiles` tiles of `length` streaming steps (at least `hidden`, what loads or drains behind them)
-/// on several arrays: whole tiles are dealt out, or every tile's steps are split.
-double share_tiles(double tiles, double length, double hidden, const ArrayGroup& arrays) {
-    const double by_tile = std::ceil(tiles / arrays.count) * std::max(length, hidden);
-    const double by_step = tiles * std::max(std::ceil(length / arrays.count), hidden);
-    return std::min(by_tile, by_step);
+struct SharedTiles {
+    double cycles = 0;
+    bool hidden_binds = false; ///< what loads takes longer than what streams
+};
+
+/// `tiles` tiles of `length` streaming steps (at least `hidden`, what loads behind them) on several arrays:
+/// whole tiles are dealt out, or every tile's steps are split.
+SharedTiles share_tiles(double tiles, double length, double hidden, const ArrayGroup& arrays) {
+    const double part = std::ceil(length / arrays.count);
+    const SharedTiles by_tile{std::ceil(tiles / arrays.count) * std::max(length, hidden), hidden > length};
+    const SharedTiles by_step{tiles * std::max(part, hidden), hidden > part};
+    return by_step.cycles < by_tile.cycles ? by_step : by_tile;
 }
 
 TileCount weight_stationary(double tiles, double inner_tiles, const Product& p, const ArrayGroup& a) {
     TileCount t;
     // First load, then operands skew in over the rows and results out over the columns.
     const double fill = a.rows + a.rows + a.cols - 2;
-    t.cycles = share_tiles(tiles, p.m, a.rows, a) + fill;
+    const SharedTiles shared = share_tiles(tiles, p.m, a.rows, a);
+    t.cycles = shared.cycles + fill;
+    t.loads_bind = shared.hidden_binds;
     t.padded_macs = tiles * a.rows * a.cols * p.m;
     t.weight_loads = tiles * a.rows * a.cols;
     t.streamed = tiles * a.rows * p.m;

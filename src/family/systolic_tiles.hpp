@@ -25,6 +25,7 @@ struct TileCount {
     double accumulations = 0; ///< partial sums read or written outside the arrays
     double sum_hops = 0;      ///< partial sums from cell to cell inside the arrays
     double arrays_used = 0;
+    bool loads_bind = false; ///< loading weights takes longer than streaming rows through them
 };
 
 /// Weight stationary: ceil(K/R) ceil(N/C) tiles; M rows stream through each while the next tile's R rows of

@@ -57,8 +57,10 @@ struct Chip {
 
 /// Array work of one subgraph, summed over its products.
 struct ArrayWork {
-    double cycles = 0, macs = 0, padded_macs = 0, weight_load_bytes = 0, stream_bytes = 0,
-           accumulator_bytes = 0, sum_hop_bytes = 0;
+    double cycles = 0;         ///< rows stream through the arrays
+    double loading_cycles = 0; ///< the arrays wait for weights: fewer rows than weights have
+    double macs = 0, padded_macs = 0, weight_load_bytes = 0, stream_bytes = 0, accumulator_bytes = 0,
+           sum_hop_bytes = 0;
     double units = 0;
 };
 
@@ -76,7 +78,7 @@ void add_product(const Chip& chip, const NetworkWork& network, const OperatorUse
     // Narrow formats pass several operands per cell and clock.
     const double cells = chip.array.rows * chip.array.cols * chip.array.count * chip.cores;
     const double pump = format.ops_per_cycle / (2 * cells);
-    total.cycles += tiles.cycles / pump * format.passes;
+    (tiles.loads_bind ? total.loading_cycles : total.cycles) += tiles.cycles / pump * format.passes;
     total.macs += c.macs();
     total.padded_macs += tiles.padded_macs * chip.busy;
     total.weight_load_bytes += tiles.weight_loads * width * chip.busy;
@@ -120,6 +122,10 @@ class SystolicMapper final : public Mapper, public CountsOfStructure {
                     add_product(chip, network, use, c, array);
         out.add(Resource::matrix_cycles, Lane::compute, array.cycles, format.efficiency,
                 Parameter::matrix_efficiency);
+        // Few rows need more time to get their weights into the arrays than to pass them: that is moving
+        // weights, and the vector unit is what computes beside it.
+        out.add(Resource::matrix_cycles, Lane::on_chip, array.loading_cycles, format.efficiency,
+                Parameter::matrix_efficiency);
         add_vector(chip, network, work, array.cycles > 0, out);
         add_memory(chip, network, work, out);
         add_layer_overhead(machine, 1, 1, out);
@@ -138,7 +144,7 @@ class SystolicMapper final : public Mapper, public CountsOfStructure {
         ArrayWork array;
         for (const Contraction& c : use.op->work.contractions)
             add_product(chip, network, use, c, array);
-        return depthwise_cycles(chip, use.op->work.macs) < array.cycles;
+        return depthwise_cycles(chip, use.op->work.macs) < array.cycles + array.loading_cycles;
     }
 
     static double depthwise_cycles(const Chip& chip, double macs) {
@@ -178,9 +184,9 @@ class SystolicMapper final : public Mapper, public CountsOfStructure {
         a.tile_k = static_cast<std::uint16_t>(chip.array.rows);
         a.tile_n = static_cast<std::uint16_t>(chip.array.cols);
         a.useful_fraction = array.padded_macs > 0 ? array.macs / array.padded_macs : 1;
-        a.scheme = array.cycles <= 0              ? "vector unit"
-                   : chip.array.output_stationary ? "output-stationary"
-                                                  : "weight-stationary";
+        a.scheme = array.cycles + array.loading_cycles <= 0 ? "vector unit"
+                   : chip.array.output_stationary           ? "output-stationary"
+                                                            : "weight-stationary";
     }
 };
 

@@ -236,6 +236,21 @@ void read_document(ObjectReader& document, EnergySpec& spec) {
     });
 }
 
+void read_clocks_at_limit(ObjectReader& document, EnergySpec& spec) {
+    document.each("clocks_at_limit", [&](ObjectReader& entry) {
+        ClockAtLimit at;
+        at.device = entry.text("device", Need::required);
+        const std::string format = entry.text("format", Need::required);
+        const auto precision = parse_precision(format);
+        if (!precision)
+            entry.missing("format", "name a numeric format: fp32, bf16, int8 and the like");
+        at.precision = precision.value_or(Precision::fp32);
+        at.share = entry.quantity("share", D::one, {0.01, 1}, Need::required);
+        at.clock = entry.quantity("clock", D::frequency, kClock, Need::required);
+        spec.clocks_at_limit.push_back(std::move(at));
+    });
+}
+
 void read_multiples(ObjectReader& document, EnergySpec& spec) {
     document.object("fitted", [&](ObjectReader& families) {
         for (const Family family : archsim::families())
@@ -263,6 +278,7 @@ EnergySpec read_energy_spec(const std::filesystem::path& file) {
         ObjectReader reader(context, document->root, JsonPlace{});
         read_sources(reader);
         read_document(reader, spec);
+        read_clocks_at_limit(reader, spec);
         read_multiples(reader, spec);
         reader.finish();
     }

@@ -78,6 +78,7 @@ struct EnergySpec {
     std::vector<TypedPrice> dram_device, links;
     std::vector<TypedPrice> dram_background; ///< W per byte of capacity: standby and refresh
     WallSpec wall;
+    std::vector<ClockAtLimit> clocks_at_limit;
     std::map<Family, FamilyEnergy> families;
     /// Prices of a family; none where the file does not name it: its devices state their own.
     const FamilyEnergy& of(Family family) const;

@@ -50,6 +50,10 @@ const std::filesystem::path& EnergyDatabase::file() const {
     return state_->file;
 }
 
+const std::vector<ClockAtLimit>& EnergyDatabase::clocks_at_limit() const {
+    return state_->spec.clocks_at_limit;
+}
+
 EnergyTable EnergyDatabase::resolve(const Device& device) const {
     return EnergyResolver(state_->spec, device).resolve();
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <set>
+#include <utility>
 
 namespace archsim {
 
@@ -64,6 +65,9 @@ class Writer {
                                 {"error", rounded(std::round(fitted.error * 1e3) / 1e3)}};
         if (!fitted.note.empty())
             written["note"] = fitted.note;
+        if (says_the_same(entry, written))
+            return;
+        changed_ = true;
         // What public facts alone say outlives every fit.
         for (const char* kept : {"before", "by_generation"})
             if (const auto stated = entry.find(kept); stated != entry.end())
@@ -72,7 +76,8 @@ class Writer {
     }
 
     void set(const std::vector<FittedMultiple>& multiples) {
-        ordered_json& families = document_["fitted"] = ordered_json::object();
+        const ordered_json before = std::exchange(member(document_, "fitted"), ordered_json::object());
+        ordered_json& families = document_["fitted"];
         for (const FittedMultiple& multiple : multiples)
             families[multiple.family][multiple.group] = {
                 {"value", rounded(multiple.value)},
@@ -80,9 +85,18 @@ class Writer {
                 {"source", source_},
                 {"n", multiple.n},
                 {"error", rounded(std::round(multiple.error * 1e3) / 1e3)}};
+        changed_ = before.size() != families.size();
+        for (const auto& [family, groups] : families.items())
+            for (const auto& [group, written] : groups.items()) {
+                const auto at = ordered_json::json_pointer("/" + family + "/" + group);
+                changed_ = changed_ || !before.contains(at) || !says_the_same(before[at], written);
+            }
     }
 
+    /// The text as it was where it says all of it already: numbers keep the source and date they have.
     std::string text() {
+        if (!changed_)
+            return text_;
         drop_unused_sources();
         std::string result = text_;
         for (const char* key : {"fitted", "parameters", "sources"})
@@ -96,6 +110,14 @@ class Writer {
         if (!object.contains(key) || !object[key].is_object())
             object[key] = ordered_json::object();
         return object[key];
+    }
+
+    /// The same number, unit and support, whatever fit found it.
+    static bool says_the_same(const ordered_json& stated, const ordered_json& written) {
+        for (const auto& [key, value] : written.items())
+            if (key != "source" && (!stated.is_object() || !stated.contains(key) || stated[key] != value))
+                return false;
+        return true;
     }
 
     ordered_json& owner(const ParameterSite& site) {
@@ -139,6 +161,7 @@ class Writer {
     const std::string& text_;
     ordered_json document_;
     std::string source_;
+    bool changed_ = false;
 };
 
 } // namespace

@@ -138,6 +138,25 @@ TEST_CASE("estimate: utilisation is that of the clock that the limit allows", "[
     CHECK(e.power_w == Approx(17.5).epsilon(1e-4));
 }
 
+TEST_CASE("estimate: a layer that waits for weights fetched ahead is bound by memory",
+          "[formulas][estimate]") {
+    // A: 4 ms of arithmetic and 1 ms of weights, twice; B: 1 ms and 6 ms. All weights take 8 ms, the rest 9.
+    TwoLayers layers;
+    layers.a.demands[1].resource = layers.b.demands[1].resource = Resource::weight_bytes;
+    auto stack = std::make_shared<Runtime>(*layers.machine.runtime);
+    stack->weight_prefetch = WeightPrefetch::network;
+    layers.machine.runtime = stack;
+    const Estimate fed = layers.run();
+    CHECK(fed.memory_bound == 0);
+    CHECK(fed.compute_bound == 2);
+    // 9 ms for B's: 11 ms in all, and the network waits. A is done before its own weights are missed.
+    layers.b.demands[1].amount = 9e9;
+    const Estimate waits = layers.run();
+    CHECK(waits.latency_s == Approx(fed.latency_s + 2 * kMilli));
+    CHECK(waits.memory_bound == 1);
+    CHECK(waits.compute_bound == 1);
+}
+
 namespace {
 
 /// Settles the clock of one of three mappings run twice, then another.

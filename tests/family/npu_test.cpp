@@ -58,6 +58,31 @@ TEST_CASE("layers of a pipeline share the interval by their work", "[npu]") {
     CHECK(demand(ma, Resource::seconds, Lane::overhead) == 0);
 }
 
+TEST_CASE("the stages of a pipeline add up to its interval, whatever their kinds", "[npu]") {
+    // A dense layer and a depthwise one that takes more of the array with fewer multiply-accumulates, images
+    // of the host beside them: what combines lanes for each stage combines the whole.
+    const auto mapper = mapper_of("npu");
+    Network network;
+    const SubgraphWork dense = network.convolution(32, 32, 16, 3);
+    const SubgraphWork depthwise = network.convolution(32, 32, 16, 3, 32);
+    Rig rig = pipeline();
+    rig.device->host_link_bandwidth = fact(1e9);
+    rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::depthwise_efficiency, 0.01);
+    const Mapping a = map_one(*mapper, dense, network, rig), b = map_one(*mapper, depthwise, network, rig);
+    const auto compute = [&](const Mapping& m) {
+        double cycles = 0;
+        for (const Demand& d : m.all())
+            if (d.lane == Lane::compute)
+                cycles += d.amount / d.efficiency;
+        return cycles;
+    };
+    CHECK(compute(b) > 1.5 * compute(a)); // 1/32 of the work at 1/50 of the rate
+    const double share = compute(a) / (compute(a) + compute(b));
+    CHECK(demand(a, Resource::seconds, Lane::on_chip) == Approx(3e-4 * share));
+    CHECK(demand(b, Resource::seconds, Lane::on_chip) == Approx(3e-4 * (1 - share)));
+    CHECK(a.allocation.units_used + b.allocation.units_used == Approx(1));
+}
+
 TEST_CASE("a single image waits for the first rows at every layer", "[npu]") {
     const auto mapper = mapper_of("npu");
     Network network;

@@ -57,6 +57,8 @@ TEST_CASE("arrays share tiles and hide weight loads", "[systolic]") {
     CHECK(systolic::count_tiles({1, 1000, 128, 128}, arrays).cycles == 250 + fill);
     // 16 rows stream faster than 128 rows of weights load.
     CHECK(systolic::count_tiles({1, 16, 256, 256}, arrays).cycles == 128 + fill);
+    CHECK(systolic::count_tiles({1, 16, 256, 256}, arrays).loads_bind);
+    CHECK_FALSE(systolic::count_tiles({1, 1000, 256, 256}, arrays).loads_bind);
     // Padding: one channel more costs a whole column of tiles.
     CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).cycles == 2000 + fill);
     CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).padded_macs ==

@@ -77,6 +77,22 @@ TEST_CASE("what public facts say of a parameter outlives every fit", "[hardware]
     CHECK(entry["before"] == 0.97);
 }
 
+TEST_CASE("a fit that says what stands there already changes nothing", "[hardware][write_fitted]") {
+    const std::vector<FittedValue> values = {
+        {{"chip", "", "", Parameter::kernel_overhead}, 7.12345e-6, 9, 0.0777, ""}};
+    const std::string once = with_fitted(kDevice, "chip.json", values, "a fit", "2026-11-21");
+    CHECK(with_fitted(once, "chip.json", values, "the next", "2026-11-22") == once);
+    std::vector<FittedValue> others = values;
+    others[0].n = 10;
+    CHECK(with_fitted(once, "chip.json", others, "the next", "2026-11-22") != once);
+    const std::vector<FittedMultiple> multiples = {{"gpu", "chip", 0.9, 40, 0.1}};
+    const std::string priced =
+        with_multiples(R"({"fitted": {}, "sources": {}})", "energy.json", multiples, "a fit", "2026-11-21");
+    CHECK(with_multiples(priced, "energy.json", multiples, "the next", "2026-11-22") == priced);
+    CHECK(with_multiples(priced, "energy.json", {{"gpu", "chip", 0.91, 40, 0.1}}, "the next", "2026-11-22") !=
+          priced);
+}
+
 TEST_CASE("a file without a block gets one", "[hardware][write_fitted]") {
     for (const char* text : {"{}", "{\n  \"id\": \"chip\"\n}\n", R"({"id": "chip", "sources": {}})"}) {
         const json document = json::parse(with_fitted(

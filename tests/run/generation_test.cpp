@@ -4,6 +4,7 @@
 #include "run/generation/phases.hpp"
 #include "run/generation/step.hpp"
 #include "run/session/graph_run.hpp"
+#include "run/session/regime.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -70,6 +71,29 @@ TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt 
     // Stacks without fixed shapes read what there is.
     CHECK(time("H100", "trt-llm", GenerationPhase::decode, 2048) ==
           time("H100", "trt-llm", GenerationPhase::decode, 0));
+}
+
+TEST_CASE("one token at a time is bound by weights that come from memory, or by fixed cost",
+          "[laws][generation]") {
+    // Every multiply-accumulate needs a weight of its own: no device computes slower than it reads them, and
+    // arrays that wait for weights to be shifted in wait for data.
+    for (const std::string& name : laws::hardware()) {
+        const auto device = laws::session().hardware().device(name).device;
+        // A KPU's tiles keep results, so that a single row leaves all but one of theirs idle: in formats that
+        // they multiply slowly, computing takes longer than memory.
+        if (!device->dram || device->family == Family("kpu"))
+            continue;
+        const PhaseEstimate e = estimate_phase(laws::session(), llama(), name, options_of(Precision::bf16),
+                                               GenerationPhase::decode, 1, {.tokens = 256, .generate = 1});
+        if (e.status != Status::ok)
+            continue;
+        INFO(name << ": " << e.latency_s << " s");
+        CHECK(regime_of(e.step) != "compute");
+    }
+    const PhaseEstimate tpu = estimate_phase(laws::session(), llama(), "TPU-v5p", options_of(Precision::bf16),
+                                             GenerationPhase::decode, 1, {.tokens = 256, .generate = 1});
+    REQUIRE(tpu.status == Status::ok);
+    CHECK(regime_of(tpu.step) == "memory");
 }
 
 TEST_CASE("grouped-query attention: work, cache traffic and cache size follow the closed formulas",

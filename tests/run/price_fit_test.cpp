@@ -1,8 +1,10 @@
 #include "archsim/run/leave_out.hpp"
+#include "run/fit/clock_runs.hpp"
 #include "run/fit/price_fit.hpp"
 
 #include "support/shipped_session.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace archsim;
@@ -59,6 +61,40 @@ TEST_CASE("multiples of prices are what measured power asks for", "[run][power]"
         CHECK(fitted.values[g] == Approx(asked[g]).epsilon(0.05)); // an expectation of 1 pulls a little
     }
     CHECK(fit.without(LeaveOut::family, planted.rows[0]) == PriceMultiples{1, 1, 1});
+}
+
+TEST_CASE("runs at their power limit ask for no lower prices", "[run][power]") {
+    // Half of the runs would draw more than the 200 W that their limit allows: they say no more than that.
+    const PriceMultiples asked{1.5, 0.8, 1.2};
+    PlantedRuns planted(asked);
+    for (PricedRun& run : planted.runs) {
+        run.limit_w = 200;
+        run.measured_w = std::min(run.measured_w, run.limit_w);
+    }
+    const FittedPrices fitted = PriceFit(planted.runs).fitted();
+    for (std::size_t g = 0; g < kPriceGroupCount; ++g)
+        CHECK(fitted.values[g] == Approx(asked[g]).epsilon(0.1)); // fewer say so against an expectation of 1
+    CHECK(fitted.error < 0.02);
+}
+
+TEST_CASE("a published clock at the limit is a run that draws the limit", "[run][power]") {
+    const Session& session = test::shipped_session();
+    const std::vector<MeasuredRow> rows = clocks_as_rows(session);
+    REQUIRE(rows.size() == session.energy().clocks_at_limit().size());
+    const auto runs = clock_runs(session, rows);
+    REQUIRE(runs.contains("gpu"));
+    for (const PricedRun& run : runs.at("gpu")) {
+        INFO(run.row->id);
+        CHECK(run.measured_w == session.machine(run.row->hardware)->power_limit_w);
+        CHECK(run.parts.awake_w <= run.parts.static_w);
+        // Prices are known within the margins of docs/energy.md.
+        CHECK(run.parts.total() == Approx(run.measured_w).epsilon(0.2));
+    }
+    // A40: 84 units of 128 lanes, two operations each, at 1.635 GHz, 6.91 pJ at 1.74 GHz.
+    const PricedRun& a40 = runs.at("gpu").front();
+    const double chip = a40.parts.event_w[static_cast<std::size_t>(Event::mac)] /
+                        a40.parts.multiple[static_cast<std::size_t>(PriceGroup::chip)];
+    CHECK(chip == Approx(84 * 256 * 1.635e9 * 6.91e-12 * 1635 / 1740).epsilon(0.03));
 }
 
 TEST_CASE("prices do not see the rows that are left out", "[run][power]") {

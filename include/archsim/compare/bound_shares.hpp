@@ -9,7 +9,8 @@
 namespace archsim {
 
 /// Shares of the time; they add up to 1. Fixed cost is the time of the overhead lanes and whatever no
-/// subgraph holds; the rest of each subgraph's time belongs to the larger of its two other sides. Worked:
+/// subgraph holds; the rest of each subgraph's time belongs to the larger of its two other sides, computing
+/// and moving data, on the chip or from memory; so does waiting for weights that are fetched ahead. Worked:
 /// subgraphs of 3 us (2 us fixed, memory needs more than compute) and 1 us (compute): fixed 0.5, memory 0.25,
 /// compute 0.25.
 struct BoundShares {

@@ -109,7 +109,8 @@ struct Estimate {
     EventCounts events;
     MemoryEstimate memory;
     NetworkMapping network;
-    double network_s = 0; ///< time not inside any subgraph
+    double network_s = 0;      ///< time not inside any subgraph
+    double weights_wait_s = 0; ///< part of it: the network waits for weights that are fetched ahead
     int compute_bound = 0, memory_bound = 0, overhead_bound = 0;
     std::vector<SubgraphEstimate> subgraphs;
     std::vector<Finding> findings;

@@ -54,9 +54,9 @@ class ARCHSIM_API HardwareDatabase {
     /// Databases move; they are not copied.
     HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
 
-    /// Resolves "NAME", "NAME@MODE" (a mode of the device, or kEfficientMode) or a path to a JSON file;
-    /// case-insensitive, aliases too. Throws InputError with the nearest names. Safe to call from several
-    /// threads.
+    /// Resolves "NAME", "NAME@MODE" (a mode of the device, kEfficientMode, or a power limit as "350W" where
+    /// the device has no modes of its own) or a path to a JSON file; case-insensitive, aliases too. Throws
+    /// InputError with the nearest names. Safe to call from several threads.
     DeviceChoice device(std::string_view name) const;
     /// A software stack by name or alias. Throws InputError with the nearest names.
     std::shared_ptr<const Runtime> runtime(std::string_view name) const;

@@ -115,7 +115,6 @@ struct ARCHSIM_API Device {
     Family family;
     int year = 0;
     Fact process_nm;
-    Fact die_area;                ///< m2, all dies with logic in the package
     Fact clock_base, clock_boost; ///< boost: the highest; of CPUs with a single core busy
     Fact clock_all_core;          ///< highest with every core busy
     Fact clock_sustained;         ///< under dense matrix work within the power limit

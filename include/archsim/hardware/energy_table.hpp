@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -54,6 +55,15 @@ struct EnergyTable {
     ARCHSIM_API double voltage_factor(double clock) const;
 };
 
+/// A clock that was published for a kernel of multiply-adds alone on a device at its power limit: at this
+/// clock it draws what the limit allows.
+struct ClockAtLimit {
+    std::string device;
+    Precision precision{};
+    Fact share; ///< of the peak rate at that clock that the kernel reaches
+    Fact clock; ///< Hz
+};
+
 /// The events table of the database, parsed once.
 class ARCHSIM_API EnergyDatabase {
   public:
@@ -67,6 +77,8 @@ class ARCHSIM_API EnergyDatabase {
 
     /// The file that was read.
     const std::filesystem::path& file() const;
+    /// Published clocks at power limits: what they say of prices, fits take beside measured power.
+    const std::vector<ClockAtLimit>& clocks_at_limit() const;
     /// Scales every entry to the device's node by its class (logic, SRAM, wire, DRAM) and applies the
     /// device's own constants.
     EnergyTable resolve(const Device& device) const;

@@ -7,6 +7,7 @@
 #include "archsim/run/session.hpp"
 
 #include <array>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -19,10 +20,11 @@ namespace archsim {
 struct PowerParts {
     std::array<double, kEventCount> event_w{};
     double static_w = 0, outside_w = 0;
-    double awake_w = 0;                                     ///< part of static_w: PriceGroup::awake
-    std::array<double, kPriceGroupCount> multiple{1, 1, 1}; ///< that the watts hold (EnergyTable::multiple)
-    double item_s = 0;                                      ///< seconds per item, as estimated
-    std::string family;                                     ///< "gpu"
+    double awake_w = 0;                                       ///< part of static_w: PriceGroup::awake
+    std::array<double, kPriceGroupCount> multiple{1, 1, 1};   ///< that the watts hold (EnergyTable::multiple)
+    double item_s = 0;                                        ///< seconds per item, as estimated
+    double limit_w = std::numeric_limits<double>::infinity(); ///< what the row would state at the power limit
+    std::string family;                                       ///< "gpu"
     /// What the row is estimated at.
     double total() const {
         double sum = static_w + outside_w;
@@ -55,8 +57,8 @@ class ARCHSIM_API RowEstimator {
     Prediction operator()(const MeasuredRow& row,
                           std::shared_ptr<const ParameterOverrides> overrides = nullptr,
                           const MachineChanges& changes = {}) const;
-    /// The parts of a row of power; none where it cannot be estimated.
-    std::optional<PowerParts> power_parts(const MeasuredRow& row) const;
+    /// The parts of a row of power; none where it cannot be estimated. `changes` are made to its device.
+    std::optional<PowerParts> power_parts(const MeasuredRow& row, const MachineChanges& changes = {}) const;
     /// The session that estimates.
     const Session& session() const;
     /// The software stack that the row is run with.

@@ -30,11 +30,17 @@ class Fitter {
         FitResult result;
         std::vector<double> r = evaluate(u);
         double cost = cost_of(u, r), damping = kDampingStart;
+        const Eigen::VectorXd first_u = u;
+        const std::vector<double> first_r = r;
+        const double first_cost = cost;
+        std::vector<double> first_jacobian;
         while (result.iterations < options_.max_iterations && damping < kDampingLimit) {
             ++result.iterations;
             Eigen::MatrixXd normal;
             Eigen::VectorXd gradient;
             linearise(u, r, normal, gradient);
+            if (result.iterations == 1)
+                first_jacobian = jacobian_;
             bool accepted = false;
             double gain = 0;
             while (!accepted && damping < kDampingLimit) {
@@ -57,10 +63,11 @@ class Fitter {
                 break;
             }
         }
-        result.cost = cost;
-        result.jacobian = std::move(jacobian_);
-        result.residuals = std::move(r);
-        result.values = values(u);
+        const bool stays = first_cost - cost < options_.least_gain * first_cost;
+        result.cost = stays ? first_cost : cost;
+        result.jacobian = std::move(stays ? first_jacobian : jacobian_);
+        result.residuals = stays ? first_r : std::move(r);
+        result.values = values(stays ? first_u : u);
         return result;
     }
 

@@ -32,6 +32,9 @@ struct FitOptions {
     double loss_scale = 0.1; ///< residual where the loss turns from quadratic to linear
     double step = 1e-3;      ///< finite-difference step on the variable's scale
     double tolerance = 1e-5; ///< relative decrease of the cost that ends the search
+    /// Relative decrease of the cost, all steps together, below which the start stays as it is: what lies
+    /// within it measurements do not tell apart, and a fit from its own result reproduces it.
+    double least_gain = 0;
     /// d residual / d (variable on its scale), row by row, to use throughout instead of finite differences:
     /// for refits close to a solution, when a measurement is left out. Empty: differences at every step.
     std::vector<double> jacobian;

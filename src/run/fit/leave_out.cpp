@@ -65,9 +65,10 @@ std::vector<Prediction> left_out_predictions(const ParameterFit& fit, LeaveOut w
     return predictions;
 }
 
-FitResult fit_all(ParameterFit& fit, int iterations) {
+FitResult fit_all(ParameterFit& fit, int iterations, double least_gain) {
     FitOptions options;
     options.max_iterations = iterations;
+    options.least_gain = least_gain;
     return fit.fit(fit.weights(), fit.start(), options);
 }
 

@@ -44,6 +44,9 @@ PowerParts parts_of_power(const PoweredRow& p, double item_s) {
             parts.multiple[g] = table->multiple[g].value_or(1);
     }
     parts.outside_w = nothing * stated_share(p);
+    if (p.machine.power_limit_w > 0)
+        parts.limit_w =
+            wall_power(p.machine, p.machine.power_limit_w, devices).at(p.row.boundary) * stated_share(p);
     return parts;
 }
 

@@ -31,6 +31,8 @@ struct RunColumns {
 std::vector<RunColumns> columns_of(const std::vector<PricedRun>& runs) {
     std::vector<RunColumns> columns;
     for (const PricedRun& run : runs) {
+        if (run.parts.total() >= run.limit_w)
+            continue; // draws what its limit allows, whatever prices are
         RunColumns c{run.measured_w, run.parts.outside_w, {}, run.row};
         std::copy(run.parts.event_w.begin(), run.parts.event_w.end(), c.watts.begin());
         c.watts.back() = run.parts.static_w;
@@ -232,6 +234,8 @@ std::vector<PriceCheck> check_prices(const RowEstimator& estimator, const std::v
     std::vector<PriceCheck> checks;
     for (const auto& [family, runs] : priced_runs(estimator, rows)) {
         const std::vector<RunColumns> columns = columns_of(runs);
+        if (columns.empty())
+            continue;
         Untangler untangler(columns);
         untangler.untangle();
         checks.push_back(untangler.result());

@@ -1,7 +1,9 @@
 #include "run/fit/price_fit.hpp"
 
 #include "compare/quantile.hpp"
+#include "run/fit/clock_runs.hpp"
 #include "run/fit/fit.hpp"
+#include "run/fit/least_gain.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +27,7 @@ double PriceFit::Run::at(const PriceMultiples& x) const {
     double sum = rest_w;
     for (std::size_t g = 0; g < kPriceGroupCount; ++g)
         sum += x[g] * watts[g];
-    return sum;
+    return std::min(sum, from->limit_w);
 }
 
 PriceFit::PriceFit(const std::vector<PricedRun>& runs) {
@@ -45,7 +47,7 @@ PriceFit::PriceFit(const std::vector<PricedRun>& runs) {
         move(PriceGroup::awake, run.parts.awake_w);
         runs_.push_back(r);
     }
-    all_ = solve(&MeasuredRow::model, {});
+    all_ = solve(&MeasuredRow::model, {}, kLeastGain);
     for (const Run& run : runs_) {
         const MeasuredRow& row = *run.from->row;
         if (!without_model_.contains(row.model))
@@ -60,11 +62,13 @@ bool PriceFit::decided() const {
     return runs_.size() >= kRunsPerMultiple * groups && without_device_.size() >= kLeastDevices;
 }
 
-PriceMultiples PriceFit::solve(const std::string MeasuredRow::*name, const std::string& left_out) const {
+PriceMultiples PriceFit::solve(const std::string MeasuredRow::*name, const std::string& left_out,
+                               double least_gain) const {
     std::vector<FitVariable> variables;
     for (std::size_t g = 0; g < kPriceGroupCount; ++g) {
         FitVariable variable;
         variable.name = name_of(static_cast<PriceGroup>(g));
+        variable.start = runs_.empty() ? 1 : runs_.front().from->parts.multiple[g];
         variable.low = kLeastMultiple;
         variable.high = kMostMultiple;
         variable.prior_spread = kPriorSpread;
@@ -78,7 +82,9 @@ PriceMultiples PriceFit::solve(const std::string MeasuredRow::*name, const std::
         for (std::size_t i = 0; i < runs_.size(); ++i)
             r[i] = std::log(runs_[i].at(multiples) / runs_[i].from->measured_w);
     };
-    const FitResult result = fit_bounded(variables, residuals, weights);
+    FitOptions options;
+    options.least_gain = least_gain;
+    const FitResult result = fit_bounded(variables, residuals, weights, options);
     return {result.values[0], result.values[1], result.values[2]};
 }
 
@@ -102,7 +108,9 @@ PriceMultiples PriceFit::without(LeaveOut what, const MeasuredRow& row) const {
 }
 
 PriceFits::PriceFits(const RowEstimator& estimator, const std::vector<MeasuredRow>& rows)
-    : runs_(priced_runs(estimator, rows)) {
+    : clocks_(clocks_as_rows(estimator.session())), runs_(priced_runs(estimator, rows)) {
+    for (auto& [family, runs] : clock_runs(estimator.session(), clocks_))
+        runs_[family].insert(runs_[family].end(), runs.begin(), runs.end());
     for (const auto& [family, runs] : runs_)
         if (PriceFit fit(runs); fit.decided())
             fits_.emplace(family, std::move(fit));

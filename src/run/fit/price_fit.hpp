@@ -41,9 +41,12 @@ class PriceFit {
         std::array<double, kPriceGroupCount> watts{}; ///< at multiples of 1
         double rest_w = 0;
         const PricedRun* from = nullptr;
+        /// Of the full clock where its limit allows that, else the limit.
         double at(const PriceMultiples& x) const;
     };
-    PriceMultiples solve(const std::string MeasuredRow::*name, const std::string& left_out) const;
+    /// Starts from the multiples that hold now, and stays there for less than `least_gain` (FitOptions).
+    PriceMultiples solve(const std::string MeasuredRow::*name, const std::string& left_out,
+                         double least_gain = 0) const;
 
     std::vector<Run> runs_;
     std::array<bool, kPriceGroupCount> used_{};
@@ -67,6 +70,7 @@ class PriceFits {
         double awake_share = 0; ///< of its static power, that PriceGroup::awake scales
         PriceMultiples shipped{1, 1, 1};
     };
+    std::vector<MeasuredRow> clocks_;
     std::map<std::string, std::vector<PricedRun>> runs_;
     std::map<std::string, PriceFit> fits_;
     std::map<std::string, Rated> devices_;

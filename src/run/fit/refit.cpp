@@ -2,6 +2,7 @@
 
 #include "compare/quantile.hpp"
 #include "core/text_file.hpp"
+#include "run/fit/least_gain.hpp"
 #include "run/fit/leave_out_groups.hpp"
 
 #include <algorithm>
@@ -44,7 +45,7 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
         for (const std::size_t i : set.rows)
             part.push_back(rows[i]);
         ParameterFit fit(estimator, std::move(part), std::move(set.parameters), threads);
-        const FitResult full = fit_all(fit, kJointIterations);
+        const FitResult full = fit_all(fit, kJointIterations, kLeastGain);
         const std::vector<Prediction> left_out = left_out_predictions(fit, LeaveOut::model, full);
         const std::vector<double> weights = fit.weights();
         result.rows += static_cast<std::size_t>(

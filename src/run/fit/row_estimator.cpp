@@ -323,13 +323,15 @@ Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides,
     }
 }
 
-std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row) const {
+std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row,
+                                                    const MachineChanges& changes) const {
     if (row.metric != MeasuredMetric::power_w)
         return std::nullopt;
     PowerParts parts;
     try {
-        const Prediction prediction =
-            row.phase.empty() ? state_->network(row, {}, &parts) : state_->language(row, {}, &parts);
+        const Changed changed{nullptr, changes};
+        const Prediction prediction = row.phase.empty() ? state_->network(row, changed, &parts)
+                                                        : state_->language(row, changed, &parts);
         return prediction.ok() ? std::optional(parts) : std::nullopt;
     } catch (const Error&) {
         return std::nullopt;

@@ -41,7 +41,8 @@ TEST_CASE("a fitted value and its copies are no witnesses for it", "[run][calibr
         if (std::find(families.begin(), families.end(), Family("gpu")) == families.end())
             continue;
         for (const ParameterEntry& entry : runtime->parameters)
-            if (entry.parameter == parameter && entry.value.known()) // none at a bound
+            if (entry.parameter == parameter && entry.value.known() && // none at a bound
+                entry.value.source->kind != SourceKind::assumed)       // estimates are no evidence
                 said[id] = entry.value.value;
     }
     REQUIRE(said.contains("tensorrt"));
@@ -68,7 +69,8 @@ TEST_CASE("a generation under a stack is expected to be like others under that s
     REQUIRE(own != entry->by_generation.end());
     std::vector<double> others;
     for (const auto& [generation, fact] : entry->by_generation)
-        if (fact.value != own->second.value && fact.value < info_of(parameter).high)
+        if (fact.value != own->second.value && fact.value < info_of(parameter).high &&
+            fact.source->kind != SourceKind::assumed)
             others.push_back(fact.value);
     REQUIRE(others.size() > 2);
     const Expectation expected =
@@ -95,4 +97,54 @@ TEST_CASE("8-bit kernels are expected to reach what the fp32 kernels of their st
     const Expectation other =
         expect(session, Family("cpu"), {{{}, "onnxruntime-cpu", {}, Parameter::vector_matrix_efficiency}});
     CHECK(other.value != Approx(expected.value));
+}
+
+TEST_CASE("estimates are no evidence where something else speaks", "[run][calibrate]") {
+    SessionOptions options;
+    options.data = ARCHSIM_SOURCE_DIR;
+    const Session session(options);
+    const HardwareDatabase& hardware = session.hardware();
+    const Parameter parameter = Parameter::matrix_efficiency;
+    const Family npu("npu");
+    std::vector<Finding> findings;
+    std::vector<std::string> generations;
+    for (const auto& device : hardware.all_devices(findings))
+        if (device->family == npu)
+            generations.push_back(device->generation);
+    std::vector<double> evidence, all;
+    for (const std::string& id : hardware.runtime_ids()) {
+        const auto runtime = hardware.runtime(id);
+        if (id == "openvino" ||
+            std::find(runtime->families.begin(), runtime->families.end(), npu) == runtime->families.end())
+            continue;
+        for (const ParameterEntry& entry : runtime->parameters)
+            if (entry.parameter == parameter)
+                for (const auto& [generation, fact] : entry.by_generation)
+                    if (std::find(generations.begin(), generations.end(), generation) != generations.end()) {
+                        all.push_back(fact.value);
+                        if (fact.source->kind != SourceKind::assumed)
+                            evidence.push_back(fact.value);
+                    }
+    }
+    REQUIRE(!evidence.empty());
+    REQUIRE(evidence.size() < all.size());
+    const Expectation expected = expect(session, npu, {{{}, "openvino", "intel-npu", parameter}});
+    CHECK(expected.value == Approx(summarize_statements(evidence, parameter).value));
+    CHECK(expected.value != Approx(summarize_statements(all, parameter).value));
+}
+
+TEST_CASE("what no other device states is expected to be what the stack states of every device",
+          "[run][calibrate]") {
+    SessionOptions options;
+    options.data = ARCHSIM_SOURCE_DIR;
+    const Session session(options);
+    const HardwareDatabase& hardware = session.hardware();
+    const Parameter parameter = Parameter::inference_overhead;
+    const auto device = hardware.device("Snapdragon-X-Elite-NPU").device;
+    const auto stack = hardware.runtime(device->default_runtime);
+    const auto entry = std::find_if(stack->parameters.begin(), stack->parameters.end(),
+                                    [&](const ParameterEntry& e) { return e.parameter == parameter; });
+    REQUIRE(entry != stack->parameters.end());
+    const Expectation expected = expect(session, Family("dsp"), {{device->id, {}, {}, parameter}});
+    CHECK(expected.value == Approx(entry->value.value));
 }

@@ -100,6 +100,27 @@ class Statements {
     std::vector<Statement> statements_;
 };
 
+/// An estimate is no evidence for another number.
+bool is_estimate(const Statement& statement) {
+    return statement.fact->source == nullptr || statement.fact->source->kind == SourceKind::assumed;
+}
+
+/// Values of the statements that `take` accepts; estimates only where nothing else speaks.
+std::vector<double> evidence_of(const Statements& statements,
+                                const std::function<bool(const Statement&)>& take) {
+    std::vector<double> evidence, estimates;
+    for (const Statement& statement : statements.all())
+        if (take(statement))
+            (is_estimate(statement) ? estimates : evidence).push_back(statement.fact->value);
+    return evidence.empty() ? estimates : evidence;
+}
+
+/// The stack that a statement concerns; a device's own, where it names none.
+std::string stack_of(const HardwareDatabase& hardware, const ParameterSite& site) {
+    return site.runtime.empty() && !site.device.empty() ? hardware.device(site.device).device->default_runtime
+                                                        : site.runtime;
+}
+
 /// What tells values of one fit from values of another.
 using FitKey = std::tuple<Parameter, bool, double, int, double>;
 
@@ -184,38 +205,43 @@ Expectation expect(const Session& session, Family family, const std::vector<Para
             return mine.runtime == site.runtime;
         });
     };
+    const auto own_stack = [&](const ParameterSite& site) {
+        return site.device.empty() && site.generation.empty() &&
+               std::any_of(own.begin(), own.end(), [&](const ParameterSite& mine) {
+                   return site.runtime == stack_of(session.hardware(), mine);
+               });
+    };
     // Devices are like devices, stacks like stacks, and what a stack says of all generations is like what
     // others say of all; a generation under a stack is most like other generations under that stack, whose
-    // kernels and host code it shares. Where there is no other of the kind, any will do, and a copy is better
-    // than nothing.
+    // kernels and host code it shares. What no other device states its stack may state of every device. Where
+    // there is no other of the kind, any will do, and a copy is better than nothing.
     for (const bool copies : {false, true})
-        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 4>{
+        for (const auto& like : std::array<std::function<bool(const ParameterSite&)>, 5>{
                  [&](const ParameterSite& site) {
                      return same_kind(site) && same_scope(site) && same_stack(site);
                  },
                  [&](const ParameterSite& site) { return same_kind(site) && same_scope(site); }, same_kind,
-                 [](const ParameterSite&) { return true; }}) {
-            std::vector<double> values;
-            for (const Statement& statement : statements.all())
-                if (!is_own(statement.site) && like(statement.site) &&
-                    (copies || !own_values.contains(statement.fact->value)))
-                    values.push_back(statement.fact->value);
+                 own_stack, [](const ParameterSite&) { return true; }}) {
+            const std::vector<double> values = evidence_of(statements, [&](const Statement& statement) {
+                return !is_own(statement.site) && like(statement.site) &&
+                       (copies || !own_values.contains(statement.fact->value));
+            });
             if (!values.empty())
-                return summarize_statements(std::move(values), own.front().parameter);
+                return summarize_statements(values, own.front().parameter);
         }
     return {};
 }
 
 Expectation expect_elsewhere(const Session& session, Family family, Parameter parameter) {
-    std::vector<double> values;
+    std::vector<double> evidence, estimates;
     for (const Family& other : families()) {
         if (other == family)
             continue;
         const Statements statements(session.hardware(), other, parameter);
         for (const Statement& statement : statements.all())
-            values.push_back(statement.fact->value);
+            (is_estimate(statement) ? estimates : evidence).push_back(statement.fact->value);
     }
-    return summarize_statements(std::move(values), parameter);
+    return summarize_statements(std::move(evidence.empty() ? estimates : evidence), parameter);
 }
 
 std::vector<TunedParameter>

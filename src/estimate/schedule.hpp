@@ -3,6 +3,8 @@
 
 #include "archsim/estimate/estimate.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +23,17 @@ struct BatchSchedule {
     const Mapping& of_kind(std::size_t kind) const { return by_class ? of(kind) : mappings[kind]; }
 };
 
+/// Adds what happens `times` times. An even number of sums that nothing else can point to: the compiler adds
+/// two at once.
+template <std::size_t N>
+void add_times(const std::array<double, N>& counts, double times, std::array<double, N>& sums) {
+    constexpr std::size_t kEven = N / 2 * 2;
+    for (std::size_t i = 0; i < kEven; ++i)
+        sums[i] += times * counts[i];
+    if constexpr (N % 2 != 0)
+        sums[N - 1] += times * counts[N - 1];
+}
+
 /// Events of the batch, those of the network included. Of classes that share a mapping each is added for
 /// itself, so that the sum does not depend on which of them do.
 inline EventCounts total_events(const BatchSchedule& schedule, const NetworkWork& work) {
@@ -28,10 +41,17 @@ inline EventCounts total_events(const BatchSchedule& schedule, const NetworkWork
     std::vector<double> executions(schedule.by_class ? kind.size() : schedule.mappings.size());
     for (std::size_t i = 0; i < kind.size(); ++i)
         executions[kind[i]] += work.subgraphs[i].repeat;
-    EventCounts total = schedule.network.fixed.events;
+    std::array<double, kEventCount> counts = schedule.network.fixed.events.counts;
+    std::array<double, kPrecisionCount> macs = schedule.network.fixed.events.macs;
     for (std::size_t k = 0; k < executions.size(); ++k)
-        if (!schedule.by_class || kind[k] == k)
-            total.add(schedule.of_kind(k).events, executions[k]);
+        if (!schedule.by_class || kind[k] == k) {
+            const EventCounts& events = schedule.of_kind(k).events;
+            add_times(events.counts, executions[k], counts);
+            add_times(events.macs, executions[k], macs);
+        }
+    EventCounts total;
+    total.counts = counts;
+    total.macs = macs;
     return total;
 }
 

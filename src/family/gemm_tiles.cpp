@@ -12,14 +12,20 @@ namespace archsim {
 
 namespace {
 
+/// Sides of tiles are powers of two: products with their reciprocals are exact.
+constexpr std::array kSides = {256.0, 128.0, 64.0, 32.0};
+constexpr std::array kPerSide = {1 / kSides[0], 1 / kSides[1], 1 / kSides[2], 1 / kSides[3]};
+using PerSide = std::array<double, kSides.size()>;
+
 struct Tile {
-    double m, n;
-    double per_m = 1 / m, per_n = 1 / n;
+    std::uint8_t rows, columns; ///< into kSides
+    double m = kSides[rows], n = kSides[columns];
 };
 
-// Thread-block tiles that cuBLAS, cuDNN and CUTLASS ship (names of the kernels in the NeuSight traces).
-constexpr std::array kTiles = {Tile{256, 128}, Tile{128, 256}, Tile{128, 128}, Tile{128, 64}, Tile{64, 128},
-                               Tile{64, 64},   Tile{64, 32},   Tile{32, 64},   Tile{128, 32}, Tile{32, 128}};
+// Thread-block tiles that cuBLAS, cuDNN and CUTLASS ship (names of the kernels in the NeuSight traces): 256 x
+// 128, 128 x 256, 128 x 128, 128 x 64, 64 x 128, 64 x 64, 64 x 32, 32 x 64, 128 x 32, 32 x 128.
+constexpr std::array kTiles = {Tile{0, 1}, Tile{1, 0}, Tile{1, 1}, Tile{1, 2}, Tile{2, 1},
+                               Tile{2, 2}, Tile{2, 3}, Tile{3, 2}, Tile{1, 3}, Tile{3, 1}};
 constexpr std::array kSplits = {2.0, 4.0, 8.0, 16.0};
 
 // One step of the reduction loop moves 64 bytes of each row of the tile (CUTLASS default tile K of 32 half
@@ -141,17 +147,22 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         return c;
     };
 
-    // Sides of tiles and splits are powers of two: products with their reciprocals are exact, and shared.
+    // Tiles share their sides, and these what follows from them.
     const double rows_per_load = 1 / engine.operand_reuse, alone = 1 / engine.paired_units;
-    const auto blocks_above = [&](const Tile& tile) { return std::ceil(shape.m * tile.per_m); };
+    PerSide above, across, loaded_rows, share_of_columns;
+    for (std::size_t side = 0; side < kSides.size(); ++side) {
+        above[side] = std::ceil(shape.m * kPerSide[side]);
+        across[side] = std::ceil(shape.n * kPerSide[side]);
+        loaded_rows[side] = kSides[side] * rows_per_load;
+        // Blocks above each other need the same columns.
+        share_of_columns[side] = above[side] < engine.paired_units ? 1 / above[side] : alone;
+    }
     const auto blocks_of = [&](const Tile& tile) {
-        return shape.groups * blocks_above(tile) * std::ceil(shape.n * tile.per_n);
+        return shape.groups * above[tile.rows] * across[tile.columns];
     };
     const auto operands_of = [&](const Tile& tile, double blocks) {
-        // Blocks above each other need the same columns.
-        const double above = blocks_above(tile);
-        const double columns = tile.n * (above < engine.paired_units ? 1 / above : alone);
-        return blocks * (tile.m * rows_per_load + columns) * steps * step * engine.operand_bytes;
+        const double columns = tile.n * share_of_columns[tile.rows];
+        return blocks * (loaded_rows[tile.rows] + columns) * steps * step * engine.operand_bytes;
     };
     const auto whole = [&](const Tile& tile) {
         const double blocks = blocks_of(tile);
@@ -180,6 +191,11 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
         if (engine.split_cycles < 0 || fastest.beats(least_multiply, engine.split_cycles))
             continue;
         const double blocks = blocks_of(tile), waves = blocks / engine.units;
+        // The same with the padding of the tile.
+        const double padded_multiply =
+            (1 - kRounding) * waves * tile.m * tile.n * steps * step * inverse_rate * inverse_efficiency;
+        if (fastest.beats(padded_multiply, engine.split_cycles))
+            continue;
         const double operands = operands_of(tile, blocks);
         for (double split : kSplits) {
             if (blocks * split >= 2 * engine.units || steps < split * kLeastSteps)

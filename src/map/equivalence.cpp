@@ -7,8 +7,10 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <unordered_map>
 #include <utility>
@@ -23,22 +25,27 @@ constexpr bool kPlain = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
 /// Bytes of what is compared, one value after the other; lists are preceded by their length.
 class Key {
   public:
-    void clear() { bytes_.clear(); }
-    const std::string& bytes() const { return bytes_; }
+    void clear() { used_ = 0; }
+    std::string_view bytes() const { return {bytes_.data(), used_}; }
 
     template <class... Values>
     void put(const Values&... values) {
         if constexpr ((kPlain<Values> && ...)) {
-            std::array<char, (sizeof(Values) + ...)> packed; // one growth of the key for all of them
-            char* at = packed.data();
+            char* at = room((sizeof(Values) + ...)); // one look at the room for all of them
             (pack(values, at), ...);
-            bytes_.append(packed.data(), packed.size());
         } else {
             (one(values), ...);
         }
     }
 
   private:
+    /// That many bytes more, to be written.
+    char* room(std::size_t bytes) {
+        if (bytes_.size() - used_ < bytes)
+            bytes_.resize(2 * bytes_.size() + bytes);
+        used_ += bytes;
+        return bytes_.data() + used_ - bytes;
+    }
     template <class Value>
     static void pack(const Value& value, char*& at) {
         Value same = value;
@@ -54,14 +61,21 @@ class Key {
     }
     template <std::size_t N>
     void one(const std::array<double, N>& values) {
+        char* at = room(sizeof values);
         for (const double value : values)
-            put(value);
+            pack(value, at);
     }
     template <class Value>
     void one(const std::vector<Value>& values) {
         put(values.size());
-        for (const Value& value : values)
-            one(value);
+        if constexpr (kPlain<Value>) {
+            char* at = room(values.size() * sizeof(Value));
+            for (const Value& value : values)
+                pack(value, at);
+        } else {
+            for (const Value& value : values)
+                one(value);
+        }
     }
     template <class First, class Second>
     void one(const std::pair<First, Second>& pair) {
@@ -75,7 +89,7 @@ class Key {
     }
     void one(const std::string& text) {
         put(text.size());
-        bytes_ += text;
+        std::copy(text.begin(), text.end(), room(text.size()));
     }
     // Each struct is taken apart into all of its members: one more, and this does not compile until it is
     // decided whether the new member tells subgraphs apart.
@@ -100,18 +114,25 @@ class Key {
         put(contractions, window, attention, partial_reads, partial_write, partial_writes);
     }
 
-    std::string bytes_;
+    std::vector<char> bytes_; ///< grown ahead
+    std::size_t used_ = 0;
 };
 
 /// Gives equal keys one number: that of the first that has them.
 class Numbering {
   public:
     std::uint32_t operator()(const Key& key, std::uint32_t next) {
-        return seen_.try_emplace(key.bytes(), next).first->second;
+        if (const auto known = seen_.find(key.bytes()); known != seen_.end())
+            return known->second;
+        return seen_.emplace(key.bytes(), next).first->second;
     }
 
   private:
-    std::unordered_map<std::string, std::uint32_t> seen_;
+    struct Hash {
+        using is_transparent = void; // looks for bytes without making a string of them
+        std::size_t operator()(std::string_view bytes) const { return std::hash<std::string_view>()(bytes); }
+    };
+    std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> seen_;
 };
 
 /// Writes a subgraph into a key: every tensor by its properties where it is first met, by its number from

@@ -18,11 +18,30 @@ namespace {
 /// How a run stores a tensor.
 enum class Storage : std::uint8_t { activation, matrix_weight, lm_head_weight };
 
+/// What of a tensor decides its bits per element.
+struct TensorFormat {
+    explicit TensorFormat(const ShapedTensor& tensor)
+        : storage_bits(tensor.storage_bits), type(tensor.type), kv_cache(tensor.kv_cache) {}
+    double storage_bits;
+    DataType type;
+    bool kv_cache;
+};
+
+/// What the bytes of a weight follow from, beside the formats that run.
+struct HeldWeight {
+    TensorId id = kNoTensor;
+    double elements = 0; ///< on this chip
+    bool matrix = false; ///< some operator multiplies with it
+    TensorFormat format;
+};
+
 /// Storage of `tensor` in bits per element when this run stores floats as `config` says.
-double stored_bits(const ShapedTensor& tensor, const PrecisionConfig& config, Storage storage,
+double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
                    std::optional<Precision> native) {
-    if (tensor.storage_bits > 0 || !is_floating(tensor.type))
-        return tensor.stored_bits();
+    if (tensor.storage_bits > 0)
+        return tensor.storage_bits;
+    if (!is_floating(tensor.type))
+        return bits_of(tensor.type);
     if (bits_of(tensor.type) < 16) // already a packed 8- or 4-bit float
         return bits_of(tensor.type);
     if (tensor.kv_cache)
@@ -67,7 +86,13 @@ class WorkBuilder {
             return 0;
         const double share = derived_ ? derived_->tensor_share[id] : 1;
         return share * tensor.elements() *
-               stored_bits(tensor, precision_, storage(id, matrix_weight), std::nullopt) / 8;
+               stored_bits(TensorFormat(tensor), precision_, storage(id, matrix_weight), std::nullopt) / 8;
+    }
+
+    /// Bytes that the weight takes on this chip.
+    double stored_bytes(const HeldWeight& weight) const {
+        return weight.elements *
+               stored_bits(weight.format, precision_, storage(weight.id, weight.matrix), std::nullopt) / 8;
     }
 
     SubgraphWork build(const Subgraph& s, std::uint32_t index) {
@@ -174,7 +199,8 @@ class WorkBuilder {
     }
 
     double bits(TensorId id, const Operator& op, bool matrix_weight) const {
-        return stored_bits(graph_.tensors[id], precision_, storage(id, matrix_weight), op.native_precision);
+        return stored_bits(TensorFormat(graph_.tensors[id]), precision_, storage(id, matrix_weight),
+                           op.native_precision);
     }
 
     /// Bytes that cross the boundary: each outside tensor once, as much of it as any member needs.
@@ -280,9 +306,38 @@ std::shared_ptr<const MemoryPlans> no_plans_yet() {
     return std::make_shared<const MemoryPlans>();
 }
 
+namespace {
+
+/// Every initializer of the graph, in its order. Formats ask for them again and again, and they lie far
+/// apart.
+std::vector<HeldWeight> find_weights(const ShapedGraph& graph, const Partition& partition,
+                                     const DerivedCounts* derived) {
+    const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
+    std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
+    for (const Subgraph& subgraph : partition.subgraphs)
+        for (const SubgraphMember& member : subgraph.members)
+            if (has_work(member) && !folded_away(member) &&
+                uses_matrix_weights(operators[member.op].work.kind))
+                for (const TensorId in : operators[member.op].inputs)
+                    if (in != kNoTensor)
+                        matrix_weights[in] = 1;
+    std::vector<HeldWeight> weights;
+    for (TensorId id = 0; id < graph.tensors.size(); ++id)
+        if (const ShapedTensor& tensor = graph.tensors[id];
+            tensor.role == TensorRole::initializer && tensor.known)
+            weights.push_back({.id = id,
+                               .elements = (derived ? derived->tensor_share[id] : 1) * tensor.elements(),
+                               .matrix = matrix_weights[id] != 0,
+                               .format = TensorFormat(tensor)});
+    return weights;
+}
+
+} // namespace
+
 struct FormatInvariants {
     std::shared_ptr<const SubgraphClasses> classes;
     std::shared_ptr<const MemoryPlans> plans;
+    std::vector<HeldWeight> weights;
 };
 
 std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph& graph,
@@ -291,7 +346,7 @@ std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph
                                                                const DerivedCounts* derived) {
     return std::make_shared<const FormatInvariants>(FormatInvariants{
         std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, partition, derived)),
-        std::move(plans)});
+        std::move(plans), find_weights(graph, partition, derived)});
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
@@ -312,7 +367,6 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         network.batch = static_cast<double>(batch->second);
     WorkBuilder builder(graph, precision, unsupported, derived.get());
     network.subgraphs.reserve(partition.subgraphs.size());
-    std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
         const std::uint32_t first = common.classes->by_work[i];
         const Subgraph& subgraph = partition.subgraphs[i];
@@ -323,15 +377,9 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
             std::max(network.largest_activation_bytes, work.activation_bytes());
         network.macs += work.macs * work.repeat;
         network.operations += work.operations() * work.repeat;
-        for (const OperatorUse& use : work.operators)
-            if (uses_matrix_weights(use.op->work.kind))
-                for (const TensorId in : use.op->inputs)
-                    if (in != kNoTensor)
-                        matrix_weights[in] = 1;
     }
-    for (TensorId id = 0; id < graph.tensors.size(); ++id)
-        if (graph.tensors[id].role == TensorRole::initializer)
-            network.weight_bytes += builder.stored_bytes(id, matrix_weights[id] != 0);
+    for (const HeldWeight& weight : common.weights)
+        network.weight_bytes += builder.stored_bytes(weight);
     // Keys and values stay on the device between steps.
     for (TensorId in : graph.inputs)
         if (in != kNoTensor && !graph.tensors[in].kv_cache)

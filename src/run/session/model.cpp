@@ -74,17 +74,18 @@ class Partitions {
     std::list<FusedEntry> entries_;
 };
 
-struct CommonEntry {
-    FusionPolicy policy;
-    Once<FormatInvariants> common;
-};
-
 struct WorkEntry {
-    FusionPolicy policy;
     PrecisionConfig precision;
     std::vector<std::string> unsupported;
     Sharing sharing;
     Once<NetworkWork> work;
+};
+
+/// What was counted under one policy.
+struct CountedEntry {
+    FusionPolicy policy;
+    Once<FormatInvariants> common;
+    std::list<WorkEntry> works;
 };
 
 } // namespace
@@ -136,15 +137,13 @@ struct BoundModel::State {
             types.insert(op.type);
     }
 
-    WorkEntry& work_entry(const FusionPolicy& policy, const PrecisionConfig& precision,
+    WorkEntry& work_entry(CountedEntry& under, const PrecisionConfig& precision,
                           const std::vector<std::string>& unsupported, const Sharing& sharing) {
         const std::lock_guard lock(mutex);
-        for (WorkEntry& known : works)
-            if (known.policy == policy && known.precision == precision && known.unsupported == unsupported &&
-                known.sharing == sharing)
+        for (WorkEntry& known : under.works)
+            if (known.precision == precision && known.unsupported == unsupported && known.sharing == sharing)
                 return known;
-        WorkEntry& entry = works.emplace_back();
-        entry.policy = policy;
+        WorkEntry& entry = under.works.emplace_back();
         entry.precision = precision;
         entry.unsupported = unsupported;
         entry.sharing = sharing;
@@ -169,9 +168,8 @@ struct BoundModel::State {
     double batch = 1;                 ///< items of one inference
     std::set<std::string_view> types; ///< of the operators
     std::shared_ptr<Partitions> partitions = std::make_shared<Partitions>();
-    std::mutex mutex; ///< of both lists
-    std::list<CommonEntry> common;
-    std::list<WorkEntry> works;
+    std::mutex mutex; ///< of all lists
+    std::list<CountedEntry> counted;
     Once<BoundModel> smaller;
 };
 
@@ -202,14 +200,15 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const std::vector<std::string>& unsupported_types,
                                                     const Sharing& sharing) const {
     const std::vector<std::string> unsupported = state_->occurring(unsupported_types);
-    return state_->work_entry(policy, precision, unsupported, sharing).work.get([&] {
+    CountedEntry& under = entry_of(state_->counted, policy, state_->mutex);
+    return state_->work_entry(under, precision, unsupported, sharing).work.get([&] {
         const ShapedGraph& graph = *state_->graph;
         const Partition& fused = *partition(policy);
         NetworkWork counted;
         if (sharing.devices() > 1) {
             counted = make_network_work(graph, fused, precision, unsupported, shard(graph, sharing));
         } else {
-            const auto common = entry_of(state_->common, policy, state_->mutex).common.get([&] {
+            const auto common = under.common.get([&] {
                 return find_format_invariants(graph, fused, state_->partitions->entry(policy).plans);
             });
             counted = make_network_work(graph, fused, precision, unsupported, nullptr, *common);

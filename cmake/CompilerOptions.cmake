@@ -23,6 +23,21 @@ else()
     add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
 endif()
 
+# A third of the time of a small change is linking, and the programs of the sanitizers have 90 MB: with GCC the linker that
+# binutils bring beside the default one, with clang its own where there is one (scripts/setup fuzz).
+if(PROJECT_IS_TOP_LEVEL AND NOT EMSCRIPTEN)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        set(linker gold)
+    else()
+        set(linker lld)
+    endif()
+    find_program(ARCHSIM_LINKER_${linker} ld.${linker})
+    mark_as_advanced(ARCHSIM_LINKER_${linker})
+    if(ARCHSIM_LINKER_${linker})
+        add_link_options(-fuse-ld=${linker})
+    endif()
+endif()
+
 # Warnings are errors for this project alone: a consumer that builds it as a subproject gets none.
 add_library(archsim_warnings INTERFACE)
 if(PROJECT_IS_TOP_LEVEL)

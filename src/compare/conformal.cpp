@@ -15,10 +15,14 @@ ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDis
     for (const auto& [name, scores] : groups)
         for (const double score : scores)
             atoms_.emplace_back(score, 1 / (all * static_cast<double>(scores.size())));
-    if (inside)
-        for (const auto& [score, weight] : around->atoms_)
-            atoms_.emplace_back(score, weight * kAround / all);
     std::sort(atoms_.begin(), atoms_.end());
+    if (!inside)
+        return;
+    // Those around are sorted, and thousands.
+    const auto own = static_cast<std::ptrdiff_t>(atoms_.size());
+    for (const auto& [score, weight] : around->atoms_)
+        atoms_.emplace_back(score, weight * kAround / all);
+    std::inplace_merge(atoms_.begin(), atoms_.begin() + own, atoms_.end());
 }
 
 double ScoreDistribution::quantile(double share) const {

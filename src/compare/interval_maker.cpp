@@ -77,6 +77,7 @@ IntervalMaker IntervalMaker::without(const std::string& model, const std::string
                                      const std::string& family) const {
     IntervalMaker rest;
     const auto keep = [&](const std::vector<Score>& from, std::vector<Score>& to) {
+        to.reserve(from.size());
         std::copy_if(from.begin(), from.end(), std::back_inserter(to), [&](const Score& s) {
             return s.model != model && s.device != device && s.family != family;
         });
@@ -90,6 +91,7 @@ IntervalMaker IntervalMaker::without(const std::string& model, const std::string
 template <class Pick>
 GroupedScores IntervalMaker::grouped(Evidence evidence, Pick pick, bool by_family) const {
     GroupedScores groups;
+    auto group = groups.end();
     const std::vector<Score>& from = evidence == Evidence::device  ? network_
                                      : evidence == Evidence::stack ? device_
                                                                    : family_;
@@ -98,10 +100,12 @@ GroupedScores IntervalMaker::grouped(Evidence evidence, Pick pick, bool by_famil
         if ((evidence == Evidence::device && score.evidence != Evidence::device) ||
             (evidence == Evidence::stack && score.evidence == Evidence::none) || !pick(score))
             continue;
-        groups[by_family                      ? score.family
-               : evidence == Evidence::device ? score.model
-                                              : score.device]
-            .push_back(score.value);
+        const std::string& name = by_family                      ? score.family
+                                  : evidence == Evidence::device ? score.model
+                                                                 : score.device;
+        if (group == groups.end() || group->first != name) // neighbours are often of one group
+            group = groups.try_emplace(name).first;
+        group->second.push_back(score.value);
     }
     return groups;
 }
@@ -118,8 +122,11 @@ GroupedScores IntervalMaker::members(const IntervalClass& c, bool any_metric) co
         c.evidence == Evidence::none && c.family.empty());
 }
 
-std::size_t IntervalMaker::groups(const IntervalClass& c) const {
-    return members(c).size();
+std::size_t IntervalMaker::groups(const IntervalClass& c) {
+    const auto [place, fresh] = groups_.try_emplace(c);
+    if (fresh)
+        place->second = members(c).size();
+    return place->second;
 }
 
 ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence) const {

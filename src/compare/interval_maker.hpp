@@ -51,7 +51,7 @@ class IntervalMaker {
     /// new stack or family (`none`).
     const Band& band(const IntervalClass& c);
     /// Exchangeable groups of the class itself, without those around it.
-    std::size_t groups(const IntervalClass& c) const;
+    std::size_t groups(const IntervalClass& c);
     /// Families with scores.
     std::vector<std::string> families() const;
     /// Stacks with scores on devices of a family.
@@ -68,6 +68,7 @@ class IntervalMaker {
 
     std::vector<Score> network_, device_, family_;
     std::map<IntervalClass, Band> bands_;
+    std::map<IntervalClass, std::size_t> groups_;
 };
 
 } // namespace archsim

@@ -176,7 +176,7 @@ TEST_CASE("what lists and checks begins with a verdict, in every format", "[cli]
          {std::pair{"list_hardware_mappers", "devices: "},
           {"list_hardware_mappers --show H100", "TOPS int8"},
           {"list_hardware_mappers --show-runtime tensorrt", "tensorrt serves"},
-          {"list_hardware_mappers --check tests/../hardware_db/gpu/A100.json", "Sound: "},
+          {"list_hardware_mappers --check docs/examples/../../hardware_db/gpu/A100.json", "Sound: "},
           {"discover_models --family resnet", "Most work: "},
           {"validate_estimates --measurements my_board.csv", "Farthest off: "},
           {"sweep_design_space resnet18 --hardware A100 --vary clock=0.5x,1x", "Fastest: A100"},

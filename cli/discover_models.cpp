@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
         else
             output.top = top;
         output.emit_answer(list, ModelListView{.findings = !output.quiet});
-        return 0;
+        return static_cast<int>(list.models.empty() ? cli::Exit::nothing : cli::Exit::ok);
     };
     return cli::run_tool(argc, argv, "discover_models", "Lists the models that can be estimated.", kExamples,
                          setup, body);

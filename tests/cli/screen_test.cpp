@@ -92,6 +92,34 @@ TEST_CASE("causes that cancel to nothing are no causes", "[cli][screen]") {
     }
 }
 
+TEST_CASE("causes that cancel are bars, no shares", "[cli][screen]") {
+    const Workplace workplace;
+    static const std::regex percent("([+-]?[0-9]+(\\.[0-9]+)?) %");
+    for (const std::string question :
+         {"compare_architectures resnet50 --explain-difference GPU TPU --metric latency",
+          "compare_architectures resnet50 --explain-difference GPU TPU --metric energy",
+          "explain_difference resnet50 --hardware H100 TPU-v4 --top 0",
+          "explain_difference resnet50 --hardware H100 TPU-v4 --metric energy",
+          "sweep_design_space resnet50 --hardware TPU-v4 --vary bandwidth=0.01x..4x:4 --sensitivity latency"})
+        for (const char* format : {"text", "markdown", "html", "json", "csv"}) {
+            INFO(question << " --format " << format);
+            const Said said = workplace.run(question + " --quiet --format " + format);
+            CHECK(said.status == 0);
+            const std::string page = said.output.substr(0, said.output.find("<script>"));
+            for (auto at = std::sregex_iterator(page.begin(), page.end(), percent);
+                 at != std::sregex_iterator(); ++at) {
+                INFO(at->str());
+                CHECK(std::stod((*at)[1]) >= 0);
+                CHECK(std::stod((*at)[1]) <= 100);
+            }
+            const bool drawn = std::string_view(format) == "text" || std::string_view(format) == "html";
+            if (drawn && question.find("energy") == std::string::npos && !question.starts_with("sweep")) {
+                CHECK(page.find("-|") != std::string::npos);
+                CHECK(page.find("|+") != std::string::npos);
+            }
+        }
+}
+
 TEST_CASE("language models are told in tokens, each number once", "[cli][screen]") {
     const Workplace workplace;
     const std::string prompt = " --prompt-tokens 512 --generate-tokens 128 --quiet";

@@ -110,8 +110,8 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
     std::string batch = fmt::format("Batch size {}", c.request.workload.batch);
     for (const Result& r : results)
         if (r.ok() && r.estimate.batch != static_cast<double>(c.request.workload.batch)) {
-            batch = fmt::format("Batch size {:.0f} (the file fixes it; {} was asked for)", r.estimate.batch,
-                                c.request.workload.batch);
+            batch = fmt::format("Batch size {:.0f} (what the sizes make it; {} was asked for)",
+                                r.estimate.batch, c.request.workload.batch);
             break;
         }
     return fmt::format("{}, precision {}; {}.", batch, precision_name(c.request.conditions.precision),
@@ -138,9 +138,15 @@ class ModelSection {
         add(Paragraph{conditions_text()});
         add(Heading{3, "Model Characteristics:"});
         add(model_facts(facts, results_));
+        const auto said = [&](const FindingLine& found) { // as the reason of a device, under the ranking
+            return std::any_of(results_.begin(), results_.end(), [&](const Result& r) {
+                return r.estimate.reason.find(found.text) != std::string::npos;
+            });
+        };
         for (FindingLine& found : finding_lines(facts.findings))
-            add(Paragraph{std::move(found.text),
-                          found.severity == Severity::error ? Tone::bad : Tone::muted});
+            if (!said(found))
+                add(Paragraph{std::move(found.text),
+                              found.severity == Severity::error ? Tone::bad : Tone::muted});
         Table ranking = ranking_table(results_, by_, shown_, view_.top);
         for (TableNote& note : generation_notes(results_))
             ranking.notes.push_back(std::move(note));

@@ -3,6 +3,7 @@
 #include "archsim/report/graph_profile.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/finding_text.hpp"
+#include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/precision_text.hpp"
 #include "report/blocks/shape_text.hpp"
@@ -10,7 +11,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <numeric>
+#include <map>
 
 namespace archsim {
 
@@ -107,30 +108,58 @@ double key_of(const ProfileSums& sums, ProfileOrder order) {
     return 0; // all alike: the order of the graph stays
 }
 
+/// Operators whose names differ in numbers alone, of one type and shape.
+struct OperatorGroup {
+    std::vector<std::string> names;
+    const OperatorProfile* first;
+    ProfileSums sums;
+};
+
+/// Each of its own where they are not to stand `together`.
+std::vector<OperatorGroup> operator_groups(const GraphProfile& profile, bool together) {
+    std::vector<OperatorGroup> groups;
+    std::map<std::string, std::size_t> known;
+    for (const OperatorProfile& item : profile.operators) {
+        const std::string key =
+            !together ? std::string()
+                      : fmt::format("{} {} {} {} {}", item.op->type, name_shape(item.op->name),
+                                    item.sums.operations, item.sums.bytes(), item.sums.parameters);
+        const auto [at, fresh] = known.try_emplace(key, groups.size());
+        if (fresh || !together) {
+            at->second = groups.size();
+            groups.push_back({{}, &item, {}});
+        }
+        groups[at->second].names.push_back(item.op->name);
+        groups[at->second].sums += item.sums;
+    }
+    return groups;
+}
+
 Table operator_table(const GraphProfile& profile, const GraphProfileView& view) {
-    std::vector<std::size_t> order(profile.operators.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return key_of(profile.operators[a].sums, view.order) > key_of(profile.operators[b].sums, view.order);
+    const bool together = view.top > 0 && view.order != ProfileOrder::graph;
+    std::vector<OperatorGroup> groups = operator_groups(profile, together);
+    std::stable_sort(groups.begin(), groups.end(), [&](const OperatorGroup& a, const OperatorGroup& b) {
+        return key_of(a.sums, view.order) > key_of(b.sums, view.order);
     });
-    const bool all = view.top <= 0 || static_cast<std::size_t>(view.top) >= order.size();
-    if (!all)
-        order.resize(static_cast<std::size_t>(view.top));
     std::string title = view.order == ProfileOrder::graph
                             ? std::string("Operators")
                             : fmt::format("Operators by {}", name_of(view.order));
-    if (!all)
-        title += fmt::format(", the first {} of {}", order.size(), profile.operators.size());
+    if (const auto top = static_cast<std::size_t>(std::max(0, view.top)); top > 0 && top < groups.size()) {
+        title += fmt::format(", the first {} of {}{}", top, groups.size(), together ? " kinds" : "");
+        groups.erase(groups.begin() + view.top, groups.end());
+    }
     Table table = table_with_sums(std::move(title), Column{"Operator", "", "name"},
                                   Column{"Type", "", "type"}, Column{"Inputs", "", "inputs", Align::left, 2},
                                   Column{"Outputs", "", "outputs", Align::left, 1});
-    for (const std::size_t index : order) {
-        const OperatorProfile& item = profile.operators[index];
-        std::vector<Cell> row{{item.op->name},
-                              {item.op->type},
-                              {shapes_text(*profile.graph, activations_of(*profile.graph, *item.op))},
-                              {shapes_text(*profile.graph, item.op->outputs)}};
-        append_sums(row, item.sums);
+    for (const OperatorGroup& group : groups) {
+        const Operator& op = *group.first->op;
+        std::vector<Cell> row{{group.names.size() == 1
+                                   ? op.name
+                                   : fmt::format("{} x {}", group.names.size(), common_name(group.names))},
+                              {op.type},
+                              {shapes_text(*profile.graph, activations_of(*profile.graph, op))},
+                              {shapes_text(*profile.graph, op.outputs)}};
+        append_sums(row, group.sums);
         table.rows.push_back(std::move(row));
     }
     return table;
@@ -168,11 +197,8 @@ Facts summary(const GraphProfile& profile, bool totals_known) {
     const auto add = [&](const char* name, std::string value) {
         facts.items.push_back({name, std::move(value)});
     };
-    std::string dims;
-    for (const auto& [name, size] : profile.graph->dims)
-        dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
-    if (!dims.empty())
-        add("Sizes", dims);
+    if (std::string dims = sizes_text(profile.graph->dims); !dims.empty())
+        add("Sizes", std::move(dims));
     add("Operators", fmt::format("{} at run time, {} folded", profile.operators.size(),
                                  profile.graph->operators.size() - profile.operators.size()));
     const ProfileSums& totals = profile.totals;

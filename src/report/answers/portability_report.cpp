@@ -188,14 +188,16 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     report.blocks.push_back(Takeaway{verdict_lines(answer)});
     report.blocks.push_back(device_table(answer));
     for (const Portability& p : answer.devices) {
-        if (p.types.empty() && p.notes.empty() && p.rewrites.empty() && p.advice.empty())
-            continue;
-        report.blocks.push_back(Heading{2, hardware_label(p.result)});
         Bullets notes;
         for (const LeavingOperators& t : p.types)
             notes.items.push_back(t.reason + ".");
         for (const std::string& note : p.notes)
-            notes.items.push_back(note + ".");
+            if (p.result.ok() || p.result.estimate.reason.empty() ||
+                note.find(p.result.estimate.reason) == std::string::npos) // the verdict says it
+                notes.items.push_back(note + ".");
+        if (p.types.empty() && notes.items.empty() && p.rewrites.empty() && p.advice.empty())
+            continue;
+        report.blocks.push_back(Heading{2, hardware_label(p.result)});
         if (!notes.items.empty())
             report.blocks.push_back(std::move(notes));
         if (!p.types.empty())

@@ -216,12 +216,36 @@ Takeaway serving_takeaway(std::span<const ServingResult> results, const ServiceL
     return takeaway;
 }
 
+/// Both ends of the frontier: the most for a user, the most from a device.
+Takeaway frontier_takeaway(std::span<const ServingResult> results) {
+    const ServingResult *user = nullptr, *device = nullptr;
+    for (const ServingResult& r : results) {
+        if (!r.ok)
+            continue;
+        if (!user || r.tokens_per_user() > user->tokens_per_user())
+            user = &r;
+        if (!device || r.tokens_per_device() > device->tokens_per_device())
+            device = &r;
+    }
+    if (!user)
+        return {{"None of these devices serves it: the table says why."}};
+    const auto line = [](const char* what, const ServingResult& r) {
+        return fmt::format("{}: {}, {}, {} in flight: {} tokens/s a user, {} tokens/s a device, first token "
+                           "within {} (99 of 100).",
+                           what, r.hardware, to_string(r.parallelism), r.in_flight,
+                           format_number(r.tokens_per_user()), format_number(r.tokens_per_device()),
+                           format_time(r.summary.time_to_first_s.p99));
+    };
+    return {{line("Quickest for a user", *user), line("Most from a device", *device)}};
+}
+
 } // namespace
 
 Report describe_frontier(std::span<const ServingResult> results) {
     Report report;
     report.title = results.empty() ? "Serving" : "Serving " + results.front().model;
     report.blocks.emplace_back(Heading{1, report.title});
+    report.blocks.emplace_back(frontier_takeaway(results));
     report.blocks.emplace_back(frontier_table(results, serving_frontier(results)));
     report.blocks.emplace_back(sweep_chart(results));
     report.blocks.emplace_back(serving_table(results));

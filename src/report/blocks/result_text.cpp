@@ -6,6 +6,7 @@
 #include "report/blocks/operation_shares.hpp"
 #include "report/blocks/precision_text.hpp"
 #include "report/blocks/row_marks.hpp"
+#include "report/blocks/shape_text.hpp"
 
 #include <fmt/format.h>
 
@@ -87,10 +88,7 @@ Facts model_facts(const ModelFacts& model, std::span<const Result> results) {
     facts.items.push_back({"Parameters", format_count(model.parameters)});
     facts.items.push_back({"Multiply-accumulates", fmt::format("{} ({} operations)", format_count(model.macs),
                                                                format_count(model.operations))});
-    std::string dims;
-    for (const auto& [name, size] : model.dims)
-        dims += fmt::format("{}{} = {}", dims.empty() ? "" : ", ", name, size);
-    if (!dims.empty())
+    if (std::string dims = sizes_text(model.dims); !dims.empty())
         facts.items.push_back({"Sizes", dims});
     if (is_quantized(*model.graph))
         facts.items.push_back(

@@ -28,4 +28,12 @@ std::vector<TensorId> activations_of(const ShapedGraph& graph, const Operator& o
     return ids;
 }
 
+std::string sizes_text(const std::map<std::string, std::int64_t>& dims) {
+    std::string text;
+    for (const auto& [name, size] : dims)
+        if (name.find(' ') == std::string::npos)
+            text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, size);
+    return text;
+}
+
 } // namespace archsim

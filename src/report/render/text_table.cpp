@@ -121,11 +121,17 @@ std::vector<PlacedColumn> place_columns(const Table& table, std::size_t width) {
             });
         if (drop == placed.end() || table.columns[drop->index].priority == 0)
             break;
-        const Column& gone = table.columns[drop->index]; // with those that only make sense beside it
-        std::erase_if(placed, [&](const PlacedColumn& p) {
-            const Column& c = table.columns[p.index];
-            return c.priority == gone.priority && c.heading == gone.heading;
-        });
+        // With its neighbours of the same heading, which only make sense beside it ("Bound by").
+        const Column gone = table.columns[drop->index];
+        const auto belongs = [&](std::size_t c) {
+            return table.columns[c].priority == gone.priority && table.columns[c].heading == gone.heading;
+        };
+        std::size_t first = drop->index, last = drop->index;
+        while (first > 0 && belongs(first - 1))
+            --first;
+        while (last + 1 < table.columns.size() && belongs(last + 1))
+            ++last;
+        std::erase_if(placed, [&](const PlacedColumn& p) { return p.index >= first && p.index <= last; });
         for (PlacedColumn& column : placed)
             column.width = full[column.index].width; // what the column left may widen the texts again
     }

@@ -6,6 +6,7 @@
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <algorithm>
 #include <array>
@@ -123,27 +124,22 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
     return 0;
 }
 
-class NpuMapper final : public Mapper, public CountsOfStructure {
+class NpuMapper final : public NetworkMapper, public CountsOfStructure {
   public:
     std::string_view name() const override { return "spatial array"; }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
              Mapping& out) const override {
         const Array array(machine, network);
-        const double padded = add_compute(array, work, network, out);
-        const double share = array.pipeline && array.fits ? stage_share(array, work, network) : 0;
-        if (array.pipeline)
-            add_pipeline(array, work, network, share, out);
-        else
-            add_layer_overhead(machine, 1, array.independent(), out);
-        add_memory(array, work, network, share, out);
-        count_arithmetic(work, network, machine, out);
-        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
-        out.events[Event::systolic_hop] += work.activation_bytes();
-        describe(array, work, share, padded, out);
-        add_fallback(work, machine, out);
-        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
-        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+        count(array, stages_of(array, network), work, network, out);
+    }
+
+    void map_each(std::span<const std::uint32_t> which, const NetworkWork& network, const Machine& machine,
+                  std::span<Mapping> out) const override {
+        const Array array(machine, network);
+        const Stages stages = stages_of(array, network);
+        for (std::size_t i = 0; i < which.size(); ++i)
+            count(array, stages, network.subgraphs[which[i]], network, out[i]);
     }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
@@ -159,6 +155,50 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
     }
 
   private:
+    /// What all stages of a pipeline share; nothing of other arrays.
+    struct Stages {
+        double cycles = 0;        ///< of the array, as they are placed
+        double outside_bytes = 0; ///< of images that come in and go out
+    };
+
+    static Stages stages_of(const Array& array, const NetworkWork& network) {
+        Stages all;
+        if (array.pipeline && array.fits)
+            for (const SubgraphWork& stage : network.subgraphs) {
+                all.cycles += stage.repeat * placed_cycles(array, stage, network);
+                all.outside_bytes += stage.repeat * outside(array, stage, network);
+            }
+        return all;
+    }
+
+    static void count(const Array& array, const Stages& stages, const SubgraphWork& work,
+                      const NetworkWork& network, Mapping& out) {
+        const Machine& machine = array.m;
+        const double padded = add_compute(array, work, network, out);
+        const double share = stages.cycles > 0 ? placed_cycles(array, work, network) / stages.cycles : 0;
+        if (array.pipeline)
+            add_pipeline(array, work, network, share, out);
+        else
+            add_layer_overhead(machine, 1, array.independent(), out);
+        // Images stream into a pipeline while all of its stages work.
+        add_memory(array, work, network,
+                   array.pipeline && array.fits ? stages.outside_bytes * share
+                                                : outside(array, work, network),
+                   out);
+        count_arithmetic(work, network, machine, out);
+        out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
+        out.events[Event::systolic_hop] += work.activation_bytes();
+        describe(array, work, share, padded, out);
+        add_fallback(work, machine, out);
+        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+    }
+
+    /// Activations of a subgraph that pass the chip's border.
+    static double outside(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
+        return outside_bytes(network, work) - (array.keeps_cache ? work.kv_bytes : 0);
+    }
+
     static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
         return array.blocks_taps ? channel_padded_macs(use.op->work, c, array.rows, array.packs_rows)
                                  : flat_padded_macs(c, array.rows, array.cols);
@@ -223,23 +263,15 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
         return sum.padded;
     }
 
-    /// Cycles that the layer occupies the array, as its stage is placed.
+    /// Cycles that a stage of a pipeline occupies the array, as it is placed. It has the same share of
+    /// everything that the interval between images holds: the stages' times add up to what the whole takes,
+    /// whatever combines compute and transfers. Worked: a dense layer of 3 and a depthwise one of 1 million
+    /// multiply-accumulates at a tenth of its rate take 3 and 10 shares of 13.
     static double placed_cycles(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
         const Cycles sum = cycles_of(array, work, network);
         return sum.matrix / sum.format.efficiency +
                sum.depthwise / array.m.param(Parameter::depthwise_efficiency, 1) +
                sum.vector / array.m.param(Parameter::vector_efficiency, 1);
-    }
-
-    /// What a stage of a pipeline has of everything that the interval between images holds: its share of the
-    /// work of all stages, as they are placed. Then the stages' times add up to what the whole takes,
-    /// whatever combines compute and transfers. Worked: a dense layer of 3 and a depthwise one of 1 million
-    /// multiply-accumulates at a tenth of its rate take 3 and 10 shares of 13.
-    static double stage_share(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
-        double all = 0;
-        for (const SubgraphWork& other : network.subgraphs)
-            all += other.repeat * placed_cycles(array, other, network);
-        return all > 0 ? placed_cycles(array, work, network) / all : 0;
     }
 
     /// Layers side by side share the array by their work, so a layer's demand is its share of the interval
@@ -270,7 +302,7 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
     /// Weights that stay on chip are read once and for all. The rest, and activations beyond the buffer, move
     /// for every inference: from DRAM, or from the host where the chip has none.
     static void add_memory(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                           double share, Mapping& out) {
+                           double outside, Mapping& out) {
         const Machine& m = array.m;
         const bool own_dram = array.own_dram;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
@@ -279,15 +311,6 @@ class NpuMapper final : public Mapper, public CountsOfStructure {
             out.add(resource, Lane::memory, bytes);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
-        // Images stream into a pipeline while all of its stages work.
-        double outside = outside_bytes(network, work) - (array.keeps_cache ? work.kv_bytes : 0);
-        if (array.pipeline && array.fits) {
-            double all = 0;
-            for (const SubgraphWork& other : network.subgraphs)
-                all +=
-                    other.repeat * (outside_bytes(network, other) - (array.keeps_cache ? other.kv_bytes : 0));
-            outside = all * share;
-        }
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
         // The time of loading a context does not follow its bytes: it is in the change of configuration. A

@@ -11,9 +11,9 @@
 
 namespace archsim {
 
-/// "Jetson-Orin-Nano@15W": the device with its power mode, when it has modes.
-/// "H100 x4" where four work together.
+/// "H100 x4" where four devices work together, else the name.
 std::string counted(std::string name, const Result& result);
+/// "Jetson-Orin-Nano@15W": the device with its power mode, when it has modes.
 std::string hardware_label(const Result& result);
 std::vector<std::string> hardware_labels(std::span<const Result> results);
 /// "GPU".

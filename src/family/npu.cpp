@@ -181,10 +181,9 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         else
             add_layer_overhead(machine, 1, array.independent(), out);
         // Images stream into a pipeline while all of its stages work.
-        add_memory(array, work, network,
-                   array.pipeline && array.fits ? stages.outside_bytes * share
-                                                : outside(array, work, network),
-                   out);
+        add_memory(
+            array, work, network,
+            array.pipeline && array.fits ? stages.outside_bytes * share : outside(array, work, network), out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();

@@ -74,3 +74,19 @@ TEST_CASE("shares of every device add up to one", "[laws][bounds]") {
     }
     CHECK(devices > 100);
 }
+
+TEST_CASE("what binds an answer does not follow from the number of its tokens", "[laws][bounds]") {
+    const auto model = laws::session().load("llama-3-8b");
+    for (const char* device : {"TPU-v5p", "TPU-v4", "H100", "EPYC-9654"}) {
+        const auto memory = [&](int tokens) {
+            const Result result = laws::session().estimate(
+                {.model = model, .prompt = Prompt{.tokens = 512, .generate = tokens}}, device);
+            REQUIRE(result.ok());
+            return bound_shares(result)->memory;
+        };
+        INFO(device);
+        const double few = memory(16), many = memory(256);
+        CHECK(many == Approx(few).margin(0.05));
+        CHECK(many > 0.5); // every step reads all weights for one row
+    }
+}

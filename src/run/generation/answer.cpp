@@ -281,6 +281,8 @@ class AnswerBuilder {
         e.pieces = shown.pieces;
         e.clock_ratio = shown.clock_ratio;
         e.network = std::move(shown.network);
+        e.network_s = shown.network_s;
+        e.weights_wait_s = shown.weights_wait_s;
         e.compute_bound = shown.compute_bound;
         e.memory_bound = shown.memory_bound;
         e.overhead_bound = shown.overhead_bound;

@@ -15,9 +15,10 @@ exec 9>"$cache/bare_root.lock"
 flock 9
 [ ! -f "$root/ready" ] || [ "$(cat "$root/ready")" != "${needs[*]}" ] || exit 0
 rm -rf "$root"
-# Unpacked in one go, without waiting for the disk after every package: a root that the power fails on is made again.
+# From the release alone: updates change nothing of what is tried. Unpacked in one go, without waiting for the disk after every
+# package: a root that the power fails on is made again.
 if ! mmdebstrap --variant=minbase --mode=root --dpkgopt=force-unsafe-io \
-    --include="$(IFS=, && echo "${needs[*]}")" bookworm "$root" >"$log" 2>&1; then
+    --include="$(IFS=, && echo "${needs[*]}")" bookworm "$root" http://deb.debian.org/debian >"$log" 2>&1; then
     tail -n 20 "$log" >&2
     echo "make_root.sh: there is no bare root, see $log" >&2
     exit 1

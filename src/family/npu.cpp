@@ -155,6 +155,13 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
     }
 
   private:
+    /// Cycles of one subgraph at the engines' full rates.
+    struct Cycles {
+        MatrixFormat format;
+        double matrix = 0, depthwise = 0, vector = 0;
+        double padded = 0; ///< multiply-accumulates of dense products
+    };
+
     /// What all stages of a pipeline share; nothing of other arrays.
     struct Stages {
         double cycles = 0;        ///< of the array, as they are placed
@@ -165,7 +172,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         Stages all;
         if (array.pipeline && array.fits)
             for (const SubgraphWork& stage : network.subgraphs) {
-                all.cycles += stage.repeat * placed_cycles(array, stage, network);
+                all.cycles += stage.repeat * placed_cycles(array, cycles_of(array, stage, network));
                 all.outside_bytes += stage.repeat * outside(array, stage, network);
             }
         return all;
@@ -174,8 +181,9 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
     static void count(const Array& array, const Stages& stages, const SubgraphWork& work,
                       const NetworkWork& network, Mapping& out) {
         const Machine& machine = array.m;
-        const double padded = add_compute(array, work, network, out);
-        const double share = stages.cycles > 0 ? placed_cycles(array, work, network) / stages.cycles : 0;
+        const Cycles cycles = cycles_of(array, work, network);
+        add_compute(array, cycles, out);
+        const double share = stages.cycles > 0 ? placed_cycles(array, cycles) / stages.cycles : 0;
         if (array.pipeline)
             add_pipeline(array, work, network, share, out);
         else
@@ -187,7 +195,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
-        describe(array, work, share, padded, out);
+        describe(array, work, share, cycles.padded, out);
         add_fallback(work, machine, out);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
@@ -211,13 +219,6 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
                    ? grouped_macs(work, c, array.rows, array.cols)
                    : c.macs();
     }
-
-    /// Cycles of one subgraph at the engines' full rates.
-    struct Cycles {
-        MatrixFormat format;
-        double matrix = 0, depthwise = 0, vector = 0;
-        double padded = 0; ///< multiply-accumulates of dense products
-    };
 
     static Cycles cycles_of(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
         const Machine& m = array.m;
@@ -248,10 +249,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         return sum;
     }
 
-    /// Returns the padded multiply-accumulates of dense products.
-    static double add_compute(const Array& array, const SubgraphWork& work, const NetworkWork& network,
-                              Mapping& out) {
-        const Cycles sum = cycles_of(array, work, network);
+    static void add_compute(const Array& array, const Cycles& sum, Mapping& out) {
         out.add(sum.format.resource, Lane::compute, sum.matrix, sum.format.efficiency,
                 Parameter::matrix_efficiency);
         // Depthwise runs at a share of the array's own rate.
@@ -259,15 +257,13 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
                 array.m.param(Parameter::depthwise_efficiency, 1), Parameter::depthwise_efficiency);
         out.add(Resource::vector_cycles, Lane::compute, sum.vector,
                 array.m.param(Parameter::vector_efficiency, 1), Parameter::vector_efficiency);
-        return sum.padded;
     }
 
     /// Cycles that a stage of a pipeline occupies the array, as it is placed. It has the same share of
     /// everything that the interval between images holds: the stages' times add up to what the whole takes,
     /// whatever combines compute and transfers. Worked: a dense layer of 3 and a depthwise one of 1 million
     /// multiply-accumulates at a tenth of its rate take 3 and 10 shares of 13.
-    static double placed_cycles(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
-        const Cycles sum = cycles_of(array, work, network);
+    static double placed_cycles(const Array& array, const Cycles& sum) {
         return sum.matrix / sum.format.efficiency +
                sum.depthwise / array.m.param(Parameter::depthwise_efficiency, 1) +
                sum.vector / array.m.param(Parameter::vector_efficiency, 1);

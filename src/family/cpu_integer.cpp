@@ -11,9 +11,10 @@ namespace archsim::cpu {
 namespace {
 
 constexpr double kFloatBytes = 4;
-// Depthwise kernels take 16 channels at a time, one register of 8-bit values.
+// Depthwise kernels take 16 channels at a time, one register of 8-bit values, and convolutions that read
+// their input through pointers 4 with one instruction (microsoft/onnxruntime, onnxruntime/core/mlas/lib/
+// convsym.cpp: MlasConvSymPackWSize and the dispatch tables of AVX-512).
 constexpr double kDepthwiseChannels = 16;
-// Convolutions that read their input through pointers take 4 channels with one instruction.
 constexpr double kPointerChannels = 4;
 
 bool eight_bit(const View& view) {
@@ -96,9 +97,8 @@ double unfold_cycles(const View& view, const OperatorUse& use) {
     if (!(cycles > 0))
         return 0;
     const Window& w = *use.op->work.window;
-    if (w.taps() <= 1 || w.in_channels <= w.groups) // pointwise reads its input as it is, depthwise walks it
-        return 0;
-    if (scales_in_registers(use))
+    // Pointwise reads its input as it is, depthwise walks it.
+    if (w.taps() <= 1 || w.in_channels <= w.groups || scales_in_registers(use))
         return 0;
     // The channels of neighbouring taps lie side by side: one copy for a row of taps.
     const double copies = w.batch * w.out_pixels() * w.kernel[0] * w.kernel[1] * w.groups;

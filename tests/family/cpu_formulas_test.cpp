@@ -1,6 +1,6 @@
 // Counts of the CPU mapper, each derived by hand from docs/mappers/cpu.md.
 
-#include "family/cpu_four_cores.hpp"
+#include "family/cpu_machines.hpp"
 #include "family/cpu_view.hpp"
 
 #include <cmath>

@@ -1,7 +1,7 @@
 // Counts of the CPU mapper in 8-bit networks and on matrix units that cores share, each derived by hand from
 // docs/mappers/cpu.md.
 
-#include "family/cpu_four_cores.hpp"
+#include "family/cpu_machines.hpp"
 #include "family/cpu_view.hpp"
 
 #include <array>

@@ -1,4 +1,4 @@
-#include "map/gpu_machine.hpp"
+#include "family/cpu_machines.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -10,43 +10,17 @@ namespace {
 /// 16 cores at 1 GHz with 512-bit vectors (64 fp32, 256 int8 operations per cycle), 1 MB of L2 each, 20 MB
 /// shared. `tiles`: a matrix unit of 1024 bf16 and 2048 int8 operations per cycle.
 Machine cpu_machine(bool tiles = false, bool streams = false) {
-    auto device = std::make_shared<Device>();
-    device->family = Family("cpu");
-    own(*device, "vector_lanes_fp32") = fact(16);
-    Engine vector;
-    vector.kind = EngineClass::vector;
-    vector.count = 16;
-    vector.clock = fact(1e9);
-    vector.ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(64);
-    vector.ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(256);
-    device->engines.push_back(vector);
-    if (tiles) {
-        Engine matrix = vector;
-        matrix.kind = EngineClass::matrix;
-        matrix.ops_per_clock = {};
-        matrix.ops_per_clock[static_cast<std::size_t>(Precision::bf16)] = fact(1024);
-        matrix.ops_per_clock[static_cast<std::size_t>(Precision::int8)] = fact(2048);
-        device->engines.push_back(matrix);
-    }
-    MemoryLevel l2 = memory_level("L2", "core");
-    l2.capacity = fact(1e6);
-    MemoryLevel l3 = memory_level("L3", "socket");
-    l3.capacity = fact(20e6);
-    device->memory = {l2, l3};
-    auto runtime = std::make_shared<Runtime>();
-    runtime->independent_streams = streams;
-    Machine m;
-    m.device = device;
-    assume(m);
-    m.runtime = runtime;
-    m.units = 16;
-    m.scenario = streams ? Scenario::throughput : Scenario::latency;
-    for (Resource r : {Resource::matrix_cycles, Resource::vector_cycles, Resource::overhead_cycles})
-        set_rate(m, r, 1e9);
-    set_rate(m, Resource::seconds, 1);
+    Machine m = machine_of({.count = 16,
+                            .lanes = 16,
+                            .fp32 = 64,
+                            .int8 = 256,
+                            .l2_bytes = 1e6,
+                            .l3_bytes = 20e6,
+                            .tile_bf16 = 1024,
+                            .tile_int8 = 2048},
+                           tiles, streams);
     set_rate(m, Resource::l2_bytes, 16 * 18e9);
     set_rate(m, Resource::llc_bytes, 16 * 3e9);
-    set_rate(m, Resource::dram_bytes, 1e11);
     set(m, Parameter::l2_bytes_per_clock, 18);
     set(m, Parameter::llc_bytes_per_clock, 3);
     return m;

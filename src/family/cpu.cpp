@@ -59,18 +59,13 @@ class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
     }
 };
 
-/// Bytes per clock of one unit, times the units that such code runs on (performance cores of a hybrid chip).
+/// Bytes per clock of one core, times the cores that such code runs on.
 void set_reached(Machine& m, Resource resource, Parameter parameter, const Fact& clock) {
     const Fact& per_unit = m.parameters.fact(parameter);
     if (!per_unit.known())
         return;
-    double units = m.units;
-    for (const Engine& engine : m.device->engines)
-        if (engine.kind == EngineClass::vector) {
-            units = engine.count * m.active_fraction;
-            break;
-        }
-    m.rates[static_cast<std::size_t>(resource)] = {per_unit.value * units * clock.value, {&clock}};
+    m.rates[static_cast<std::size_t>(resource)] = {per_unit.value * cpu::team_of(m).cores * clock.value,
+                                                   {&clock}};
 }
 
 /// What a stack's code reaches replaces what the ports of a core could do.

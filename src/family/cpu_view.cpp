@@ -20,6 +20,10 @@ double miss_share(double capacity, double data, double sharpness) {
     return capacity > 0 ? 1 / (1 + std::pow(capacity / data, sharpness)) : 1;
 }
 
+bool streams_of(const Machine& machine) {
+    return machine.scenario == Scenario::throughput && machine.runtime->independent_streams;
+}
+
 const Engine* first_engine(const Machine& machine, EngineClass kind, Precision p) {
     for (const Engine& engine : machine.device->engines)
         if (engine.kind == kind && engine.supports(p) && machine.runtime->uses(engine))
@@ -45,14 +49,40 @@ void set_shape(const CpuFacts& facts, Precision precision, MultiplyUnit& u) {
 
 } // namespace
 
+Team team_of(const Machine& machine) {
+    double all = 0, slowest = 0, first = 0, most = 0;
+    Team best;
+    for (const Engine& engine : machine.device->engines) {
+        if (engine.kind != EngineClass::vector || !engine.supports(Precision::fp32) ||
+            !machine.runtime->uses(engine))
+            continue;
+        const double pace = engine.rate(Precision::fp32).value * engine.clock.value_or(1);
+        if (first == 0)
+            first = slowest = pace;
+        slowest = std::min(slowest, pace);
+        all += engine.count * machine.active_fraction;
+        if (all * slowest > most) {
+            most = all * slowest;
+            best = {all, slowest / first};
+        }
+        if (streams_of(machine))
+            break; // an inference has one core: those of other kinds are streams of their own
+    }
+    if (first == 0)
+        best.cores = machine.units;
+    best.cores = std::max(1.0, best.cores);
+    return best;
+}
+
 View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     const Device& d = *m.device;
     const Engine* vector = first_engine(m, EngineClass::vector, Precision::fp32);
-    const double all = vector ? vector->count * m.active_fraction : m.units;
-    cores = std::max(1.0, all);
-    streams = m.scenario == Scenario::throughput && m.runtime->independent_streams;
+    const Team team = team_of(m);
+    cores = team.cores;
+    streams = streams_of(m);
     used = streams ? 1 : cores;
-    vector_fp32 = vector ? vector->rate(Precision::fp32).value : 0;
+    pace_ = team.pace;
+    vector_fp32 = vector ? vector->rate(Precision::fp32).value * pace_ : 0;
     constexpr double kBitsOfLane = 32;
     const double own_lanes = d.facts.as<CpuFacts>().vector_lanes_fp32.value_or(kNarrowestLanes);
     lanes = std::min(own_lanes, param(Parameter::vector_bits, kBitsOfLane * own_lanes) / kBitsOfLane);
@@ -102,7 +132,7 @@ MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
     } else {
         const Engine* vector = first(EngineClass::vector, precision);
         const Precision runs = vector ? precision : Precision::fp32;
-        u.ops_per_cycle = vector ? vector->rate(precision).value * narrowing : vector_fp32;
+        u.ops_per_cycle = vector ? vector->rate(precision).value * narrowing * pace_ : vector_fp32;
         if (is_integer(runs)) {
             u.reason = Parameter::integer_vector_efficiency;
             u.n_step = lanes; // 32-bit accumulators

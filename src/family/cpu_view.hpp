@@ -31,15 +31,25 @@ struct MultiplyUnit {
     double operand_bytes = 0, result_bytes = 0; ///< of a matrix instruction: one operand, the accumulators
 };
 
+/// The cores that work on one inference. An operator is split evenly and waits for the slowest of them, so
+/// that a second kind of core joins only where more hands outweigh its pace: 4 + 4 cores of equal vector
+/// units all work, 6 + 8 cores of which the 8 have half the rate and a lower clock leave it to the 6.
+struct Team {
+    double cores = 0;
+    double pace = 1; ///< of the slowest, relative to the kind that is listed first
+};
+Team team_of(const Machine& machine);
+
 class View {
   public:
     View(const Machine& machine, const NetworkWork& network);
 
     const Machine& machine;
     const NetworkWork& network;
-    bool streams;       ///< one core per inference, all cores busy with inferences of their own
-    double cores;       ///< of the machine that latency code uses (one socket, performance cores)
-    double used;        ///< cores of one inference: `cores`, or 1 with streams
+    bool streams; ///< one core per inference, all cores busy with inferences of their own
+    double
+        cores;   ///< of one socket that inferences use: those of the first kind, or the team of one inference
+    double used; ///< cores of one inference: `cores`, or 1 with streams
     double lanes;       ///< fp32 elements of one vector register
     double vector_fp32; ///< fp32 operations per cycle of one core
     double narrowing;   ///< part of a vector register that the stack's code uses
@@ -88,6 +98,7 @@ class View {
     MultiplyUnit make_unit(Precision precision, OpKind kind) const;
     double dram_bytes(double activations, double weights) const;
 
+    double pace_ = 1; ///< of the slowest core of the team
     // Looked up so far; of one thread, as every view is.
     mutable std::vector<KnownUnit> units_;
     mutable double weight_misses_ =

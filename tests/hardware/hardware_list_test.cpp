@@ -140,3 +140,16 @@ TEST_CASE("every shipped device names stacks that serve it, and resolves by alia
             CHECK(database.device(device->id + "@" + mode.name).power_mode == mode.name);
     }
 }
+
+TEST_CASE("a stack's name finds it on each kind of processor that it runs on", "[hardware][database]") {
+    const HardwareDatabase database(kDatabase);
+    const auto stack = [&](const char* device, const char* name) {
+        return database.runtime_for(*database.device(device).device, name)->id;
+    };
+    CHECK(stack("TPU-v6e", "xla") == "xla");
+    CHECK(stack("H100", "xla") == "xla-gpu");
+    CHECK(stack("MI300X", "jax") == "xla-gpu");
+    CHECK(stack("H100", "vllm") == "vllm");
+    CHECK(stack("TPU-v6e", "vllm") == "vllm-tpu");
+    CHECK_THROWS_WITH(stack("Hailo-8", "vllm"), Catch::Contains("does not run on Hailo-8"));
+}

@@ -1,5 +1,6 @@
-# The examples in the documentation comments of the public headers, one program each: they compile, and what they assert
-# holds. Run as a script it writes the program of one header: -D HEADER=archsim/a/b.hpp -D FROM=FILE -D TO=FILE.
+# The examples in the documentation comments of the public headers: they compile, each header's with no other header's
+# includes, and what they assert holds. One program runs them, asked for one header at a time. Run as a script it writes
+# the source of one header: -D HEADER=archsim/a/b.hpp -D NAME=a_b -D FROM=FILE -D TO=FILE.
 
 if(CMAKE_SCRIPT_MODE_FILE)
     file(READ ${FROM} text)
@@ -28,7 +29,8 @@ using namespace archsim;
 namespace {
 ${body}} // namespace
 
-int main() {
+void examples_of_${NAME}();
+void examples_of_${NAME}() {
 ${calls}}
 ")
     return()
@@ -36,6 +38,9 @@ endif()
 
 file(GLOB_RECURSE archsim_headers RELATIVE ${PROJECT_SOURCE_DIR}/include CONFIGURE_DEPENDS
     ${PROJECT_SOURCE_DIR}/include/*.hpp)
+set(sources "")
+set(declarations "")
+set(table "")
 foreach(header IN LISTS archsim_headers)
     set(from ${PROJECT_SOURCE_DIR}/include/${header})
     file(STRINGS ${from} examples REGEX "^ */// @code")
@@ -46,10 +51,26 @@ foreach(header IN LISTS archsim_headers)
     string(REGEX REPLACE "^archsim_|_hpp$" "" name "${name}")
     set(source ${PROJECT_BINARY_DIR}/generated/doc_examples/${name}.cpp)
     add_custom_command(OUTPUT ${source} DEPENDS ${from} ${CMAKE_CURRENT_LIST_FILE}
-        COMMAND ${CMAKE_COMMAND} -D HEADER=${header} -D FROM=${from} -D TO=${source} -P ${CMAKE_CURRENT_LIST_FILE})
-    add_executable(doc_example_${name} ${source})
-    target_link_libraries(doc_example_${name} PRIVATE archsim archsim_warnings)
-    target_compile_options(doc_example_${name} PRIVATE $<$<CONFIG:Release>:-O0>) # as the tests
-    add_test(NAME "example of ${header}" COMMAND doc_example_${name})
+        COMMAND ${CMAKE_COMMAND} -D HEADER=${header} -D NAME=${name} -D FROM=${from} -D TO=${source}
+            -P ${CMAKE_CURRENT_LIST_FILE})
+    list(APPEND sources ${source})
+    string(APPEND declarations "void examples_of_${name}();\n")
+    string(APPEND table "    if (std::string_view(header) == \"${header}\")\n        return examples_of_${name}(), 0;\n")
+    add_test(NAME "example of ${header}" COMMAND archsim_doc_examples ${header})
     set_tests_properties("example of ${header}" PROPERTIES ENVIRONMENT ARCHSIM_DATA_DIR=${PROJECT_SOURCE_DIR})
 endforeach()
+set(main ${PROJECT_BINARY_DIR}/generated/doc_examples/main.cpp)
+file(CONFIGURE OUTPUT ${main} @ONLY CONTENT "#include <string_view>
+
+@declarations@
+int main(int argc, char** argv) {
+    const char* header = argc == 2 ? argv[1] : \"\";
+@table@    return 1; // a header without examples
+}
+")
+add_executable(archsim_doc_examples ${sources} ${main})
+target_link_libraries(archsim_doc_examples PRIVATE archsim archsim_warnings)
+target_compile_options(archsim_doc_examples PRIVATE $<$<CONFIG:Release>:-O0>) # as the tests
+# What every one of them includes besides its own header.
+target_precompile_headers(archsim_doc_examples PRIVATE
+    <archsim/core/data_dir.hpp> <archsim/run/session.hpp> <algorithm> <cstdio>)

@@ -16,6 +16,8 @@ set_target_properties(archsim_python PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${archsim_python_dir})
 target_include_directories(archsim_python PRIVATE ${PROJECT_SOURCE_DIR}/src)
 target_link_libraries(archsim_python PRIVATE archsim archsim_warnings)
+# Two thirds of a file's compilation are pybind11 and what it instantiates for every file.
+set_target_properties(archsim_python PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 0)
 target_compile_options(archsim_python PRIVATE $<$<CONFIG:Release>:-O1>) # it hands values over; what computes is the library
 file(GLOB archsim_python_files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/python/archsim/*)
 foreach(file IN LISTS archsim_python_files)

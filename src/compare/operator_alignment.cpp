@@ -39,6 +39,8 @@ bool is_numbered(const OperatorRecord& op) {
 /// Numbers for texts, the same for both lists.
 class Texts {
   public:
+    explicit Texts(std::size_t operators) { numbers_.reserve(operators); }
+
     std::vector<Token> tokens(std::span<const OperatorRecord> list) {
         std::vector<Token> out;
         out.reserve(list.size());
@@ -193,25 +195,31 @@ void pair_moved(Records a, Records b, Pairs& pairs) {
 }
 
 /// Which of two lists comes first whichever way round they are asked about.
-bool in_order(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
+std::strong_ordering order_of(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
     if (a.size() != b.size())
-        return a.size() < b.size();
+        return a.size() <=> b.size();
     for (std::size_t i = 0; i < a.size(); ++i)
         for (const auto& [x, y] :
              {std::pair(&a[i].type, &b[i].type), {&a[i].shape, &b[i].shape}, {&a[i].name, &b[i].name}})
             if (*x != *y)
-                return *x < *y;
-    return true;
+                return *x <=> *y;
+    return std::strong_ordering::equal;
 }
 
 } // namespace
 
 Pairs align_operators(std::span<const OperatorRecord> a, std::span<const OperatorRecord> b) {
     Pairs pairs;
-    const bool turned = !in_order(a, b);
+    const std::strong_ordering order = order_of(a, b);
+    if (order == std::strong_ordering::equal) { // one model on two devices: each with itself
+        for (std::uint32_t i = 0; i < a.size(); ++i)
+            pairs.emplace_back(i, i);
+        return pairs;
+    }
+    const bool turned = order == std::strong_ordering::greater;
     if (turned)
         std::swap(a, b);
-    Texts texts;
+    Texts texts(a.size() + b.size());
     const std::vector<Token> x = texts.tokens(a), y = texts.tokens(b);
     align_range(x, y, 0, 0, pairs);
     pair_moved(x, y, pairs);

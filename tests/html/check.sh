@@ -6,7 +6,7 @@ tools=$1
 shots=$2/html
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 modules=$here/../../build/packages/browser/node_modules
-chromium=$(command -v chromium || command -v chromium-browser || true)
+chromium=$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || true)
 for needed in "$chromium" "$(command -v node || true)" "$modules/playwright-core" "$modules/axe-core"; do
     if [ ! -e "$needed" ]; then
         echo "the browser or its driver is missing: scripts/setup test installs them" >&2

@@ -5,6 +5,8 @@
 
 #include <catch2/catch.hpp>
 #include <filesystem>
+#include <set>
+#include <vector>
 
 using namespace archsim;
 using namespace archsim::test;
@@ -290,4 +292,46 @@ TEST_CASE("the parts of a row of power add up to it", "[run][validate][power]") 
             each.metric = MeasuredMetric::throughput_per_s;
             CHECK_FALSE(estimator.power_parts(each));
         }
+}
+
+TEST_CASE("both waits of a served measurement are those of its own run", "[run][validate][serving]") {
+    MeasuredRow first = row_in_scope("end_to_end", MeasuredMetric::latency_ms);
+    first.model = "tinyllama-1.1b";
+    first.image_size.reset();
+    first.hardware = "H100";
+    first.runtime = "vllm";
+    first.batch = 2;
+    first.phase = "served_first_token";
+    first.prompt_tokens = "64";
+    first.generated_tokens = "16";
+    // Every way in which the next row of a file may differ, and none.
+    std::vector<MeasuredRow> rows(9, first);
+    rows[1].phase = "served_per_token";
+    rows[2].batch = 4;
+    rows[3].prompt_tokens = "192";
+    rows[4].generated_tokens = "32";
+    rows[5].hardware = "A100";
+    rows[6].runtime = "trt-llm";
+    rows[7].devices = 2;
+    rows[8].precision = "fp8";
+    const RowEstimator one(shipped_session());
+    std::set<double> different;
+    for (const MeasuredRow& row : rows) {
+        CAPTURE(row.phase, row.batch, row.prompt_tokens, row.generated_tokens, row.hardware, row.runtime,
+                row.devices, row.precision);
+        const Prediction after_others = one(row), alone = RowEstimator(shipped_session())(row);
+        INFO(alone.reason);
+        REQUIRE(alone.ok());
+        CHECK(after_others.predicted == alone.predicted);
+        CHECK(after_others.low == alone.low);
+        CHECK(after_others.high == alone.high);
+        CHECK(after_others.regime == alone.regime);
+        if (row.generated_tokens == first.generated_tokens) // the first token does not wait for the last
+            CHECK(different.insert(alone.predicted).second);
+        // What stands in for the database is not answered from the database's run.
+        MachineChanges slower;
+        slower[Lever::bandwidth] = slower[Lever::peak] = 0.25;
+        slower[Lever::fixed_cost] = 4;
+        CHECK(one(row, nullptr, slower).predicted > 1.2 * alone.predicted);
+    }
 }

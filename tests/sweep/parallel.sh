@@ -13,7 +13,7 @@ parallel --will-cite "${sweep[@]}" --shard '{}/4' --output 'part{}.csv' ::: 0 1 
 cmp whole.csv points.csv
 
 # Kill a long run, continue it, compare with an undisturbed one.
-long=("$tool" resnet50 --hardware H100 --vary "peak=0.5x..2x:log60000" --quiet)
+long=("$tool" resnet50 --hardware H100 --vary "peak=0.5x..2x:log20000" --quiet)
 "${long[@]}" --output long.csv
 "${long[@]}" --output killed.csv &
 until [ -s killed.csv.partial ] || [ -e killed.csv ]; do sleep 0.01; done # it has rows

@@ -91,9 +91,25 @@ idle() { [ "$(timeout 5 sinfo --noheader --format=%T 2>/dev/null)" = idle ]; }
 until_true 40 "the node is idle" idle
 
 cd "$folder/work"
-PATH=$(dirname "$tool"):$PATH
+# The tool as the tasks start it. In the first run of those that are interrupted it stops when it has rows: there it is
+# found, however soon it would end and however busy the machine is.
+mkdir "$folder/bin"
+cat >"$folder/bin/sweep_design_space" <<STOPPING
+#!/bin/bash
+[ "\${SLURM_RESTART_COUNT:-0}" = 0 ] && [ "\$SLURM_ARRAY_TASK_ID" -le 1 ] || exec "$tool" "\$@"
+"$tool" "\$@" &
+rows=()
+until [ \${#rows[@]} -gt 11 ] || ! kill -0 \$! 2>/dev/null; do
+    sleep 0.01
+    { mapfile -t -n 12 rows <"part\$SLURM_ARRAY_TASK_ID.csv.partial"; } 2>/dev/null
+done
+kill -STOP \$!
+wait \$!
+STOPPING
+chmod 755 "$folder/bin/sweep_design_space"
+PATH=$folder/bin:$PATH
 export PATH
-sweep=(resnet50 --hardware H100 --vary "bandwidth=0.5x..2x:log200" --vary "peak=0.5x..2x:log2000")
+sweep=(resnet50 --hardware H100 --vary "bandwidth=0.5x..2x:log100" --vary "peak=0.5x..2x:log500")
 tasks=4
 array=$(sbatch --parsable --array=0-$((tasks - 1)) "$project/docs/examples/sweep.slurm" "${sweep[@]}")
 
@@ -123,7 +139,7 @@ done
 scontrol show job "$array" | grep -o 'JobState=[A-Z]*' | sort | uniq -c | grep -q "^ *$tasks JobState=COMPLETED$" ||
     fail "not every task completed: $(scontrol show job "$array" | grep JobState)"
 
-sweep_design_space --merge part*.csv --output points.csv
-sweep_design_space "${sweep[@]}" --quiet --output whole.csv
+"$tool" --merge part*.csv --output points.csv
+"$tool" "${sweep[@]}" --quiet --output whole.csv
 cmp whole.csv points.csv
 echo "$(wc -l <points.csv) lines from $tasks tasks, two of them interrupted: the same bytes as one run"

@@ -5,7 +5,7 @@ set -euo pipefail
 tools=$1
 scratch=$2/page
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-chromium=$(command -v chromium || command -v chromium-browser || true)
+chromium=$(command -v chromium-headless-shell || command -v chromium || command -v chromium-browser || true)
 if [ ! -e "$chromium" ]; then
     echo "the browser is missing: scripts/setup test installs it" >&2
     exit 1

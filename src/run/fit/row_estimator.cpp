@@ -102,6 +102,7 @@ struct RowEstimator::State {
     std::map<std::string, Model> models;
     std::map<std::string, std::shared_ptr<const BoundModel>> bound;
     std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
+    ServedRuns served_runs;
 
     std::shared_ptr<const BoundModel> bind(const MeasuredWorkload& workload, std::int64_t batch) {
         std::string key = fmt::format("{}\n{}", workload.entry->name, batch);
@@ -240,7 +241,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         prediction.evidence = name_of(evidence_for(*device, *runtime, prediction.regime));
     };
     if (is_served(row)) {
-        Prediction served = predict_served(session, loaded(row.model), row, *asked);
+        Prediction served = served_runs.predict(session, loaded(row.model), row, *asked);
         name_machine(served);
         return served;
     }

@@ -3,13 +3,28 @@
 #include "archsim/run/serve.hpp"
 #include "run/fit/served_protocol.hpp"
 
+#include <fmt/format.h>
+#include <optional>
+
 namespace archsim {
 
 namespace {
 
 constexpr std::string_view kFirstToken = "served_first_token", kPerToken = "served_per_token";
 
-/// Mean of what clients wait for, over the requests after the warm-up.
+/// Mean of what clients wait for, in milliseconds, with its bounds.
+struct Wait {
+    double mean_ms = 0, low_ms = 0, high_ms = 0;
+};
+
+/// What the rows of one measurement are predicted from; a problem where it cannot be run.
+struct Waits {
+    std::string problem;
+    Wait first, per_token;
+    std::string regime;
+};
+
+/// Over the requests after the warm-up.
 double mean_wait(const ServingOutcome& outcome, std::int64_t warm_up, bool first_token) {
     double sum = 0, count = 0;
     for (std::size_t i = static_cast<std::size_t>(warm_up); i < outcome.requests.size(); ++i) {
@@ -22,15 +37,8 @@ double mean_wait(const ServingOutcome& outcome, std::int64_t warm_up, bool first
     return count > 0 ? sum / count : 0;
 }
 
-} // namespace
-
-bool is_served(const MeasuredRow& row) {
-    return row.phase == kFirstToken || row.phase == kPerToken;
-}
-
-Prediction predict_served(const Session& session, const Model& model, const MeasuredRow& row,
-                          const Conditions& conditions) {
-    Prediction prediction;
+Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
+            const Conditions& conditions) {
     const std::int64_t clients = row.batch.value_or(1);
     const ServedProtocol protocol = protocol_of(row);
     ServingRequest request;
@@ -48,21 +56,77 @@ Prediction predict_served(const Session& session, const Model& model, const Meas
     request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};
     request.find_capacity = false;
     const ServingResult result = run_serving(session, model, row.hardware, conditions, request);
+    Waits waits;
     if (!result.ok) {
+        waits.problem = result.reason;
+        return waits;
+    }
+    const auto wait = [&](bool first_token, double low, double high) {
+        constexpr double kMilliseconds = 1e3;
+        const double mean =
+            kMilliseconds * mean_wait(result.outcome, protocol.warm_up * clients, first_token);
+        return Wait{mean, mean * low, mean * high};
+    };
+    // Waiting for the first token is waiting for prompts.
+    waits.first = wait(true, result.prompt_low, result.prompt_high);
+    waits.per_token = wait(false, result.step_low, result.step_high);
+    waits.regime = result.step_bound;
+    return waits;
+}
+
+/// What tells the runs of two rows apart where nothing stands in for the database.
+std::string key_of(const MeasuredRow& row, const Conditions& conditions) {
+    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", row.model, row.hardware, row.devices,
+                       conditions.devices, row.batch.value_or(1), row.prompt_tokens, row.generated_tokens,
+                       row.runtime, conditions.stack, row.precision, row.scope);
+}
+
+Prediction prediction_of(const Waits& waits, bool first_token) {
+    Prediction prediction;
+    if (!waits.problem.empty()) {
         prediction.status = "unsupported";
-        prediction.reason = result.reason;
+        prediction.reason = waits.problem;
         return prediction;
     }
-    constexpr double kMilliseconds = 1e3;
-    const double value =
-        kMilliseconds * mean_wait(result.outcome, protocol.warm_up * clients, row.phase == kFirstToken);
-    prediction.predicted = value;
-    // Waiting for the first token is waiting for prompts.
-    const bool first = row.phase == kFirstToken;
-    prediction.low = value * (first ? result.prompt_low : result.step_low);
-    prediction.high = value * (first ? result.prompt_high : result.step_high);
-    prediction.regime = result.step_bound;
+    const Wait& wait = first_token ? waits.first : waits.per_token;
+    prediction.predicted = wait.mean_ms;
+    prediction.low = wait.low_ms;
+    prediction.high = wait.high_ms;
+    prediction.regime = waits.regime;
     return prediction;
+}
+
+} // namespace
+
+struct ServedRuns::Run {
+    std::mutex mutex;
+    std::optional<Waits> waits;
+};
+
+ServedRuns::ServedRuns() = default;
+ServedRuns::~ServedRuns() = default;
+
+bool is_served(const MeasuredRow& row) {
+    return row.phase == kFirstToken || row.phase == kPerToken;
+}
+
+Prediction ServedRuns::predict(const Session& session, const Model& model, const MeasuredRow& row,
+                               const Conditions& conditions) {
+    const bool first_token = row.phase == kFirstToken;
+    if (conditions.overrides != nullptr || conditions.changes != MachineChanges{})
+        return prediction_of(serve(session, model, row, conditions), first_token);
+    std::shared_ptr<Run> run;
+    {
+        const std::lock_guard lock(mutex_);
+        std::shared_ptr<Run>& known = runs_[key_of(row, conditions)];
+        if (known == nullptr)
+            known = std::make_shared<Run>();
+        run = known;
+    }
+    const std::lock_guard lock(run->mutex);
+    if (!run->waits)
+        run->waits = serve(session, model, row, conditions);
+    return prediction_of(*run->waits, first_token);
 }
 
 } // namespace archsim

@@ -13,6 +13,7 @@
 #include "estimate/schedule.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,10 +76,14 @@ class Reused {
 /// The schedule of a smaller batch as often as the larger batch has it, and what came of that: prices decide
 /// where the cut is, and nothing else, so that each cut is made once.
 struct BatchInPieces {
-    const Scheduled* of = nullptr;
-    BatchSchedule pieces;
-    ScheduleJoules joules;
-    bool alike = true; ///< subgraph by subgraph as the whole batch
+    static constexpr auto kIdle = UINT32_MAX;
+    const Scheduled* piece = nullptr;
+    double count = 1; ///< pieces of the larger batch
+    std::vector<std::uint32_t>
+        which;              ///< per subgraph of it, into the mappings of the piece; kIdle: not there
+    bool alike = true;      ///< subgraph by subgraph as the whole batch
+    NetworkMapping network; ///< of all pieces
+    ScheduleJoules joules;  ///< of the piece
     std::vector<std::pair<std::size_t, std::unique_ptr<Scheduled>>> by_cut;
     Reused<Scheduled> cuts; ///< memory for more of them
 
@@ -99,6 +104,7 @@ struct BatchLevel {
     /// are is of the machine's structure, as the counts are.
     std::optional<std::string> missing;
     Reused<BatchInPieces> pieces; ///< memory for more of them
+    std::vector<LaneTimes> times; ///< memory for those of an estimate
 
     /// No batch was cut yet.
     void forget_cuts();

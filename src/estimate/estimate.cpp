@@ -117,16 +117,15 @@ struct Priced {
 
 class SubgraphPricer {
   public:
-    SubgraphPricer(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
-                   const OperatingPoint& point, double energy_scale)
-        : schedule_(schedule), work_(work), machine_(machine),
-          static_w_(static_power_at(machine, point.clock_ratio)), times_(point.times),
-          cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
+    SubgraphPricer(const BatchSchedule& schedule, const Machine& machine, const OperatingPoint& point,
+                   double energy_scale)
+        : schedule_(schedule), machine_(machine), static_w_(static_power_at(machine, point.clock_ratio)),
+          times_(point.times), cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
           prices_(point.prices.scaled(energy_scale)), priced_(schedule.mappings.size()) {
         double streamed = 0, stream_s = 0, body_s = 0;
         for (std::size_t i = 0; i < schedule.which.size(); ++i) {
             const LaneTimes& times = times_[schedule.which[i]];
-            const double repeat = work.subgraphs[i].repeat;
+            const double repeat = schedule.repeat[i];
             streamed += times.streamed_bytes * repeat;
             stream_s += times.weight_stream * repeat;
             body_s += body_of(times) * repeat;
@@ -137,7 +136,7 @@ class SubgraphPricer {
     }
 
     const Priced& operator()(std::size_t index) {
-        const double repeat = work_.subgraphs[index].repeat;
+        const double repeat = schedule_.repeat[index];
         Priced& p = priced_[schedule_.which[index]];
         if (p.repeat != repeat)
             price(schedule_.which[index], repeat, p);
@@ -192,7 +191,6 @@ class SubgraphPricer {
     }
 
     const BatchSchedule& schedule_;
-    const NetworkWork& work_;
     const Machine& machine_;
     const double static_w_;
     const std::vector<LaneTimes>& times_; ///< per mapping
@@ -203,9 +201,9 @@ class SubgraphPricer {
     std::vector<Priced> priced_; ///< per mapping
 };
 
-void price_subgraphs(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine,
-                     const OperatingPoint& point, const EstimateOptions& options, Estimate& e) {
-    SubgraphPricer pricer(schedule, work, machine, point, e.energy_scale);
+void price_subgraphs(const BatchSchedule& schedule, const Machine& machine, const OperatingPoint& point,
+                     const EstimateOptions& options, Estimate& e) {
+    SubgraphPricer pricer(schedule, machine, point, e.energy_scale);
     double ideal_s = 0, busy_s = 0;
     e.utilization_min = std::numeric_limits<double>::infinity();
     const std::size_t count = schedule.which.size();
@@ -300,10 +298,10 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
         return e;
     }
     const Scheduled* chosen = &schedule_at(level, machine, 1);
-    OperatingPoint point = settle_clock(chosen->schedule, chosen->events, work, machine);
+    OperatingPoint point = settle_clock(chosen->schedule, chosen->events, machine, std::move(level.times));
     if (level.smaller && point.clock_ratio < 1) { // what is best may be another schedule there
         chosen = &schedule_at(level, machine, point.clock_ratio);
-        point = settle_clock(chosen->schedule, chosen->events, work, machine);
+        point = settle_clock(chosen->schedule, chosen->events, machine, std::move(point.times));
     }
     e.events = chosen->events;
     const BatchSchedule& schedule = chosen->schedule;
@@ -317,8 +315,9 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     e.throughput_per_s = work.batch / point.interval_s;
     e.energy_scale =
         bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
-    price_subgraphs(schedule, work, machine, point, options, e);
+    price_subgraphs(schedule, machine, point, options, e);
     price_power(machine, point, e);
+    level.times = std::move(point.times);
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     e = on_devices(std::move(e), machine.devices);

@@ -17,17 +17,18 @@ constexpr int kBisections = 24;
 
 class Solver {
   public:
-    Solver(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
-           const Machine& machine)
-        : schedule_(schedule), network_(schedule.network), events_(events), work_(work), machine_(machine),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network),
-          times_(schedule.mappings.size()) {}
+    Solver(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
+           std::vector<LaneTimes> times)
+        : schedule_(schedule), network_(schedule.network), events_(events), machine_(machine),
+          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), times_(std::move(times)) {
+        times_.resize(schedule.mappings.size());
+    }
 
     OperatingPoint at(double clock_ratio) {
         price(clock_ratio);
         Sums sums;
         for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
-            const double repeat = work_.subgraphs[i].repeat;
+            const double repeat = schedule_.repeat[i];
             const LaneTimes& t = times_[schedule_.which[i]];
             const double fixed_part = t.lanes[kOverhead];
             sums.body += (t.total - fixed_part) * repeat;
@@ -108,8 +109,8 @@ class Solver {
         split_.resize(schedule_.mappings.size());
         for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
             SplitTimes& t = split_[schedule_.which[i]];
-            t.executions += work_.subgraphs[i].repeat;
-            t.most_repeats = std::max(t.most_repeats, work_.subgraphs[i].repeat);
+            t.executions += schedule_.repeat[i];
+            t.most_repeats = std::max(t.most_repeats, schedule_.repeat[i]);
         }
         for (std::size_t k = 0; k < split_.size(); ++k)
             for (const Demand& demand : schedule_.mappings[k].all()) {
@@ -143,7 +144,6 @@ class Solver {
     const BatchSchedule& schedule_;
     const NetworkMapping& network_;
     const EventCounts& events_;
-    const NetworkWork& work_;
     const Machine& machine_;
     const bool prefetch_;
     std::vector<LaneTimes> times_;  ///< per mapping
@@ -258,9 +258,9 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
 
 } // namespace
 
-OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
-                            const Machine& machine) {
-    Solver solver(schedule, events, work, machine);
+OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
+                            std::vector<LaneTimes> times) {
+    Solver solver(schedule, events, machine, std::move(times));
     OperatingPoint point = within_limit(solver, machine);
     if (machine.efficient_clock && machine.energy)
         point = most_efficient(solver, machine, point);

@@ -20,8 +20,9 @@ struct OperatingPoint {
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest
 /// clock does not fit, the machine pauses: time is stretched until energy / time equals the limit. With
 /// Machine::efficient_clock, the clock of least energy per inference instead.
-/// `events` are those of the whole batch: total_events(schedule, work).
-OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const NetworkWork& work,
-                            const Machine& machine);
+/// `events` are those of the whole batch: total_events(schedule, work). `times` is memory for those of the
+/// result, whatever it holds.
+OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
+                            std::vector<LaneTimes> times = {});
 
 } // namespace archsim

@@ -15,6 +15,7 @@ struct BatchSchedule {
     std::vector<Mapping> mappings;    ///< an equivalence class shares one
     std::vector<std::uint32_t> which; ///< per subgraph, into `mappings`
     std::vector<double> pieces;       ///< executions per subgraph
+    std::vector<double> repeat;       ///< of the network's subgraphs, one behind the other
     NetworkMapping network;
     bool by_class = false; ///< whole classes of the network share mappings, several of them one
 
@@ -40,7 +41,7 @@ inline EventCounts total_events(const BatchSchedule& schedule, const NetworkWork
     const std::vector<std::uint32_t>& kind = schedule.by_class ? work.representatives : schedule.which;
     std::vector<double> executions(schedule.by_class ? kind.size() : schedule.mappings.size());
     for (std::size_t i = 0; i < kind.size(); ++i)
-        executions[kind[i]] += work.subgraphs[i].repeat;
+        executions[kind[i]] += schedule.repeat[i];
     std::array<double, kEventCount> counts = schedule.network.fixed.events.counts;
     std::array<double, kPrecisionCount> macs = schedule.network.fixed.events.macs;
     for (std::size_t k = 0; k < executions.size(); ++k)

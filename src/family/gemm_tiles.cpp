@@ -75,10 +75,10 @@ class Fastest {
             take(c, fourth(c.multiply) + fourth(c.load));
     }
     /// Smaller for what is faster, but for rounding; 0 where that takes as long as the time itself.
-    static double measure(const Candidate& c, double exponent) {
+    static double measure(double multiply, double load, double exponent) {
         if (exponent == 4)
-            return fourth(c.multiply) + fourth(c.load);
-        return std::isinf(exponent) ? std::max(c.multiply, c.load) : 0;
+            return fourth(multiply) + fourth(load);
+        return std::isinf(exponent) ? std::max(multiply, load) : 0;
     }
     /// True where whatever multiplies for so long, and then pays `extra`, is no faster: overlapping only
     /// adds.
@@ -170,12 +170,21 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     };
 
     // What is clearly slower than another tile is left out. No branch depends on the shape here: one that the
-    // processor mispredicts costs more than finishing a tile that is no good.
+    // processor mispredicts costs more than finishing a tile that is no good. The products are those of
+    // candidate() but for rounding.
     std::array<double, kTiles.size()> measures;
     double least = std::numeric_limits<double>::infinity();
+    const double per_product = steps * step * inverse_rate * inverse_efficiency;
+    const double per_row = steps * step * engine.operand_bytes * inverse_l2,
+                 store = result_bytes * inverse_l2;
     for (std::size_t i = 0; i < kTiles.size(); ++i) {
-        measures[i] = Fastest::measure(whole(kTiles[i]), engine.combine_exponent);
-        least = kTiles[i].n < engine.smallest_n ? least : std::min(least, measures[i]);
+        const Tile& tile = kTiles[i];
+        const double blocks = blocks_of(tile);
+        const double waves = rounded_waves(blocks / engine.units, engine.wave_rounding, engine.overlapped);
+        const double rows = loaded_rows[tile.rows] + tile.n * share_of_columns[tile.rows];
+        measures[i] = Fastest::measure(waves * (tile.m * tile.n) * per_product,
+                                       blocks * rows * per_row + store, engine.combine_exponent);
+        least = tile.n < engine.smallest_n ? least : std::min(least, measures[i]);
     }
 
     Fastest fastest(engine.combine_exponent);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <vector>
 
 namespace archsim {
 
@@ -162,7 +163,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         double padded = 0; ///< multiply-accumulates of dense products
     };
 
-    /// What all stages of a pipeline share; nothing of other arrays.
+    /// Of stages of a pipeline, as they are counted; nothing of other arrays.
     struct Stages {
         double cycles = 0;        ///< of the array, as they are placed
         double outside_bytes = 0; ///< of images that come in and go out
@@ -170,11 +171,20 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
 
     static Stages stages_of(const Array& array, const NetworkWork& network) {
         Stages all;
-        if (array.pipeline && array.fits)
-            for (const SubgraphWork& stage : network.subgraphs) {
-                all.cycles += stage.repeat * placed_cycles(array, cycles_of(array, stage, network));
-                all.outside_bytes += stage.repeat * outside(array, stage, network);
-            }
+        if (!array.pipeline || !array.fits)
+            return all;
+        const std::size_t count = network.subgraphs.size();
+        const bool classified = network.representatives.size() == count;
+        std::vector<Stages> each(count); // of a class the first
+        for (std::size_t i = 0; i < count; ++i) {
+            const SubgraphWork& stage = network.subgraphs[i];
+            const std::size_t first = classified ? network.representatives[i] : i;
+            if (first == i)
+                each[i] = {placed_cycles(array, cycles_of(array, stage, network)),
+                           outside(array, stage, network)};
+            all.cycles += stage.repeat * each[first].cycles;
+            all.outside_bytes += stage.repeat * each[first].outside_bytes;
+        }
         return all;
     }
 

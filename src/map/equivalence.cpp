@@ -1,5 +1,6 @@
 #include "map/equivalence.hpp"
 
+#include "map/format_invariants.hpp"
 #include "map/lm_head_weights.hpp"
 #include "map/neighbours.hpp"
 
@@ -135,13 +136,12 @@ class Numbering {
     std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> seen_;
 };
 
-/// Writes a subgraph into a key: every tensor by its properties where it is first met, by its number from
-/// then on, so that the pattern of who reads what is compared too.
+/// Writes a subgraph into a key: every tensor by its kind where it is first met, by its number from then on,
+/// so that the pattern of who reads what is compared too.
 class SubgraphKey {
   public:
-    SubgraphKey(const ShapedGraph& graph, const DerivedCounts* derived)
-        : graph_(graph), derived_(derived), operators_(derived ? derived->operators : graph.operators),
-          lm_heads_(find_lm_head_weights(graph)), number_(graph.tensors.size()) {}
+    SubgraphKey(const ShapedGraph& graph, const GraphKinds& kinds)
+        : graph_(graph), kinds_(kinds), number_(graph.tensors.size()) {}
 
     void put(const Subgraph& s, Key& key) {
         for (const TensorId id : met_)
@@ -152,53 +152,35 @@ class SubgraphKey {
         const auto at = std::find_if(members.begin(), members.end(),
                                      [&, op = anchor](const SubgraphMember& m) { return m.op == op; });
         key.put(kind, repeat, members.size(), at - members.begin());
-        for (const auto& [op, reason] : members) {
-            key.put(reason);
-            put(op, key);
-        }
+        for (const auto& [op, reason] : members)
+            put(reason, op, key);
         if (at == members.end())
-            put(anchor, key);
+            put(FusionReason::starts_subgraph, anchor, key);
         for (const auto* tensors : {&inputs, &weights, &outputs, &relaid})
             put(*tensors, key);
     }
 
   private:
-    void put(std::uint32_t index, Key& key) {
-        // The subgraph repeats with its operators, and has none that are folded.
-        const auto& [name, type, inputs, outputs, repeat, folded, native_precision, work] = operators_[index];
-        key.put(type, native_precision, work);
-        put(inputs, key);
-        put(outputs, key);
-        if (derived_)
-            key.put(derived_->link_elements[index], derived_->collectives[index]);
+    void put(FusionReason reason, std::uint32_t op, Key& key) {
+        key.put(reason, kinds_.of_operator[op]);
+        put(graph_.operators[op].inputs, key);
+        put(graph_.operators[op].outputs, key);
     }
     void put(const TensorList& tensors, Key& key) {
         key.put(tensors.size());
-        for (const TensorId id : tensors)
-            put_tensor(id, key);
-    }
-    void put_tensor(TensorId id, Key& key) {
-        if (id == kNoTensor || number_[id] != 0) {
-            key.put(id == kNoTensor ? kNoTensor : number_[id]);
-            return;
+        for (const TensorId id : tensors) {
+            if (id == kNoTensor || number_[id] != 0) {
+                key.put(id == kNoTensor ? kNoTensor : number_[id]);
+                continue;
+            }
+            key.put(std::uint32_t{0}, kinds_.of_tensor[id]);
+            met_.push_back(id);
+            number_[id] = static_cast<std::uint32_t>(met_.size());
         }
-        key.put(std::uint32_t{0});
-        met_.push_back(id);
-        number_[id] = static_cast<std::uint32_t>(met_.size());
-        // What a tensor is to people (learned, a statistic, of data-dependent size) and how its stored
-        // elements pack values, which storage_bits counts, change no work.
-        const auto& [name, type, value_kind, role, known, data_dependent, buffer, constant, kv_cache, learned,
-                     storage_bits, packing, shape] = graph_.tensors[id];
-        key.put(type, role, known, constant, kv_cache, storage_bits, lm_heads_[id]);
-        key.put(shape);
-        if (derived_)
-            key.put(derived_->tensor_share[id]);
     }
 
     const ShapedGraph& graph_;
-    const DerivedCounts* derived_;
-    const std::vector<Operator>& operators_;
-    const std::vector<std::uint8_t> lm_heads_;
+    const GraphKinds& kinds_;
     std::vector<std::uint32_t> number_; ///< per tensor from 1, in the order they are met; 0: not yet
     std::vector<TensorId> met_;
 };
@@ -232,11 +214,44 @@ class PlacesAndBytes {
 
 } // namespace
 
-SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& partition,
-                                   const DerivedCounts* derived) {
+std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const DerivedCounts* derived) {
+    const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
+    GraphKinds kinds;
+    kinds.lm_head = find_lm_head_weights(graph);
+    kinds.of_operator.reserve(operators.size());
+    kinds.of_tensor.reserve(graph.tensors.size());
+    Key key;
+    Numbering operator_kinds, tensor_kinds;
+    for (std::uint32_t i = 0; i < operators.size(); ++i) {
+        // Tensors are compared where subgraphs read them. A subgraph repeats with its operators, and has none
+        // that are folded.
+        const auto& [name, type, inputs, outputs, repeat, folded, native_precision, work] = operators[i];
+        key.clear();
+        key.put(type, native_precision, work);
+        if (derived)
+            key.put(derived->link_elements[i], derived->collectives[i]);
+        kinds.of_operator.push_back(operator_kinds(key, i));
+    }
+    for (TensorId id = 0; id < graph.tensors.size(); ++id) {
+        // What a tensor is to people (learned, a statistic, of data-dependent size) and how its stored
+        // elements pack values, which storage_bits counts, change no work.
+        const auto& [name, type, value_kind, role, known, data_dependent, buffer, constant, kv_cache, learned,
+                     storage_bits, packing, shape] = graph.tensors[id];
+        key.clear();
+        key.put(type, role, known, constant, kv_cache, storage_bits, kinds.lm_head[id]);
+        key.put(shape);
+        if (derived)
+            key.put(derived->tensor_share[id]);
+        kinds.of_tensor.push_back(tensor_kinds(key, id));
+    }
+    return std::make_shared<const GraphKinds>(std::move(kinds));
+}
+
+SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const GraphKinds& kinds,
+                                   const Partition& partition) {
     const auto count = static_cast<std::uint32_t>(partition.subgraphs.size());
     SubgraphClasses classes{std::vector<std::uint32_t>(count), std::vector<std::uint32_t>(count)};
-    SubgraphKey writer(graph, derived);
+    SubgraphKey writer(graph, kinds);
     Key key;
     Numbering by_work, by_place;
     for (std::uint32_t i = 0; i < count; ++i) {

@@ -19,9 +19,17 @@ struct SubgraphClasses {
     std::vector<std::uint32_t> by_place;
 };
 
-/// `derived` replaces the graph's own counts (make_network_work).
-SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const Partition& partition,
-                                   const DerivedCounts* derived);
+/// Numbers of what is the same whatever the formats and however the graph is cut, found once for all of its
+/// partitions.
+struct GraphKinds {
+    std::vector<std::uint32_t> of_operator; ///< the same work, whatever the tensors are
+    std::vector<std::uint32_t> of_tensor;   ///< the same size, type and role
+    std::vector<std::uint8_t> lm_head;      ///< see find_lm_head_weights
+};
+
+/// `kinds` are those of the graph.
+SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const GraphKinds& kinds,
+                                   const Partition& partition);
 
 /// For each subgraph the first one of its equivalence class: of the same place, with as many bytes alive
 /// while it runs.

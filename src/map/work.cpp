@@ -4,6 +4,7 @@
 #include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
 #include "map/lm_head_weights.hpp"
+#include "map/stored_tensors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,46 +15,6 @@
 namespace archsim {
 
 namespace {
-
-/// How a run stores a tensor.
-enum class Storage : std::uint8_t { activation, matrix_weight, lm_head_weight };
-
-/// What of a tensor decides its bits per element.
-struct TensorFormat {
-    explicit TensorFormat(const ShapedTensor& tensor)
-        : storage_bits(tensor.storage_bits), type(tensor.type), kv_cache(tensor.kv_cache) {}
-    double storage_bits;
-    DataType type;
-    bool kv_cache;
-};
-
-/// What the bytes of a weight follow from, beside the formats that run.
-struct HeldWeight {
-    TensorId id = kNoTensor;
-    double elements = 0; ///< on this chip
-    bool matrix = false; ///< some operator multiplies with it
-    TensorFormat format;
-};
-
-/// Storage of `tensor` in bits per element when this run stores floats as `config` says.
-double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
-                   std::optional<Precision> native) {
-    if (tensor.storage_bits > 0)
-        return tensor.storage_bits;
-    if (!is_floating(tensor.type))
-        return bits_of(tensor.type);
-    if (bits_of(tensor.type) < 16) // already a packed 8- or 4-bit float
-        return bits_of(tensor.type);
-    if (tensor.kv_cache)
-        return bits_of(config.kv_cache);
-    if (native)
-        return bits_of(*native);
-    if (storage == Storage::lm_head_weight && config.head_bits > 0)
-        return config.head_bits;
-    if (storage != Storage::activation)
-        return bits_of(config.weights) + config.weight_bits_overhead;
-    return bits_of(config.activations);
-}
 
 bool uses_matrix_weights(OpKind kind) {
     return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
@@ -79,20 +40,14 @@ class WorkBuilder {
             lm_heads_ = find_lm_head_weights(graph);
     }
 
-    /// Bytes that the tensor takes on this chip.
-    double stored_bytes(TensorId id, bool matrix_weight) const {
+    /// Bytes that the tensor, which nothing multiplies with as a weight, takes on this chip.
+    double stored_bytes(TensorId id) const {
         const ShapedTensor& tensor = graph_.tensors[id];
         if (!tensor.known)
             return 0;
         const double share = derived_ ? derived_->tensor_share[id] : 1;
         return share * tensor.elements() *
-               stored_bits(TensorFormat(tensor), precision_, storage(id, matrix_weight), std::nullopt) / 8;
-    }
-
-    /// Bytes that the weight takes on this chip.
-    double stored_bytes(const HeldWeight& weight) const {
-        return weight.elements *
-               stored_bits(weight.format, precision_, storage(weight.id, weight.matrix), std::nullopt) / 8;
+               stored_bits(TensorFormat(tensor), precision_, Storage::activation, std::nullopt) / 8;
     }
 
     SubgraphWork build(const Subgraph& s, std::uint32_t index) {
@@ -244,7 +199,7 @@ class WorkBuilder {
             for (std::size_t o = 0; o < use.op->outputs.size(); ++o)
                 if (use.op->outputs[o] == id)
                     return written_elements(*use.op, o, tensor) * bits(id, *use.op, false) / 8;
-        return stored_bytes(id, false);
+        return stored_bytes(id);
     }
 
     const ShapedGraph& graph_;
@@ -255,14 +210,6 @@ class WorkBuilder {
     std::vector<std::uint8_t> lm_heads_; ///< see find_lm_head_weights; empty: none are kept wider
     std::vector<double> needed_;         ///< bytes per tensor; 0 between calls
 };
-
-std::vector<double> buffer_sizes(const WorkBuilder& builder, const Partition& partition) {
-    std::vector<double> sizes;
-    sizes.reserve(partition.buffers.size());
-    for (const Buffer& buffer : partition.buffers)
-        sizes.push_back(builder.stored_bytes(buffer.tensor, false));
-    return sizes;
-}
 
 } // namespace
 
@@ -308,10 +255,14 @@ std::shared_ptr<const MemoryPlans> no_plans_yet() {
 
 namespace {
 
-/// Every initializer of the graph, in its order. Formats ask for them again and again, and they lie far
-/// apart.
-std::vector<HeldWeight> find_weights(const ShapedGraph& graph, const Partition& partition,
-                                     const DerivedCounts* derived) {
+double elements_held(const ShapedGraph& graph, TensorId id, const DerivedCounts* derived) {
+    const ShapedTensor& tensor = graph.tensors[id];
+    return tensor.known ? (derived ? derived->tensor_share[id] : 1) * tensor.elements() : 0;
+}
+
+/// Every initializer of the graph.
+StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
+                           const DerivedCounts* derived) {
     const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
     std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (const Subgraph& subgraph : partition.subgraphs)
@@ -321,15 +272,24 @@ std::vector<HeldWeight> find_weights(const ShapedGraph& graph, const Partition& 
                 for (const TensorId in : operators[member.op].inputs)
                     if (in != kNoTensor)
                         matrix_weights[in] = 1;
-    std::vector<HeldWeight> weights;
+    StoredTensors weights;
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
         if (const ShapedTensor& tensor = graph.tensors[id];
             tensor.role == TensorRole::initializer && tensor.known)
-            weights.push_back({.id = id,
-                               .elements = (derived ? derived->tensor_share[id] : 1) * tensor.elements(),
-                               .matrix = matrix_weights[id] != 0,
-                               .format = TensorFormat(tensor)});
+            weights.add(elements_held(graph, id, derived), TensorFormat(tensor),
+                        matrix_weights[id] == 0  ? Storage::activation
+                        : kinds.lm_head[id] != 0 ? Storage::lm_head_weight
+                                                 : Storage::matrix_weight);
     return weights;
+}
+
+StoredTensors find_buffers(const ShapedGraph& graph, const Partition& partition,
+                           const DerivedCounts* derived) {
+    StoredTensors buffers;
+    for (const Buffer& buffer : partition.buffers)
+        buffers.add(elements_held(graph, buffer.tensor, derived), TensorFormat(graph.tensors[buffer.tensor]),
+                    Storage::activation);
+    return buffers;
 }
 
 } // namespace
@@ -337,22 +297,23 @@ std::vector<HeldWeight> find_weights(const ShapedGraph& graph, const Partition& 
 struct FormatInvariants {
     std::shared_ptr<const SubgraphClasses> classes;
     std::shared_ptr<const MemoryPlans> plans;
-    std::vector<HeldWeight> weights;
+    StoredTensors weights, buffers;
 };
 
-std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph& graph,
-                                                               const Partition& partition,
-                                                               std::shared_ptr<const MemoryPlans> plans,
-                                                               const DerivedCounts* derived) {
-    return std::make_shared<const FormatInvariants>(FormatInvariants{
-        std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, partition, derived)),
-        std::move(plans), find_weights(graph, partition, derived)});
+std::shared_ptr<const FormatInvariants>
+find_format_invariants(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
+                       std::shared_ptr<const MemoryPlans> plans, const DerivedCounts* derived) {
+    return std::make_shared<const FormatInvariants>(
+        FormatInvariants{std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, kinds, partition)),
+                         std::move(plans), find_weights(graph, kinds, partition, derived),
+                         find_buffers(graph, partition, derived)});
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
                               std::shared_ptr<const DerivedCounts> derived) {
-    const auto common = find_format_invariants(graph, partition, no_plans_yet(), derived.get());
+    const auto kinds = find_kinds(graph, derived.get());
+    const auto common = find_format_invariants(graph, *kinds, partition, no_plans_yet(), derived.get());
     return make_network_work(graph, partition, precision, unsupported, std::move(derived), *common);
 }
 
@@ -378,16 +339,16 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         network.macs += work.macs * work.repeat;
         network.operations += work.operations() * work.repeat;
     }
-    for (const HeldWeight& weight : common.weights)
-        network.weight_bytes += builder.stored_bytes(weight);
+    for (const double bytes : common.weights.bytes(precision))
+        network.weight_bytes += bytes;
     // Keys and values stay on the device between steps.
     for (TensorId in : graph.inputs)
         if (in != kNoTensor && !graph.tensors[in].kv_cache)
-            network.input_bytes += builder.stored_bytes(in, false);
+            network.input_bytes += builder.stored_bytes(in);
     for (TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
-            network.output_bytes += builder.stored_bytes(out, false);
-    network.memory = common.plans->plan_for(partition, buffer_sizes(builder, partition));
+            network.output_bytes += builder.stored_bytes(out);
+    network.memory = common.plans->plan_for(partition, common.buffers.bytes(precision));
     network.derived = std::move(derived);
     network.representatives = find_representatives(*common.classes, network.memory.timeline);
     network.classes = common.classes;

@@ -308,7 +308,6 @@ class Partitioner {
 
     Partition finish() {
         Partition result;
-        result.policy = policy_;
         std::vector<GroupHead> heads;
         heads.reserve(groups_.size());
         for (const Group& group : groups_)

@@ -167,7 +167,6 @@ struct Settled {
 
     /// A: compute 3 ms, weights 2 ms, overhead 1 ms, twice. B: memory 5 ms, weights 4 ms, overhead 0.5 ms.
     Settled() {
-        network.work.subgraphs[0].repeat = 2;
         Mapping a, b;
         a.add(Resource::matrix_cycles, Lane::compute, 3e6);
         a.add(Resource::weight_bytes, Lane::memory, 2e9);
@@ -178,11 +177,10 @@ struct Settled {
         schedule.mappings = {a, b};
         schedule.which = {0, 1};
         schedule.pieces = {1, 1};
+        schedule.repeat = {2, 1};
         schedule.network.fixed.add(Resource::seconds, Lane::overhead, 0.25e-3);
     }
-    OperatingPoint point() {
-        return settle_clock(schedule, total_events(schedule, network.work), network.work, machine);
-    }
+    OperatingPoint point() { return settle_clock(schedule, total_events(schedule, network.work), machine); }
     void prefetch() {
         auto stack = std::make_shared<Runtime>(*machine.runtime);
         stack->weight_prefetch = WeightPrefetch::network;
@@ -208,7 +206,7 @@ TEST_CASE("estimate: a pipeline is as fast as its slowest stage", "[formulas][po
     Settled s;
     s.schedule.network.pipelined = true;
     CHECK(s.point().interval_s == Approx(9.5 * kMilli)); // B
-    s.network.work.subgraphs[0].repeat = 3;              // A: 3 x 4
+    s.schedule.repeat[0] = 3;                            // A: 3 x 4
     CHECK(s.point().interval_s == Approx(12 * kMilli));
     CHECK(s.point().latency_s == Approx((12 + 9.5 + 0.25) * kMilli));
     s.prefetch(); // weights 3 x 2 + 4 = 10 against 12

@@ -11,29 +11,6 @@ using namespace archsim;
 
 namespace {
 
-bool same_subgraph(const Subgraph& a, const Subgraph& b) {
-    const auto same_member = [](const SubgraphMember& x, const SubgraphMember& y) {
-        return x.op == y.op && x.reason == y.reason;
-    };
-    return a.name == b.name && a.anchor == b.anchor && a.kind == b.kind && a.repeat == b.repeat &&
-           std::equal(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(), same_member) &&
-           a.inputs == b.inputs && a.weights == b.weights && a.outputs == b.outputs &&
-           a.predecessors == b.predecessors;
-}
-
-bool same_buffer(const Buffer& a, const Buffer& b) {
-    return a.tensor == b.tensor && a.first == b.first && a.last == b.last && a.kv_cache == b.kv_cache;
-}
-
-void check_same(const Partition& shared, const Partition& own) {
-    CHECK(std::equal(shared.subgraphs.begin(), shared.subgraphs.end(), own.subgraphs.begin(),
-                     own.subgraphs.end(), same_subgraph));
-    CHECK(std::equal(shared.buffers.begin(), shared.buffers.end(), own.buffers.begin(), own.buffers.end(),
-                     same_buffer));
-    CHECK(shared.critical_path == own.critical_path);
-    CHECK(shared.policy == own.policy);
-}
-
 void check_same(const MemoryPlan& shared, const MemoryPlan& own) {
     CHECK(shared.timeline == own.timeline);
     CHECK(shared.crossing == own.crossing);
@@ -84,7 +61,7 @@ TEST_CASE("batches of a model share partitions and plans that each would make fo
             for (const FusionPolicy& policy : {FusionPolicy{}, strided, FusionPolicy::unfused()}) {
                 INFO(entry.name << " at " << small->work(policy, {}, {})->batch);
                 const Partition own = partition(small->graph(), policy);
-                check_same(*small->partition(policy), own);
+                CHECK(*small->partition(policy) == own);
                 for (const Precision precision : {Precision::fp32, Precision::int8}) {
                     const auto config = PrecisionConfig::uniform(precision);
                     check_same(small->work(policy, config, {})->memory,

@@ -37,6 +37,7 @@ ARCHSIM_API std::string_view describe(FusionReason reason);
 struct SubgraphMember {
     std::uint32_t op = 0; ///< index into ShapedGraph::operators
     FusionReason reason = FusionReason::starts_subgraph;
+    bool operator==(const SubgraphMember&) const = default; ///< the same place for the same reason
 };
 
 /// What runs as one kernel or one layer.
@@ -53,6 +54,7 @@ struct Subgraph {
     /// Images written here that change between the blocked layout of convolution kernels and the plain one,
     /// once for each change: twice where a convolution ends in an operator that knows the plain one alone.
     TensorList relaid;
+    bool operator==(const Subgraph&) const = default; ///< equal in all of it
 };
 
 /// One activation in memory: views and in-place concatenations share a buffer.
@@ -61,14 +63,15 @@ struct Buffer {
     std::uint32_t first = 0;     ///< subgraph that writes it (0 for inputs of the graph)
     std::uint32_t last = 0;      ///< last subgraph that reads it
     bool kv_cache = false;
+    bool operator==(const Buffer&) const = default; ///< the same tensor for the same time
 };
 
-/// A graph cut into fused subgraphs.
+/// A graph cut into fused subgraphs. Several policies may cut it alike.
 struct Partition {
-    FusionPolicy policy;
-    std::vector<Subgraph> subgraphs;          ///< topological order
-    std::vector<Buffer> buffers;              ///< what crosses subgraphs, with its lifetime
-    std::vector<std::uint32_t> critical_path; ///< longest chain by subgraph count
+    std::vector<Subgraph> subgraphs;                   ///< topological order
+    std::vector<Buffer> buffers;                       ///< what crosses subgraphs, with its lifetime
+    std::vector<std::uint32_t> critical_path;          ///< longest chain by subgraph count
+    bool operator==(const Partition&) const = default; ///< cut alike, for the same reasons
 };
 
 /// Groups the operators of `graph` by `policy`. Every operator with run-time work is in exactly one subgraph.

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <iterator>
@@ -50,8 +51,14 @@ const Measure* measure_at(const SweepRow& row, const RowNumber& number) {
     return there ? &*row.measures[number.metric] : nullptr;
 }
 
+bool same_measure(const std::optional<Measure>& a, const std::optional<Measure>& b) {
+    if (!a || !b)
+        return !a && !b;
+    return a->value == b->value && a->interval.low == b->interval.low && a->interval.high == b->interval.high;
+}
+
 /// Rows as lines of CSV. Neighbours are of one model, device and format: these columns are made once for
-/// them.
+/// them. Formats that a device executes alike have the same numbers, which are copied.
 class CsvWriter {
   public:
     explicit CsvWriter(const std::vector<RowNumber>& numbers) : numbers_(numbers) {}
@@ -66,11 +73,7 @@ class CsvWriter {
         }
         text += ',';
         text += name_of(r.status);
-        for (const RowNumber& number : numbers_) {
-            text += ',';
-            if (const Measure* measure = measure_at(r, number))
-                append_short_number(number.field.of(*measure), text);
-        }
+        append_numbers(r, text);
         const bool ok = r.status == Status::ok;
         text += !ok ? "," : r.power_limited ? ",1" : ",0";
         text += ',';
@@ -80,6 +83,36 @@ class CsvWriter {
     }
 
   private:
+    struct Written {
+        const SweepRow* row;
+        std::size_t begin, length; ///< of its numbers in the text
+    };
+
+    void append_numbers(const SweepRow& r, std::string& text) {
+        if (!r.factors.empty()) // formats are far apart, and seldom alike at each point
+            return write_numbers(r, text);
+        if (!written_.empty() &&
+            (written_.back().row->hardware != r.hardware || written_.back().row->model != r.model))
+            written_.clear();
+        for (const Written& known : written_)
+            if (known.row->batch == r.batch &&
+                std::equal(known.row->measures.begin(), known.row->measures.end(), r.measures.begin(),
+                           r.measures.end(), same_measure)) {
+                text.append(text, known.begin, known.length);
+                return;
+            }
+        const std::size_t begin = text.size();
+        write_numbers(r, text);
+        written_.push_back({&r, begin, text.size() - begin});
+    }
+    void write_numbers(const SweepRow& r, std::string& text) const {
+        for (const RowNumber& number : numbers_) {
+            text += ',';
+            if (const Measure* measure = measure_at(r, number))
+                append_short_number(number.field.of(*measure), text);
+        }
+    }
+
     const std::string& case_of(const SweepRow& r) {
         if (last_ == nullptr || r.batch != last_->batch || r.precision != last_->precision ||
             r.hardware != last_->hardware || r.model != last_->model || r.runtime != last_->runtime ||
@@ -92,7 +125,8 @@ class CsvWriter {
 
     const std::vector<RowNumber>& numbers_;
     const SweepRow* last_ = nullptr;
-    std::string case_; ///< columns of the last row
+    std::string case_;             ///< columns of the last row
+    std::vector<Written> written_; ///< of the last model and device, different ones
 };
 
 void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const std::vector<RowNumber>& numbers,

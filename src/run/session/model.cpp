@@ -45,33 +45,46 @@ struct Once {
     }
 };
 
-/// Fused under one policy.
-struct FusedEntry {
-    FusionPolicy policy;
-    Once<Partition> partition;
+/// A graph as it is cut, with the plans of its memory.
+struct Fused {
+    Partition partition;
     std::shared_ptr<const MemoryPlans> plans = no_plans_yet();
 };
 
-/// The entry of a policy in a list that grows under a mutex.
-template <class Entry>
-Entry& entry_of(std::list<Entry>& entries, const FusionPolicy& policy, std::mutex& mutex) {
-    const std::lock_guard lock(mutex);
-    for (Entry& known : entries)
-        if (known.policy == policy)
-            return known;
-    Entry& entry = entries.emplace_back();
-    entry.policy = policy;
-    return entry;
-}
-
-/// Partitions of graphs that fuse alike: of a model at several batches.
+/// Partitions of graphs that fuse alike: of a model at several batches. Policies that cut a graph alike share
+/// one, so that what is counted under one is counted under the others: a network without attention does not
+/// know whether a stack fuses that.
 class Partitions {
   public:
-    FusedEntry& entry(const FusionPolicy& policy) { return entry_of(entries_, policy, mutex_); }
+    std::shared_ptr<const Fused> fused(const ShapedGraph& graph, const FusionPolicy& policy) {
+        return under(policy).fused.get([&] { return keep(partition(graph, policy)); });
+    }
 
   private:
-    std::mutex mutex_;
-    std::list<FusedEntry> entries_;
+    struct UnderPolicy {
+        FusionPolicy policy;
+        Once<Fused> fused;
+    };
+    UnderPolicy& under(const FusionPolicy& policy) {
+        const std::lock_guard lock(mutex_);
+        for (UnderPolicy& known : policies_)
+            if (known.policy == policy)
+                return known;
+        UnderPolicy& added = policies_.emplace_back();
+        added.policy = policy;
+        return added;
+    }
+    std::shared_ptr<const Fused> keep(Partition made) {
+        const std::lock_guard lock(mutex_);
+        for (const auto& known : distinct_)
+            if (known->partition == made)
+                return known;
+        return distinct_.emplace_back(std::make_shared<const Fused>(Fused{.partition = std::move(made)}));
+    }
+
+    std::mutex mutex_; ///< of both lists
+    std::list<UnderPolicy> policies_;
+    std::vector<std::shared_ptr<const Fused>> distinct_;
 };
 
 struct WorkEntry {
@@ -81,9 +94,9 @@ struct WorkEntry {
     Once<NetworkWork> work;
 };
 
-/// What was counted under one policy.
-struct CountedEntry {
-    FusionPolicy policy;
+/// What was counted of one partition.
+struct Counted {
+    std::shared_ptr<const Fused> fused;
     Once<FormatInvariants> common;
     std::list<WorkEntry> works;
 };
@@ -137,13 +150,27 @@ struct BoundModel::State {
             types.insert(op.type);
     }
 
-    WorkEntry& work_entry(CountedEntry& under, const PrecisionConfig& precision,
+    std::shared_ptr<const Fused> fused(const FusionPolicy& policy) const {
+        return partitions->fused(*graph, policy);
+    }
+
+    Counted& counts_of(const std::shared_ptr<const Fused>& fused) {
+        const std::lock_guard lock(mutex);
+        for (Counted& known : counted)
+            if (known.fused == fused)
+                return known;
+        Counted& added = counted.emplace_back();
+        added.fused = fused;
+        return added;
+    }
+
+    WorkEntry& work_entry(Counted& of, const PrecisionConfig& precision,
                           const std::vector<std::string>& unsupported, const Sharing& sharing) {
         const std::lock_guard lock(mutex);
-        for (WorkEntry& known : under.works)
+        for (WorkEntry& known : of.works)
             if (known.precision == precision && known.unsupported == unsupported && known.sharing == sharing)
                 return known;
-        WorkEntry& entry = under.works.emplace_back();
+        WorkEntry& entry = of.works.emplace_back();
         entry.precision = precision;
         entry.unsupported = unsupported;
         entry.sharing = sharing;
@@ -168,8 +195,9 @@ struct BoundModel::State {
     double batch = 1;                 ///< items of one inference
     std::set<std::string_view> types; ///< of the operators
     std::shared_ptr<Partitions> partitions = std::make_shared<Partitions>();
+    Once<GraphKinds> kinds;
     std::mutex mutex; ///< of all lists
-    std::list<CountedEntry> counted;
+    std::list<Counted> counted;
     Once<BoundModel> smaller;
 };
 
@@ -191,8 +219,9 @@ std::shared_ptr<const ModelFacts> BoundModel::facts() const {
 }
 
 std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& policy) const {
-    return state_->partitions->entry(policy).partition.get(
-        [&] { return std::make_shared<const Partition>(archsim::partition(*state_->graph, policy)); });
+    auto fused = state_->fused(policy);
+    const Partition* const cut = &fused->partition;
+    return {std::move(fused), cut};
 }
 
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
@@ -200,18 +229,19 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const std::vector<std::string>& unsupported_types,
                                                     const Sharing& sharing) const {
     const std::vector<std::string> unsupported = state_->occurring(unsupported_types);
-    CountedEntry& under = entry_of(state_->counted, policy, state_->mutex);
-    return state_->work_entry(under, precision, unsupported, sharing).work.get([&] {
+    Counted& of = state_->counts_of(state_->fused(policy));
+    return state_->work_entry(of, precision, unsupported, sharing).work.get([&] {
         const ShapedGraph& graph = *state_->graph;
-        const Partition& fused = *partition(policy);
+        const Partition& cut = of.fused->partition;
         NetworkWork counted;
         if (sharing.devices() > 1) {
-            counted = make_network_work(graph, fused, precision, unsupported, shard(graph, sharing));
+            counted = make_network_work(graph, cut, precision, unsupported, shard(graph, sharing));
         } else {
-            const auto common = under.common.get([&] {
-                return find_format_invariants(graph, fused, state_->partitions->entry(policy).plans);
+            const auto common = of.common.get([&] {
+                const auto kinds = state_->kinds.get([&] { return find_kinds(graph); });
+                return find_format_invariants(graph, *kinds, cut, of.fused->plans);
             });
-            counted = make_network_work(graph, fused, precision, unsupported, nullptr, *common);
+            counted = make_network_work(graph, cut, precision, unsupported, nullptr, *common);
         }
         counted.batch = state_->batch;
         return std::make_shared<const NetworkWork>(std::move(counted));

@@ -1,0 +1,203 @@
+#include "estimate/batch_cut.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+namespace {
+
+/// Rounding of sums over a few hundred subgraphs.
+constexpr double kRounding = 1e-12;
+
+} // namespace
+
+void scale(Mapping& mapping, double factor) {
+    for (std::size_t i = 0; i < mapping.demand_count; ++i)
+        mapping.demands[i].amount *= factor;
+    mapping.events.scale(factor);
+    mapping.ideal_cycles *= factor;
+}
+
+Joiner::Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces& in_pieces)
+    : machine_(clocked.machine), static_w_(clocked.static_w), clock_ratio_(clocked.clock_ratio),
+      prices_(clocked.prices), prefetch_(machine_.runtime->weight_prefetch == WeightPrefetch::network),
+      crossing_(larger.work->memory.crossing), pieces_(in_pieces), piece_(in_pieces.piece->schedule),
+      whole_(larger.whole.schedule), before_(costs_in_pieces(in_pieces.joules)),
+      behind_(costs_whole(larger.joules)) {
+    for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
+        if (machine_.rate(resource) > 0)
+            outside_ = resource;
+    if (machine_.energy && machine_.power_limit_w > static_w_)
+        dynamic_w_ = machine_.power_limit_w - static_w_;
+}
+
+std::size_t Joiner::cut(bool inner) const {
+    Cost all_pieces = fixed_cost(pieces_.network), total = fixed_cost(whole_.network);
+    for (std::size_t i = 0; i < before_.size(); ++i) {
+        all_pieces += before_[i];
+        total += behind_[i];
+    }
+    const double budget = joules(all_pieces) * (1 + kRounding);
+    std::size_t best = before_.size();
+    double fastest = seconds(all_pieces);
+    for (std::size_t at = 0; at < before_.size(); ++at) {
+        if (at > 0) {
+            total += before_[at - 1];
+            total = total - behind_[at - 1];
+            if (!inner || !can_cross(at))
+                continue;
+        }
+        // Of equals, the whole batch.
+        const double limit = fastest * (at == 0 ? 1 + kRounding : 1 - kRounding);
+        const auto better = [&](const Cost& c) {
+            const double time = seconds(c);
+            return c.dynamic_j + static_w_ * time <= budget && time <= limit;
+        };
+        if (!better(total)) // traffic over the cut only adds
+            continue;
+        Cost here = total;
+        if (at > 0)
+            here += crossing_cost(at);
+        if (better(here)) {
+            best = at;
+            fastest = seconds(here);
+        }
+    }
+    return best;
+}
+
+/// The last subgraph in pieces and the first of the whole batch, with the traffic over the cut between them.
+/// The bytes cross once per batch, however often a subgraph repeats.
+Mapping Joiner::last_before(std::size_t at) const {
+    return with_crossing(every_piece(at - 1), at, at - 1);
+}
+Mapping Joiner::first_behind(std::size_t at) const {
+    return with_crossing(whole_.of(at), at, at);
+}
+
+Joiner::Cost Joiner::cost(const Mapping& mapping, double joules) const {
+    const LaneTimes times = price_time(mapping, machine_, clock_ratio_, prefetch_);
+    const double overhead = times.lanes[static_cast<std::size_t>(Lane::overhead)];
+    return {times.total - overhead, times.weight_stream, overhead, joules};
+}
+
+Joiner::Cost Joiner::cost_of(const Mapping& mapping, std::size_t index) const {
+    return whole_.repeat[index] * cost(mapping, prices_.total(mapping.events));
+}
+
+Joiner::Cost Joiner::fixed_cost(const NetworkMapping& network) const {
+    return {0, 0, price_time(network.fixed, machine_, clock_ratio_, false).total,
+            prices_.total(network.fixed.events)};
+}
+
+void Joiner::find_costs(const BatchSchedule& schedule, ScheduleJoules& known) const {
+    const std::vector<double>& joules = known.at(prices_, schedule);
+    known.cost_of_mapping.resize(schedule.mappings.size());
+    for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
+        known.cost_of_mapping[k] = cost(schedule.mappings[k], joules[k]);
+}
+
+const std::vector<ScheduleCost>& Joiner::costs_whole(ScheduleJoules& known) const {
+    find_costs(whole_, known);
+    known.cost_of_subgraph.resize(whole_.which.size());
+    for (std::size_t i = 0; i < whole_.which.size(); ++i)
+        known.cost_of_subgraph[i] = whole_.repeat[i] * known.cost_of_mapping[whole_.which[i]];
+    return known.cost_of_subgraph;
+}
+
+const std::vector<ScheduleCost>& Joiner::costs_in_pieces(ScheduleJoules& known) const {
+    find_costs(piece_, known);
+    known.cost_of_subgraph.resize(pieces_.which.size());
+    for (std::size_t i = 0; i < pieces_.which.size(); ++i)
+        known.cost_of_subgraph[i] =
+            pieces_.which[i] == BatchInPieces::kIdle
+                ? Cost{}
+                : whole_.repeat[i] * (pieces_.count * known.cost_of_mapping[pieces_.which[i]]);
+    return known.cost_of_subgraph;
+}
+
+/// Where the power limit binds, energy sets the time.
+double Joiner::seconds(const Cost& c) const {
+    return std::max(std::max(c.body, c.weights) + c.overhead, c.dynamic_j / dynamic_w_);
+}
+
+bool Joiner::can_cross(std::size_t at) const {
+    return outside_ != Resource::count_ && at < crossing_.size() &&
+           piece_.of(at - 1).demand_count < Mapping::kMaxDemands &&
+           whole_.of(at).demand_count < Mapping::kMaxDemands;
+}
+
+/// All executions of a subgraph that runs in pieces.
+Mapping Joiner::every_piece(std::size_t index) const {
+    Mapping mapping = piece_.of(index);
+    scale(mapping, pieces_.count);
+    return mapping;
+}
+
+Mapping Joiner::with_crossing(Mapping mapping, std::size_t at, std::size_t index) const {
+    const double bytes = crossing_[at] / whole_.repeat[index];
+    mapping.add(outside_, Lane::memory, bytes);
+    mapping.events[outside_ == Resource::dram_bytes ? Event::dram_byte : Event::host_link_byte] += bytes;
+    return mapping;
+}
+
+Joiner::Cost Joiner::crossing_cost(std::size_t at) const {
+    Cost extra = cost_of(last_before(at), at - 1) - before_[at - 1];
+    extra += cost_of(first_behind(at), at) - behind_[at];
+    return extra;
+}
+
+/// Idle where only the larger batch has a subgraph.
+void Joiner::all_in_pieces(BatchSchedule& out) const {
+    out = piece_;
+    for (Mapping& mapping : out.mappings)
+        scale(mapping, pieces_.count);
+    for (double& executions : out.pieces)
+        executions *= pieces_.count;
+    out.network = pieces_.network;
+    out.repeat = whole_.repeat;
+    if (pieces_.alike)
+        return;
+    const auto idle = static_cast<std::uint32_t>(out.mappings.size());
+    out.mappings.emplace_back();
+    out.which = pieces_.which;
+    out.pieces.assign(out.which.size(), pieces_.count * piece_.pieces.front());
+    std::size_t in_piece = 0;
+    for (std::size_t i = 0; i < out.which.size(); ++i)
+        if (out.which[i] == BatchInPieces::kIdle)
+            out.which[i] = idle;
+        else
+            out.pieces[i] = pieces_.count * piece_.pieces[in_piece++];
+}
+
+void Joiner::join(std::size_t cut, BatchSchedule& out) const {
+    if (cut == whole_.which.size())
+        return all_in_pieces(out);
+    constexpr auto kUnused = std::numeric_limits<std::uint32_t>::max();
+    std::vector<std::uint32_t> places(piece_.mappings.size() + whole_.mappings.size(), kUnused);
+    const auto add = [&out](const Mapping& mapping) {
+        out.mappings.push_back(mapping);
+        return static_cast<std::uint32_t>(out.mappings.size() - 1);
+    };
+    out.mappings.clear();
+    out.which.resize(whole_.which.size());
+    for (std::size_t i = 0; i < out.which.size(); ++i) {
+        if (i + 1 == cut || i == cut) {
+            out.which[i] = add(i == cut ? first_behind(cut) : last_before(cut));
+            continue;
+        }
+        const bool before = i < cut;
+        std::uint32_t& place = places[before ? piece_.which[i] : piece_.mappings.size() + whole_.which[i]];
+        if (place == kUnused) // those that no subgraph has any more are left out
+            place = add(before ? every_piece(i) : whole_.of(i));
+        out.which[i] = place;
+    }
+    out.pieces.assign(whole_.which.size(), 1);
+    for (std::size_t i = 0; i < cut; ++i)
+        out.pieces[i] = pieces_.count * piece_.pieces[i];
+    out.repeat = whole_.repeat;
+    out.network = whole_.network;
+    out.by_class = piece_.by_class;
+}
+
+} // namespace archsim

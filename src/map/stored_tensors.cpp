@@ -1,0 +1,44 @@
+#include "map/stored_tensors.hpp"
+
+#include <algorithm>
+
+namespace archsim {
+
+double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
+                   std::optional<Precision> native) {
+    if (tensor.storage_bits > 0)
+        return tensor.storage_bits;
+    if (!is_floating(tensor.type))
+        return bits_of(tensor.type);
+    if (bits_of(tensor.type) < 16) // already a packed 8- or 4-bit float
+        return bits_of(tensor.type);
+    if (tensor.kv_cache)
+        return bits_of(config.kv_cache);
+    if (native)
+        return bits_of(*native);
+    if (storage == Storage::lm_head_weight && config.head_bits > 0)
+        return config.head_bits;
+    if (storage != Storage::activation)
+        return bits_of(config.weights) + config.weight_bits_overhead;
+    return bits_of(config.activations);
+}
+
+void StoredTensors::add(double elements, const TensorFormat& format, Storage storage) {
+    const Kind kind{format, storage};
+    const auto known = std::find(kinds_.begin(), kinds_.end(), kind);
+    tensors_.push_back({elements, static_cast<std::size_t>(known - kinds_.begin())});
+    if (known == kinds_.end())
+        kinds_.push_back(kind);
+}
+
+std::vector<double> StoredTensors::bytes(const PrecisionConfig& config) const {
+    std::vector<double> bits, bytes;
+    for (const Kind& kind : kinds_)
+        bits.push_back(stored_bits(kind.format, config, kind.storage, std::nullopt));
+    bytes.reserve(tensors_.size());
+    for (const Held& tensor : tensors_)
+        bytes.push_back(tensor.elements * bits[tensor.kind] / 8);
+    return bytes;
+}
+
+} // namespace archsim

@@ -1,0 +1,54 @@
+#pragma once
+// How many bytes tensors take in memory at the formats of a run.
+
+#include "archsim/core/precision.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace archsim {
+
+/// How a run stores a tensor.
+enum class Storage : std::uint8_t { activation, matrix_weight, lm_head_weight };
+
+/// What of a tensor decides its bits per element.
+struct TensorFormat {
+    explicit TensorFormat(const ShapedTensor& tensor)
+        : storage_bits(tensor.storage_bits), type(tensor.type), kv_cache(tensor.kv_cache) {}
+    double storage_bits;
+    DataType type;
+    bool kv_cache;
+    bool operator==(const TensorFormat&) const = default;
+};
+
+/// Storage of `tensor` in bits per element when this run stores floats as `config` says.
+double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, Storage storage,
+                   std::optional<Precision> native);
+
+/// Tensors that lie in memory, in an order. Formats ask for their bytes again and again: there are few kinds
+/// of storage, and a run gives each of them one width.
+class StoredTensors {
+  public:
+    /// One more, of that many elements.
+    void add(double elements, const TensorFormat& format, Storage storage);
+    /// Bytes of each.
+    std::vector<double> bytes(const PrecisionConfig& config) const;
+
+  private:
+    struct Kind {
+        TensorFormat format;
+        Storage storage;
+        bool operator==(const Kind&) const = default;
+    };
+    struct Held {
+        double elements = 0;
+        std::size_t kind = 0; ///< into `kinds_`
+    };
+    std::vector<Kind> kinds_;
+    std::vector<Held> tensors_;
+};
+
+} // namespace archsim

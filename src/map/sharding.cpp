@@ -263,9 +263,13 @@ class Sharder {
         const double tokens = elements(part.inputs.front()) / first.k, chosen = first.groups * first.m,
                      picks = chosen / tokens;
         const double own = std::ceil(experts / devices), share = own / experts, all = chosen * groups;
-        const double active = own * (1 - std::pow(1 - picks / experts, tokens * groups));
-        const double mean = all * share,
-                     busiest = std::min(all, mean + std::sqrt(2 * mean * std::log(devices)));
+        // Of its experts a chip reads those that somebody picked, the busiest as many standard deviations
+        // above the mean as its rows are.
+        const double picked = 1 - std::pow(1 - picks / experts, tokens * groups),
+                     spread = 2 * std::log(devices);
+        const double active =
+            std::min({own, all, own * picked + std::sqrt(spread * own * picked * (1 - picked))});
+        const double mean = all * share, busiest = std::min(all, mean + std::sqrt(spread * mean));
         for (Contraction& c : part.work.contractions) {
             c.groups = active;
             c.m = busiest / active;

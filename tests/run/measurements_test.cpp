@@ -1,5 +1,6 @@
 #include "archsim/run/measurements.hpp"
 #include "run/fit/csv_reader.hpp"
+#include "run/fit/measured_workload.hpp"
 
 #include <catch2/catch.hpp>
 #include <set>
@@ -102,6 +103,14 @@ TEST_CASE("a folder of measurements leaves out files of another kind", "[run][me
     std::set<std::string> ids;
     for (const MeasuredRow& row : table.rows)
         CHECK(ids.insert(row.id).second); // unique over the files
+}
+
+TEST_CASE("a note says where experts lie whole", "[run][measurements]") {
+    const char* note = "TP1 EP8 DP1 (served with --tensor-parallel-size 8: attention TP8, experts EP8)";
+    CHECK(whole_experts(note, 8) == 8);
+    CHECK(whole_experts(note, 4) == 0); // of another number of devices
+    CHECK(whole_experts("TP1 EP1 DP1", 1) == 0);
+    CHECK(whole_experts("TP1 EP8 DP8 (attention replicated on 8 GPUs, experts EP8)", 8) == 0);
 }
 
 TEST_CASE("a row of power says where it was measured, in a column or in its note", "[run][power]") {

@@ -263,7 +263,8 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
                                 "power and energy of prompts and generation together are not compared");
     const std::int64_t batch = row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1);
     const PhaseEstimate answer =
-        estimate_phase(session, *generator(row.model), hardware_name(row), *asked, phase, batch, prompt);
+        estimate_phase(session, *generator(row.model), hardware_name(row), *asked, phase, batch, prompt,
+                       whole_experts(row.note, asked->devices));
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;

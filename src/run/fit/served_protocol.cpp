@@ -45,13 +45,27 @@ std::int64_t tokens_in(const std::string& text) {
 
 // genai-perf as aiconfigurator and Dynamo call it: lengths of standard deviation 0, answers to their full
 // length, ten requests for each in flight after two to warm up, every prompt another (aiconfigurator,
-// eval/benchmarks/genai_perf_runner.py; dynamo, benchmarks/llm/perf.sh). Servers have their defaults: 8192
-// tokens in a step; TensorRT-LLM takes prompts whole (max_num_tokens, enable_chunked_prefill).
-ServedProtocol genai_perf(std::string_view stack) {
+// eval/benchmarks/genai_perf_runner.py; dynamo, benchmarks/llm/perf.sh), and no cache of prompts
+// (aiconfigurator, docs/dynamo_deployment_guide.md). TensorRT-LLM has its defaults: 8192 tokens in a step,
+// and prompts whole (max_num_tokens, enable_chunked_prefill).
+ServedProtocol genai_perf() {
     ServedProtocol p;
     p.name = "genai-perf";
     p.warm_up = 2;
-    p.chunked = stack != "trt-llm";
+    p.chunked = false;
+    return p;
+}
+
+// aiperf, its successor, as aiconfigurator generates it for the other servers (config/backend_templates/
+// benchmark/bench_run.sh.j2): the same lengths, but no --num-dataset-entries, of which there are then 100
+// (aiperf, command line options), and nothing that turns off the servers' cache of prompts (rule_plugin/
+// vllm.rule, config/backend_config_mapping.yaml). Ten requests for each in flight, the first batch among them
+// (docs/dynamo_deployment_guide.md: ten, so that the first batch weighs less), on a fresh server. The
+// script's two to warm up would leave almost nothing to compute, which the rows of Llama 3.1 8B exclude.
+ServedProtocol aiperf() {
+    ServedProtocol p;
+    p.name = "aiperf";
+    p.distinct_prompts = 100;
     return p;
 }
 
@@ -61,8 +75,9 @@ ServedProtocol protocol_of(const MeasuredRow& row) {
     const std::int64_t prompt = tokens_in(row.prompt_tokens), output = tokens_in(row.generated_tokens);
     const bool known = std::find(kInferenceMaxLengths.begin(), kInferenceMaxLengths.end(),
                                  std::pair(prompt, output)) != kInferenceMaxLengths.end();
-    ServedProtocol p =
-        known ? inference_max(prompt, output, row.runtime, row.devices) : genai_perf(row.runtime);
+    ServedProtocol p = known                      ? inference_max(prompt, output, row.runtime, row.devices)
+                       : row.runtime == "trt-llm" ? genai_perf()
+                                                  : aiperf();
     p.prompt_tokens = prompt;
     p.output_tokens = output;
     return p;

@@ -48,6 +48,7 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
     request.load.shortest = protocol.shortest;
     request.load.longest = 1;
     request.load.count = (protocol.counted + protocol.warm_up) * clients;
+    request.load.distinct_prompts = protocol.distinct_prompts;
     request.plan.concurrency = clients;
     request.plan.engine.step_tokens = protocol.step_tokens;
     request.plan.engine.chunked = protocol.chunked;

@@ -57,7 +57,7 @@ void price_phase(const StepRunner& runner, GenerationPhase phase, std::int64_t b
 
 PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model, std::string_view device,
                              const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
-                             const Prompt& prompt) {
+                             const Prompt& prompt, double experts) {
     PhaseEstimate out;
     Result result = asked(nullptr, device, conditions);
     auto runner = make_runner(session, model, result);
@@ -67,7 +67,7 @@ PhaseEstimate estimate_phase(const Session& session, const GenerationModel& mode
         return out;
     }
     try {
-        runner->use_devices(std::max(1.0, conditions.devices));
+        runner->share(std::max(1.0, conditions.devices), experts);
         out.machine = runner->shared_machine();
         price_phase(*runner, phase, batch, prompt, out);
         out.status = out.step.status;

@@ -28,9 +28,10 @@ struct PhaseEstimate {
 };
 
 /// `prompt.tokens` or `prompt.generate` may be 0 where a measurement has none. `batch` 0 lets a saturated
-/// server run as many sequences as its memory holds. Never throws for a device.
+/// server run as many sequences as its memory holds. `experts` devices hold whole experts
+/// (StepRunner::share). Never throws for a device.
 PhaseEstimate estimate_phase(const Session& session, const GenerationModel& model, std::string_view device,
                              const Conditions& conditions, GenerationPhase phase, std::int64_t batch,
-                             const Prompt& prompt);
+                             const Prompt& prompt, double experts = 0);
 
 } // namespace archsim

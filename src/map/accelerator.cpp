@@ -359,16 +359,21 @@ void count_arithmetic(const SubgraphWork& work, const NetworkWork& network, cons
 }
 
 void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out, double starts) {
-    out.add(Resource::seconds, Lane::overhead, starts * machine.param(Parameter::inference_overhead, 0), 1,
-            Parameter::inference_overhead);
+    // With many requests in flight the host prepares one while the device runs another; whether it also
+    // starts one while another runs is the stack's.
+    const bool flowing = machine.scenario == Scenario::throughput;
+    const double visible = flowing ? machine.param(Parameter::stream_overlap, 1) : 1;
+    if (visible > 0)
+        out.add(Resource::seconds, Lane::overhead,
+                starts * visible * machine.param(Parameter::inference_overhead, 0), 1,
+                Parameter::inference_overhead);
     if (machine.scope != Scope::end_to_end)
         return;
     const double bytes = network.input_bytes + network.output_bytes;
     const bool linked = machine.rate(Resource::host_link_bytes) > 0;
     if (linked)
         out.events[Event::host_link_byte] += bytes;
-    // With many requests in flight the host prepares one while the device runs another.
-    if (machine.scenario == Scenario::throughput)
+    if (flowing)
         return;
     out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::host_time, 0), 1,
             Parameter::host_time);

@@ -99,7 +99,8 @@ inline void add_dram(Mapping& out, Resource resource, Lane lane, double bytes, d
 }
 
 /// Fixed time per inference, `starts` times what the stack states, and in end-to-end latency the host's work
-/// and transfers: what Mapper::map_network adds.
+/// and transfers: what Mapper::map_network adds. Where many requests are in flight, Parameter::stream_overlap
+/// of the fixed time remains, and nothing of the host's work.
 void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out,
                             double starts = 1);
 

@@ -306,4 +306,11 @@ TEST_CASE("accelerators: fixed times of an inference", "[formulas][npu]") {
     rig.options.scenario = Scenario::throughput; // the host prepares one while the device runs another
     check_demands(fixed(), {{Resource::seconds, Lane::overhead, 1e-4}});
     CHECK(fixed().events[Event::host_link_byte] == 340);
+    rig.set(Parameter::stream_overlap, 0.25); // and starts one while another runs
+    check_demands(fixed(), {{Resource::seconds, Lane::overhead, 0.25e-4}});
+    rig.set(Parameter::stream_overlap, 0);
+    check_demands(fixed(), {});
+    rig.options.scenario = Scenario::latency;
+    rig.options.scope = Scope::kernel;
+    check_demands(fixed(), {{Resource::seconds, Lane::overhead, 1e-4}});
 }

@@ -59,13 +59,13 @@ class CpuMapper final : public ViewMapper<cpu::View>, public CountsOfStructure {
     }
 };
 
-/// Bytes per clock of one core, times the cores that such code runs on.
+/// Bytes per clock of one core, times the cores of the first kind.
 void set_reached(Machine& m, Resource resource, Parameter parameter, const Fact& clock) {
     const Fact& per_unit = m.parameters.fact(parameter);
     if (!per_unit.known())
         return;
-    m.rates[static_cast<std::size_t>(resource)] = {per_unit.value * cpu::team_of(m).cores * clock.value,
-                                                   {&clock}};
+    const double rate = per_unit.value * cpu::first_cores(m) * clock.value;
+    m.rates[static_cast<std::size_t>(resource)] = {rate, {&clock}};
 }
 
 /// What a stack's code reaches replaces what the ports of a core could do.

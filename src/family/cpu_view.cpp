@@ -74,6 +74,11 @@ Team team_of(const Machine& machine) {
     return best;
 }
 
+double first_cores(const Machine& machine) {
+    const Engine* first = first_engine(machine, EngineClass::vector, Precision::fp32);
+    return first != nullptr ? std::max(1.0, first->count * machine.active_fraction) : machine.units;
+}
+
 View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     const Device& d = *m.device;
     const Engine* vector = first_engine(m, EngineClass::vector, Precision::fp32);
@@ -178,7 +183,7 @@ void View::add_traffic(Mapping& out, const Traffic& t) const {
     const double crossing = from_caches * (1 - near) + t.weights * t.weight_share * used;
     // Every byte is served by the level that holds it: what misses the shared cache waits for DRAM only.
     const double far_bytes = std::max(0.0, crossing - dram);
-    const double share = used / cores;
+    const double share = std::min(1.0, used / first_cores(machine));
     out.add(Resource::l2_bytes, Lane::on_chip, near_bytes, share, Parameter::l2_bytes_per_clock);
     out.add(Resource::llc_bytes, Lane::on_chip, far_bytes, share, Parameter::llc_bytes_per_clock);
     if (const double fetch = param(Parameter::core_dram_bytes_per_clock, 0); streams && fetch > 0) {

@@ -39,6 +39,8 @@ struct Team {
     double pace = 1; ///< of the slowest, relative to the kind that is listed first
 };
 Team team_of(const Machine& machine);
+/// Cores of the kind that is listed first; the rates of caches are theirs.
+double first_cores(const Machine& machine);
 
 class View {
   public:

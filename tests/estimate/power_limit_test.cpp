@@ -97,8 +97,8 @@ TEST_CASE("cards at their limit run at the clocks that were published for it", "
     // from 2490 to between 1365 and 1545 MHz, both at 300 W; L40's prices come from other cards of its node,
     // at the voltage of its own clock. Prices carry multiples that measured power of networks asks for: the
     // margins are what these leave open.
-    CHECK(clock_at_limit("A40", Precision::fp32, 1) == Approx(1635e6).epsilon(0.06));
-    CHECK(clock_at_limit("L40", Precision::fp32, 1) == Approx(1455e6).epsilon(0.06));
+    CHECK(clock_at_limit("A40", Precision::fp32, 1) == Approx(1635e6).epsilon(0.08));
+    CHECK(clock_at_limit("L40", Precision::fp32, 1) == Approx(1455e6).epsilon(0.08));
     // Dense products: T4 leaves its boost for less than two thirds of it (Jia 2019), H100 draws 700 W at 1.4
     // to 1.75 GHz, L4 72 W at the clock that published BERT latencies ask for.
     CHECK(clock_at_limit("T4", Precision::fp16, 0.85) == Approx(900e6).epsilon(0.2));

@@ -155,8 +155,9 @@ TEST_CASE("more bandwidth or a higher clock is never slower", "[laws]") {
 namespace {
 
 // Libraries for processors with caches run a batch whole (measured GPUs do: on RTX-4090 rows, pieces that fit
-// the L2 would be 55 % faster than measured). Lines that a larger batch evicts cost the way through the last
-// cache to DRAM, and static power meanwhile; the fastest tile of a larger product may load more from the L2.
+// the L2 would be 55 % faster than measured). Lines that a larger batch evicts cost the way to the last
+// cache, or through it to DRAM, and static power meanwhile; the fastest tile of a larger product may load more
+// from the L2.
 // Nothing else may rise.
 double allowed_energy_per_inference(const Result& previous, const Result& current) {
     const Machine& m = *current.machine;
@@ -173,6 +174,9 @@ double allowed_energy_per_inference(const Result& previous, const Result& curren
     const double evicted = rise(Event::dram_byte);
     if (m.device->family == Family("gpu"))
         allowed += rise(Event::l2_byte) * prices[Event::l2_byte].value_or(0);
+    else if (m.rate(Resource::llc_bytes) > 0)
+        allowed += rise(Event::llc_byte) *
+                   (prices[Event::llc_byte].value_or(0) + m.static_power_w / m.rate(Resource::llc_bytes));
     return allowed + evicted * (prices[Event::dram_byte].value + prices[Event::llc_byte].value_or(0) +
                                 m.static_power_w / m.rate(Resource::dram_bytes));
 }

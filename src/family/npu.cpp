@@ -35,7 +35,9 @@ struct Array {
                     ? std::max(1.0, std::floor(cores / machine.param(Parameter::cores_per_inference, cores)))
                     : 1;
         share = per_inference / cores;
-        groups = std::floor(cores / per_inference);
+        // Many requests are given groups that use all cores: smaller ones than a single request gets.
+        groups = machine.scenario == Scenario::throughput ? cores / per_inference
+                                                          : std::floor(cores / per_inference);
         // Images of a batch spread over the groups of cores, unless a compiled batch stays on its core;
         // requests in a queue keep all of them busy.
         const double busiest = machine.scenario == Scenario::throughput ? network.batch / groups

@@ -67,6 +67,21 @@ TEST_CASE("NPU: requests keep both pairs busy and share the fixed times", "[form
     CHECK(demand(out, Resource::seconds, Lane::overhead) == Approx(3e-6));
 }
 
+TEST_CASE("NPU: a single request takes four of six cores, many requests take all", "[formulas][npu]") {
+    Network network(Precision::int8, 3);
+    SubgraphWork& s = network.convolution(10, 20, 9, 3);
+    Rig rig(Family("npu"), 6, 512);
+    own(*rig.device, "cores") = fact(6);
+    rig.set(Parameter::cores_per_inference, 4).set(Parameter::channel_block, 8);
+    rig.set(Parameter::matrix_efficiency, 0.8);
+    const auto matrix_cycles = [&] {
+        return demand(map_one(*mapper_of("npu"), s, network, rig), Resource::matrix_cycles, Lane::compute);
+    };
+    CHECK(matrix_cycles() == Approx(2 * kPadded / (4 * 512) / 0.8));
+    rig.options.scenario = Scenario::throughput;
+    CHECK(matrix_cycles() == Approx(2 * kPadded / (6 * 512) / 0.8));
+}
+
 TEST_CASE("NPU: weights stay in what the activations leave of the buffer", "[formulas][npu]") {
     Network network;
     SubgraphWork& s = network.convolution(10, 20, 9, 3); // 2430 bytes of activations, 1800 of weights

@@ -308,7 +308,7 @@ TEST_CASE("accelerators: fixed times of an inference", "[formulas][npu]") {
     CHECK(fixed().events[Event::host_link_byte] == 340);
     rig.set(Parameter::stream_overlap, 0.25); // and starts one while another runs
     check_demands(fixed(), {{Resource::seconds, Lane::overhead, 0.25e-4}});
-    rig.set(Parameter::stream_overlap, 0);
+    rig.runtime->parameters.back().value = fact(0);
     check_demands(fixed(), {});
     rig.options.scenario = Scenario::latency;
     rig.options.scope = Scope::kernel;

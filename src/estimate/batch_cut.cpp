@@ -82,7 +82,7 @@ Joiner::Cost Joiner::cost(const Mapping& mapping, double joules) const {
 }
 
 Joiner::Cost Joiner::cost_of(const Mapping& mapping, std::size_t index) const {
-    return whole_.repeat[index] * cost(mapping, prices_.total(mapping.events));
+    return whole_.repeat_of(index) * cost(mapping, prices_.total(mapping.events));
 }
 
 Joiner::Cost Joiner::fixed_cost(const NetworkMapping& network) const {
@@ -101,7 +101,7 @@ const std::vector<ScheduleCost>& Joiner::costs_whole(ScheduleJoules& known) cons
     find_costs(whole_, known);
     known.cost_of_subgraph.resize(whole_.which.size());
     for (std::size_t i = 0; i < whole_.which.size(); ++i)
-        known.cost_of_subgraph[i] = whole_.repeat[i] * known.cost_of_mapping[whole_.which[i]];
+        known.cost_of_subgraph[i] = whole_.repeat_of(i) * known.cost_of_mapping[whole_.which[i]];
     return known.cost_of_subgraph;
 }
 
@@ -112,7 +112,7 @@ const std::vector<ScheduleCost>& Joiner::costs_in_pieces(ScheduleJoules& known) 
         known.cost_of_subgraph[i] =
             pieces_.which[i] == BatchInPieces::kIdle
                 ? Cost{}
-                : whole_.repeat[i] * (pieces_.count * known.cost_of_mapping[pieces_.which[i]]);
+                : whole_.repeat_of(i) * (pieces_.count * known.cost_of_mapping[pieces_.which[i]]);
     return known.cost_of_subgraph;
 }
 
@@ -135,7 +135,7 @@ Mapping Joiner::every_piece(std::size_t index) const {
 }
 
 Mapping Joiner::with_crossing(Mapping mapping, std::size_t at, std::size_t index) const {
-    const double bytes = crossing_[at] / whole_.repeat[index];
+    const double bytes = crossing_[at] / whole_.repeat_of(index);
     mapping.add(outside_, Lane::memory, bytes);
     mapping.events[outside_ == Resource::dram_bytes ? Event::dram_byte : Event::host_link_byte] += bytes;
     return mapping;
@@ -155,19 +155,21 @@ void Joiner::all_in_pieces(BatchSchedule& out) const {
     for (double& executions : out.pieces)
         executions *= pieces_.count;
     out.network = pieces_.network;
-    out.repeat = whole_.repeat;
-    if (pieces_.alike)
-        return;
-    const auto idle = static_cast<std::uint32_t>(out.mappings.size());
-    out.mappings.emplace_back();
-    out.which = pieces_.which;
-    out.pieces.assign(out.which.size(), pieces_.count * piece_.pieces.front());
-    std::size_t in_piece = 0;
+    if (!pieces_.alike) {
+        const auto idle = static_cast<std::uint32_t>(out.mappings.size());
+        out.mappings.emplace_back();
+        out.which = pieces_.which;
+        out.pieces.assign(out.which.size(), pieces_.count * piece_.pieces.front());
+        std::size_t in_piece = 0;
+        for (std::size_t i = 0; i < out.which.size(); ++i)
+            if (out.which[i] == BatchInPieces::kIdle)
+                out.which[i] = idle;
+            else
+                out.pieces[i] = pieces_.count * piece_.pieces[in_piece++];
+    }
+    out.repeat.resize(out.mappings.size());
     for (std::size_t i = 0; i < out.which.size(); ++i)
-        if (out.which[i] == BatchInPieces::kIdle)
-            out.which[i] = idle;
-        else
-            out.pieces[i] = pieces_.count * piece_.pieces[in_piece++];
+        out.repeat[out.which[i]] = whole_.repeat_of(i);
 }
 
 void Joiner::join(std::size_t cut, BatchSchedule& out) const {
@@ -175,27 +177,28 @@ void Joiner::join(std::size_t cut, BatchSchedule& out) const {
         return all_in_pieces(out);
     constexpr auto kUnused = std::numeric_limits<std::uint32_t>::max();
     std::vector<std::uint32_t> places(piece_.mappings.size() + whole_.mappings.size(), kUnused);
-    const auto add = [&out](const Mapping& mapping) {
+    const auto add = [&](const Mapping& mapping, std::size_t subgraph) {
         out.mappings.push_back(mapping);
+        out.repeat.push_back(whole_.repeat_of(subgraph));
         return static_cast<std::uint32_t>(out.mappings.size() - 1);
     };
     out.mappings.clear();
+    out.repeat.clear();
     out.which.resize(whole_.which.size());
     for (std::size_t i = 0; i < out.which.size(); ++i) {
         if (i + 1 == cut || i == cut) {
-            out.which[i] = add(i == cut ? first_behind(cut) : last_before(cut));
+            out.which[i] = add(i == cut ? first_behind(cut) : last_before(cut), i);
             continue;
         }
         const bool before = i < cut;
         std::uint32_t& place = places[before ? piece_.which[i] : piece_.mappings.size() + whole_.which[i]];
         if (place == kUnused) // those that no subgraph has any more are left out
-            place = add(before ? every_piece(i) : whole_.of(i));
+            place = add(before ? every_piece(i) : whole_.of(i), i);
         out.which[i] = place;
     }
     out.pieces.assign(whole_.which.size(), 1);
     for (std::size_t i = 0; i < cut; ++i)
         out.pieces[i] = pieces_.count * piece_.pieces[i];
-    out.repeat = whole_.repeat;
     out.network = whole_.network;
     out.by_class = piece_.by_class;
 }

@@ -32,7 +32,7 @@ void scale_fixed(Mapping& fixed, double factor) {
 bool spills(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine) {
     double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
     for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-        const double repeat = schedule.repeat[i];
+        const double repeat = schedule.repeat_of(i);
         const EventCounts& events = schedule.of(i).events;
         moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
         weights += repeat * work.subgraphs[i].weight_bytes;
@@ -96,17 +96,18 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
     whole.by_class = alike != nullptr && alike != &work.representatives;
     whole.which.resize(count);
     whole.pieces.assign(count, 1.0);
-    whole.repeat.resize(count);
     std::vector<std::uint32_t> firsts;
     firsts.reserve(count);
     for (std::uint32_t i = 0; i < count; ++i) {
-        whole.repeat[i] = work.subgraphs[i].repeat;
         const bool is_first = alike == nullptr || (*alike)[i] == i;
         whole.which[i] = is_first ? static_cast<std::uint32_t>(firsts.size()) : whole.which[(*alike)[i]];
         if (is_first)
             firsts.push_back(i);
     }
     const std::size_t distinct = firsts.size();
+    whole.repeat.clear();
+    for (const std::uint32_t first : firsts)
+        whole.repeat.push_back(work.subgraphs[first].repeat);
     const std::size_t cleared = std::min(distinct, whole.mappings.size());
     for (std::size_t k = 0; k < cleared; ++k)
         clear(whole.mappings[k]);

@@ -109,7 +109,7 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
 
 /// Time and energy of one mapping, all repeats.
 struct Priced {
-    double repeat = 0; ///< 0: not priced yet
+    double repeat = 1;
     double latency_s = 0, ideal_s = 0, utilization = 0;
     Bound bound = Bound::compute;
     double power_w = 0;
@@ -122,27 +122,15 @@ class SubgraphPricer {
         : schedule_(schedule), machine_(machine), static_w_(static_power_at(machine, point.clock_ratio)),
           times_(point.times), cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
           prices_(point.prices.scaled(energy_scale)), priced_(schedule.mappings.size()) {
-        double streamed = 0, stream_s = 0, body_s = 0;
-        for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-            const LaneTimes& times = times_[schedule.which[i]];
-            const double repeat = schedule.repeat[i];
-            streamed += times.streamed_bytes * repeat;
-            stream_s += times.weight_stream * repeat;
-            body_s += body_of(times) * repeat;
-        }
         // Weights fetched ahead move while the whole network runs, whatever subgraph they are for.
-        stream_power_w_ = streamed * prices_[Event::dram_byte] / point.latency_s;
-        weights_wait_s_ = std::max(0.0, stream_s - body_s);
+        stream_power_w_ = point.streamed_bytes * prices_[Event::dram_byte] / point.latency_s;
+        weights_wait_s_ = std::max(0.0, point.weight_stream_s - point.body_s);
+        for (std::uint32_t k = 0; k < priced_.size(); ++k)
+            price(k, schedule.repeat[k], priced_[k]);
     }
 
-    const Priced& operator()(std::size_t index) {
-        const double repeat = schedule_.repeat[index];
-        Priced& p = priced_[schedule_.which[index]];
-        if (p.repeat != repeat)
-            price(schedule_.which[index], repeat, p);
-        return p;
-    }
-
+    /// Of every mapping.
+    const std::vector<Priced>& each() const { return priced_; }
     double weights_wait_s() const { return weights_wait_s_; }
 
     SubgraphEstimate estimate(std::size_t index, const Priced& p) const {
@@ -203,27 +191,29 @@ class SubgraphPricer {
 
 void price_subgraphs(const BatchSchedule& schedule, const Machine& machine, const OperatingPoint& point,
                      const EstimateOptions& options, Estimate& e) {
-    SubgraphPricer pricer(schedule, machine, point, e.energy_scale);
+    const SubgraphPricer pricer(schedule, machine, point, e.energy_scale);
     double ideal_s = 0, busy_s = 0;
     e.utilization_min = std::numeric_limits<double>::infinity();
-    const std::size_t count = schedule.which.size();
-    if (options.keep_subgraphs)
-        e.subgraphs.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) {
-        const Priced& p = pricer(i);
-        e.pieces = std::max(e.pieces, schedule.pieces[i]);
+    for (const Priced& p : pricer.each()) {
+        e.peak_power_w = std::max(e.peak_power_w, p.power_w);
         if (p.ideal_s > 0) {
-            ideal_s += p.ideal_s;
             e.utilization_min = std::min(e.utilization_min, p.utilization);
             e.utilization_max = std::max(e.utilization_max, p.utilization);
         }
+    }
+    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
+        const Priced& p = pricer.each()[schedule.which[i]];
+        ideal_s += p.ideal_s;
         busy_s += p.latency_s;
-        e.peak_power_w = std::max(e.peak_power_w, p.power_w);
+        e.pieces = std::max(e.pieces, schedule.pieces[i]);
         e.compute_bound += p.bound == Bound::compute;
         e.memory_bound += p.bound == Bound::memory;
         e.overhead_bound += p.bound == Bound::overhead;
-        if (options.keep_subgraphs)
-            e.subgraphs.push_back(pricer.estimate(i, p));
+    }
+    if (options.keep_subgraphs) {
+        e.subgraphs.reserve(schedule.which.size());
+        for (std::size_t i = 0; i < schedule.which.size(); ++i)
+            e.subgraphs.push_back(pricer.estimate(i, pricer.each()[schedule.which[i]]));
     }
     e.utilization = e.latency_s > 0 ? ideal_s / e.latency_s : 0;
     // Time outside subgraphs with products can make the whole run lower than any of them.

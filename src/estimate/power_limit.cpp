@@ -27,17 +27,28 @@ class Solver {
     OperatingPoint at(double clock_ratio) {
         price(clock_ratio);
         Sums sums;
-        for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
-            const double repeat = schedule_.repeat[i];
-            const LaneTimes& t = times_[schedule_.which[i]];
-            const double fixed_part = t.lanes[kOverhead];
-            sums.body += (t.total - fixed_part) * repeat;
-            sums.overhead += fixed_part * repeat;
-            sums.weights += t.weight_stream * repeat;
-            sums.dram += t.dram_bytes * repeat;
-            sums.slowest = std::max(sums.slowest, t.total * repeat);
+        const std::vector<double>& repeat = schedule_.repeat;
+        for (const std::uint32_t k : schedule_.which) {
+            const double fixed_part = times_[k].lanes[kOverhead];
+            sums.body += (times_[k].total - fixed_part) * repeat[k];
+            sums.overhead += fixed_part * repeat[k];
         }
-        return point(clock_ratio, sums);
+        for (std::size_t k = 0; k < times_.size(); ++k)
+            sums.slowest = std::max(sums.slowest, times_[k].total * repeat[k]);
+        double streamed_bytes = 0;
+        if (prefetch_)
+            for (const std::uint32_t k : schedule_.which) {
+                sums.weights += times_[k].weight_stream * repeat[k];
+                streamed_bytes += times_[k].streamed_bytes * repeat[k];
+            }
+        if (shares_dram())
+            for (const std::uint32_t k : schedule_.which)
+                sums.dram += times_[k].dram_bytes * repeat[k];
+        OperatingPoint found = point(clock_ratio, sums);
+        found.body_s = sums.body;
+        found.weight_stream_s = sums.weights;
+        found.streamed_bytes = streamed_bytes;
+        return found;
     }
 
     /// The same but for rounding, in a fraction of the time: for the search.
@@ -57,7 +68,7 @@ class Solver {
             const double overhead = lane(Lane::overhead);
             sums.body += body * t.executions;
             sums.overhead += overhead * t.executions;
-            sums.slowest = std::max(sums.slowest, (body + overhead) * t.most_repeats);
+            sums.slowest = std::max(sums.slowest, (body + overhead) * t.repeat);
         }
         return point(clock_ratio, sums);
     }
@@ -88,8 +99,13 @@ class Solver {
     /// Times of one mapping per lane: what the clock stretches, at the full clock, and the rest.
     struct SplitTimes {
         std::array<double, kLaneCount> fixed{}, of_clock{};
-        double executions = 0, most_repeats = 0; ///< of all subgraphs that count alike; of one
+        double executions = 0, repeat = 0; ///< of all subgraphs that count alike; of one
     };
+
+    /// Inferences in flight do.
+    bool shares_dram() const {
+        return machine_.scenario == Scenario::throughput && network_.instances > 1;
+    }
 
     OperatingPoint point(double clock_ratio, const Sums& sums) const {
         const LaneTimes fixed = price_time(network_.fixed, machine_, clock_ratio, false);
@@ -99,7 +115,7 @@ class Solver {
         point.interval_s = point.latency_s;
         if (network_.pipelined)
             point.interval_s = std::max(sums.slowest, sums.weights);
-        if (machine_.scenario == Scenario::throughput && network_.instances > 1)
+        if (shares_dram())
             point.interval_s = combine(point.interval_s / network_.instances, shared_dram(sums.dram), 0,
                                        network_.shared_exponent);
         return point;
@@ -109,8 +125,8 @@ class Solver {
         split_.resize(schedule_.mappings.size());
         for (std::size_t i = 0; i < schedule_.which.size(); ++i) {
             SplitTimes& t = split_[schedule_.which[i]];
-            t.executions += schedule_.repeat[i];
-            t.most_repeats = std::max(t.most_repeats, schedule_.repeat[i]);
+            t.executions += schedule_.repeat_of(i);
+            t.repeat = schedule_.repeat_of(i);
         }
         for (std::size_t k = 0; k < split_.size(); ++k)
             for (const Demand& demand : schedule_.mappings[k].all()) {

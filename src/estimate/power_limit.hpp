@@ -13,6 +13,8 @@ struct OperatingPoint {
     double latency_s = 0;   ///< one batch
     double interval_s = 0;  ///< time between finished batches when saturated; equals latency_s for one stream
     bool limited = false;
+    // Of all subgraphs: time beside overhead, and of weights that are fetched ahead the time and the bytes.
+    double body_s = 0, weight_stream_s = 0, streamed_bytes = 0;
     std::vector<LaneTimes> times; ///< of every mapping at this clock
     EventPrices prices = {};      ///< at this clock
 };

@@ -82,6 +82,7 @@ namespace {
 template <std::size_t N>
 double dot(const std::array<double, N>& a, const std::array<double, N>& b) {
     double even = 0, odd = 0;
+#pragma GCC unroll 16
     for (std::size_t i = 0; i + 1 < N; i += 2) {
         even += a[i] * b[i];
         odd += a[i + 1] * b[i + 1];

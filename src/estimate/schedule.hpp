@@ -13,13 +13,14 @@ namespace archsim {
 /// Mappings of the whole batch: those of a piece carry the counts of all its executions.
 struct BatchSchedule {
     std::vector<Mapping> mappings;    ///< an equivalence class shares one
+    std::vector<double> repeat;       ///< per mapping: of each subgraph that has it
     std::vector<std::uint32_t> which; ///< per subgraph, into `mappings`
     std::vector<double> pieces;       ///< executions per subgraph
-    std::vector<double> repeat;       ///< of the network's subgraphs, one behind the other
     NetworkMapping network;
     bool by_class = false; ///< whole classes of the network share mappings, several of them one
 
     const Mapping& of(std::size_t subgraph) const { return mappings[which[subgraph]]; }
+    double repeat_of(std::size_t subgraph) const { return repeat[which[subgraph]]; }
     /// Of what total_events() counts together: a class by its first subgraph, or a mapping.
     const Mapping& of_kind(std::size_t kind) const { return by_class ? of(kind) : mappings[kind]; }
 };
@@ -29,6 +30,7 @@ struct BatchSchedule {
 template <std::size_t N>
 void add_times(const std::array<double, N>& counts, double times, std::array<double, N>& sums) {
     constexpr std::size_t kEven = N / 2 * 2;
+#pragma GCC unroll 16
     for (std::size_t i = 0; i < kEven; ++i)
         sums[i] += times * counts[i];
     if constexpr (N % 2 != 0)
@@ -41,7 +43,7 @@ inline EventCounts total_events(const BatchSchedule& schedule, const NetworkWork
     const std::vector<std::uint32_t>& kind = schedule.by_class ? work.representatives : schedule.which;
     std::vector<double> executions(schedule.by_class ? kind.size() : schedule.mappings.size());
     for (std::size_t i = 0; i < kind.size(); ++i)
-        executions[kind[i]] += schedule.repeat[i];
+        executions[kind[i]] += schedule.repeat_of(i);
     std::array<double, kEventCount> counts = schedule.network.fixed.events.counts;
     std::array<double, kPrecisionCount> macs = schedule.network.fixed.events.macs;
     for (std::size_t k = 0; k < executions.size(); ++k)

@@ -7,6 +7,7 @@
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,7 +25,7 @@ struct DpuFacts : FactsOf<DpuFacts> {
 };
 
 struct Core {
-    explicit Core(const Machine& machine, const NetworkWork& network) : m(machine) {
+    Core(const Machine& machine, const NetworkWork& work) : m(machine), network(work) {
         const DpuFacts& facts = machine.device->facts.as<DpuFacts>();
         count = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         handlers = std::max(1.0, facts.batch_handlers.value_or(1));
@@ -42,6 +43,7 @@ struct Core {
             fabric_cycle = machine.rate(Resource::matrix_cycles) / facts.pl_clock.value;
     }
     const Machine& m;
+    const NetworkWork& network;
     double count = 1, handlers = 1, images = 1, rounds = 1;
     bool ai_engines = false, saturated = false;
     dpu::Parallelism loops;
@@ -55,16 +57,25 @@ struct Cycles {
     double layers = 0;   ///< instructions that pay the fixed cost per layer
 };
 
-class DpuMapper final : public Mapper, public CountsOfStructure {
+class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
   public:
     std::string_view name() const override { return "DPU loop nest"; }
 
     /// Cycles of the programmable logic are counted in those of the engines' clock.
     bool counts_depend_on(Lever lever, const Machine&) const override { return lever == Lever::peak; }
 
-    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
-             Mapping& out) const override {
-        const Core core(machine, network);
+    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
+        NetworkMapping result = Mapper::map_network(network, machine);
+        // Each core's share of the DRAM is in its own demands.
+        if (machine.scenario == Scenario::throughput)
+            result.instances = Core(machine, network).count;
+        return result;
+    }
+
+  protected:
+    void count(const Core& core, const SubgraphWork& work, Mapping& out) const override {
+        const Machine& machine = core.m;
+        const NetworkWork& network = core.network;
         const Cycles cycles = count_cycles(core, work, network);
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         out.add(format.resource, Lane::compute, cycles.products * core.rounds, format.efficiency,
@@ -81,14 +92,6 @@ class DpuMapper final : public Mapper, public CountsOfStructure {
         describe(core, work, cycles, out);
         add_fallback(work, machine, out);
         out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
-    }
-
-    NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
-        NetworkMapping result = Mapper::map_network(network, machine);
-        // Each core's share of the DRAM is in its own demands.
-        if (machine.scenario == Scenario::throughput)
-            result.instances = Core(machine, network).count;
-        return result;
     }
 
   private:

@@ -6,6 +6,7 @@
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <algorithm>
 #include <array>
@@ -36,7 +37,7 @@ double relative_start(const Machine& machine) {
 
 /// What one network gets of the chip.
 struct Core {
-    explicit Core(const Machine& machine) : m(machine) {
+    Core(const Machine& machine, const NetworkWork& work) : m(machine), network(work) {
         const DspFacts& facts = machine.device->facts.as<DspFacts>();
         count = std::max(1.0, facts.mma_count.value_or(1));
         per_inference = std::min(count, machine.param(Parameter::cores_per_inference, 1));
@@ -47,51 +48,34 @@ struct Core {
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
         vector_rate = vector_ops_per_cycle(machine) * share;
         scratchpad = managed_memory_bytes(machine);
+        narrow = matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
     }
     double padded_macs(const OperatorUse& use, const Contraction& c) const {
         return rows > 0 ? flat_padded_macs(c, rows, cols)
                         : channel_padded_macs(use.op->work, c, block, packs_rows);
     }
     const Machine& m;
+    const NetworkWork& network;
+    MatrixFormat narrow; ///< of 8-bit products
     double count = 1, per_inference = 1, share = 1, rows = 0, cols = 0, block = 1;
     double vector_rate = 0, scratchpad = 0;
     bool packs_rows = false;
 };
 
-class DspMapper final : public Mapper, public CountsOfStructure {
+class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
   public:
     std::string_view name() const override { return "tensor and vector DSP"; }
-
-    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
-             Mapping& out) const override {
-        const Core core(machine);
-        const double padded = add_tensor(core, work, network, out);
-        const VectorWork vector = vector_work(work, machine);
-        add_vector(core, vector, out);
-        add_memory(core, work, network, out);
-        add_overhead(core, vector, out);
-        add_fallback(work, machine, out);
-        count_events(core, work, network, vector, out);
-        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
-        // A fitted rate above the nominal one says that the nominal peak is understated.
-        out.ideal_cycles =
-            2 * work.macs /
-            (format.ops_per_cycle * std::max(1.0, machine.param(Parameter::matrix_efficiency, 1.0)));
-        describe(core, work, padded, out);
-    }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result;
         add_inference_overhead(network, machine, result.fixed, relative_start(machine));
-        const Core core(machine);
+        const Core core(machine, network);
         // Float and 16-bit inputs and outputs change format and layout on the chip itself.
         if (bits_of(network.precision.activations) >= 16) {
-            const MatrixFormat format =
-                matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
-            result.fixed.add(format.resource, Lane::overhead,
+            result.fixed.add(core.narrow.resource, Lane::overhead,
                              network.batch * machine.param(Parameter::conversion_work, 0) /
-                                 (format.ops_per_cycle * core.share),
-                             format.efficiency, Parameter::conversion_work);
+                                 (core.narrow.ops_per_cycle * core.share),
+                             core.narrow.efficiency, Parameter::conversion_work);
             // The caller's are fp32: each is read and written back in the chip's own format before the first
             // layer reads it, or after the last one wrote it. Worked: the 27.6 million keys and values that a
             // step of Whisper small's decoder is given are 166 MB more, 2.5 ms at 67 GB/s.
@@ -102,7 +86,7 @@ class DspMapper final : public Mapper, public CountsOfStructure {
                          elements * (bytes_of(Precision::fp32) + width));
             }
         }
-        add_requantized(core, network, result.fixed);
+        add_requantized(core, result.fixed);
         if (machine.scenario == Scenario::throughput) {
             result.instances = core.count / core.per_inference;
             result.shared_exponent = machine.param(Parameter::instance_sharpness, result.shared_exponent);
@@ -110,10 +94,28 @@ class DspMapper final : public Mapper, public CountsOfStructure {
         return result;
     }
 
+  protected:
+    void count(const Core& core, const SubgraphWork& work, Mapping& out) const override {
+        const double padded = add_tensor(core, work, out);
+        const VectorWork vector = vector_work(work, core.m);
+        add_vector(core, vector, out);
+        add_memory(core, work, out);
+        add_overhead(core, vector, out);
+        add_fallback(work, core.m, out);
+        count_events(core, work, vector, out);
+        const MatrixFormat format = matrix_format(core.m, core.network.precision, work.precision);
+        // A fitted rate above the nominal one says that the nominal peak is understated.
+        out.ideal_cycles =
+            2 * work.macs /
+            (format.ops_per_cycle * std::max(1.0, core.m.param(Parameter::matrix_efficiency, 1.0)));
+        describe(core, work, padded, out);
+    }
+
   private:
     /// Integer weights mean that activations have scales, whatever their width; half as many 16-bit ones fit
     /// into a vector.
-    static void add_requantized(const Core& core, const NetworkWork& network, Mapping& out) {
+    static void add_requantized(const Core& core, Mapping& out) {
+        const NetworkWork& network = core.network;
         const double cost = core.m.param(Parameter::requantize_cost, 0);
         if (!(cost > 0) || network.graph == nullptr || !is_integer(network.precision.weights))
             return;
@@ -125,15 +127,14 @@ class DspMapper final : public Mapper, public CountsOfStructure {
         out.events[Event::l2_byte] += 2 * bytes; // read and written
     }
     /// Returns the padded multiply-accumulates of dense products.
-    static double add_tensor(const Core& core, const SubgraphWork& work, const NetworkWork& network,
-                             Mapping& out) {
+    static double add_tensor(const Core& core, const SubgraphWork& work, Mapping& out) {
         double total = 0, cycles = 0;
         MatrixFormat format;
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, core.m) || is_depthwise(use.op->work))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                format = matrix_format(core.m, network.precision, use.compute);
+                format = matrix_format(core.m, core.network.precision, use.compute);
                 const double padded = core.padded_macs(use, c);
                 total += padded;
                 cycles += 2 * padded * format.passes / (format.ops_per_cycle * core.share);
@@ -154,11 +155,10 @@ class DspMapper final : public Mapper, public CountsOfStructure {
     /// Weights, and what exists before the inference starts, come from DRAM for every inference. Activations
     /// do when a layer's input and output exceed half the scratchpad: the other half holds the tiles in
     /// flight.
-    static void add_memory(const Core& core, const SubgraphWork& work, const NetworkWork& network,
-                           Mapping& out) {
+    static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
         if (core.m.rate(Resource::dram_bytes) <= 0)
             return;
-        const double outside = outside_bytes(network, work);
+        const double outside = outside_bytes(core.network, work);
         add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + outside);
         const double fresh = work.activation_bytes() - outside;
         if (fresh > core.scratchpad / 2)
@@ -169,15 +169,13 @@ class DspMapper final : public Mapper, public CountsOfStructure {
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {
         add_layer_overhead(core.m, 1, 1, out);
         const double start = core.m.param(Parameter::small_operator_work, 0) * vector.small_operators;
-        const MatrixFormat format =
-            matrix_format(core.m, PrecisionConfig::uniform(Precision::int8), Precision::int8);
-        out.add(format.resource, Lane::overhead, start / (format.ops_per_cycle * core.share),
-                format.efficiency, Parameter::small_operator_work);
+        out.add(core.narrow.resource, Lane::overhead, start / (core.narrow.ops_per_cycle * core.share),
+                core.narrow.efficiency, Parameter::small_operator_work);
     }
 
-    static void count_events(const Core& core, const SubgraphWork& work, const NetworkWork& network,
-                             const VectorWork& vector, Mapping& out) {
-        count_arithmetic(work, network, core.m, out);
+    static void count_events(const Core& core, const SubgraphWork& work, const VectorWork& vector,
+                             Mapping& out) {
+        count_arithmetic(work, core.network, core.m, out);
         // One VLIW packet drives the vector width of one processor; a packet of the tensor unit its array.
         const double width = std::max(1.0, core.vector_rate);
         double cycles = (vector.operations + 2 * vector.depthwise_macs) / width;

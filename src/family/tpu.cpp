@@ -6,6 +6,7 @@
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/network_mapper.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,9 +24,9 @@ struct SystolicFacts : FactsOf<SystolicFacts> {
     std::string dataflow;
 };
 
-/// What the formulas need of the machine, once per subgraph.
+/// What the formulas need of the machine, once per network.
 struct Chip {
-    Chip(const Machine& m, const NetworkWork& network) : machine(m) {
+    Chip(const Machine& m, const NetworkWork& work) : machine(m), network(work) {
         const SystolicFacts& facts = m.device->facts.as<SystolicFacts>();
         cores = std::max(1.0, facts.cores.value_or(1));
         array.count = std::max(1.0, facts.mxu_per_core.value_or(1));
@@ -50,6 +51,7 @@ struct Chip {
                                : 0;
     }
     const Machine& machine;
+    const NetworkWork& network;
     ArrayGroup array;
     double cores = 1, busy = 1, capacity = 0, vector_rate = 0, resident_weights = 0;
     Resource off_chip = Resource::dram_bytes, weights_from = Resource::weight_bytes;
@@ -107,13 +109,14 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
     charge(chip.weights_from, work.weight_bytes * missing * std::ceil(chip.busy));
 }
 
-class SystolicMapper final : public Mapper, public CountsOfStructure {
+class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
   public:
     std::string_view name() const override { return "systolic array"; }
 
-    void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
-             Mapping& out) const override {
-        const Chip chip(machine, network);
+  protected:
+    void count(const Chip& chip, const SubgraphWork& work, Mapping& out) const override {
+        const Machine& machine = chip.machine;
+        const NetworkWork& network = chip.network;
         const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
         ArrayWork array;
         for (const OperatorUse& use : work.operators)

@@ -156,9 +156,8 @@ namespace {
 
 // Libraries for processors with caches run a batch whole (measured GPUs do: on RTX-4090 rows, pieces that fit
 // the L2 would be 55 % faster than measured). Lines that a larger batch evicts cost the way to the last
-// cache, or through it to DRAM, and static power meanwhile; the fastest tile of a larger product may load more
-// from the L2.
-// Nothing else may rise.
+// cache, or through it to DRAM, and static power meanwhile; the fastest tile of a larger product may load
+// more from the L2. Nothing else may rise.
 double allowed_energy_per_inference(const Result& previous, const Result& current) {
     const Machine& m = *current.machine;
     double allowed = previous.estimate.energy_per_inference_j * 1.001;

@@ -261,9 +261,13 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         return without_estimate("unsupported",
                                 "power and energy of prompts and generation together are not compared");
     const std::int64_t batch = row.batch.value_or(phase == GenerationPhase::saturated ? 0 : 1);
-    const PhaseEstimate answer =
-        estimate_phase(session, *generator(row.model), hardware_name(row), *asked, phase, batch, prompt,
-                       whole_experts(row.note, asked->devices));
+    // Time is that of the device with the busiest experts; power and energy are those of all devices, which
+    // have the mean: what experts that are shared like the rest have.
+    const bool timed =
+        row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
+    const double experts = timed ? whole_experts(row.note, asked->devices) : 0;
+    const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
+                                                phase, batch, prompt, experts);
     if (answer.status != Status::ok)
         return without_estimate(std::string(name_of(answer.status)), answer.reason);
     Prediction prediction;

@@ -3,6 +3,7 @@
 #include "run/fit/measured_power.hpp"
 #include "run/fit/measured_stack.hpp"
 #include "run/fit/measured_workload.hpp"
+#include "run/fit/row_key.hpp"
 #include "run/fit/served_row.hpp"
 #include "run/generation/phases.hpp"
 #include "run/session/graph_run.hpp"
@@ -103,6 +104,7 @@ struct RowEstimator::State {
     std::map<std::string, std::shared_ptr<const BoundModel>> bound;
     std::map<std::string, std::shared_ptr<const GenerationModel>> generators;
     ServedRuns served_runs;
+    std::map<RowKey, Prediction> predicted; ///< by the database as it stands
 
     std::shared_ptr<const BoundModel> bind(const MeasuredWorkload& workload, std::int64_t batch) {
         std::string key = fmt::format("{}\n{}", workload.entry->name, batch);
@@ -320,13 +322,27 @@ const Session& RowEstimator::session() const {
 
 Prediction RowEstimator::operator()(const MeasuredRow& row, Overrides overrides,
                                     const MachineChanges& changes) const {
-    try {
-        const Changed changed{std::move(overrides), changes};
-        return row.phase.empty() ? state_->network(row, changed, nullptr)
-                                 : state_->language(row, changed, nullptr);
-    } catch (const Error& problem) {
-        return without_estimate("unsupported", problem.what());
+    const auto predict = [&] {
+        try {
+            const Changed changed{std::move(overrides), changes};
+            return row.phase.empty() ? state_->network(row, changed, nullptr)
+                                     : state_->language(row, changed, nullptr);
+        } catch (const Error& problem) {
+            return without_estimate("unsupported", problem.what());
+        }
+    };
+    if (overrides != nullptr || changes != MachineChanges{})
+        return predict();
+    // Validation, fits and what they support ask for the same rows again.
+    const RowKey key = row_key(row);
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (const auto known = state_->predicted.find(key); known != state_->predicted.end())
+            return known->second;
     }
+    Prediction prediction = predict();
+    const std::lock_guard lock(state_->mutex);
+    return state_->predicted.try_emplace(key, std::move(prediction)).first->second;
 }
 
 std::optional<PowerParts> RowEstimator::power_parts(const MeasuredRow& row,

@@ -3,8 +3,8 @@
 #include "archsim/run/serve.hpp"
 #include "run/fit/served_protocol.hpp"
 
-#include <fmt/format.h>
 #include <optional>
+#include <utility>
 
 namespace archsim {
 
@@ -75,11 +75,10 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
     return waits;
 }
 
-/// What tells the runs of two rows apart where nothing stands in for the database.
-std::string key_of(const MeasuredRow& row, const Conditions& conditions) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}\n{}", row.model, row.hardware, row.devices,
-                       conditions.devices, row.batch.value_or(1), row.prompt_tokens, row.generated_tokens,
-                       row.runtime, conditions.stack, row.precision, row.scope);
+/// Rows of one key are read from one run.
+RowKey key_of(MeasuredRow row) {
+    row.phase.clear();
+    return row_key(row);
 }
 
 Prediction prediction_of(const Waits& waits, bool first_token) {
@@ -119,7 +118,7 @@ Prediction ServedRuns::predict(const Session& session, const Model& model, const
     std::shared_ptr<Run> run;
     {
         const std::lock_guard lock(mutex_);
-        std::shared_ptr<Run>& known = runs_[key_of(row, conditions)];
+        std::shared_ptr<Run>& known = runs_[key_of(row)];
         if (known == nullptr)
             known = std::make_shared<Run>();
         run = known;

@@ -3,11 +3,11 @@
 
 #include "archsim/compare/validation.hpp"
 #include "archsim/run/session.hpp"
+#include "run/fit/row_key.hpp"
 
 #include <map>
 #include <memory>
 #include <mutex>
-#include <string>
 
 namespace archsim {
 
@@ -15,8 +15,8 @@ namespace archsim {
 /// of requests in flight, a new one when one ends, its devices are those that share every layer.
 bool is_served(const MeasuredRow& row);
 
-/// Predicts such rows. Both waits of one measurement are read from one simulation. Safe to call from several
-/// threads.
+/// Predicts such rows for one estimator. Both waits of one measurement are read from one simulation. Safe to
+/// call from several threads.
 class ServedRuns {
   public:
     ServedRuns();
@@ -29,7 +29,7 @@ class ServedRuns {
   private:
     struct Run;
     std::mutex mutex_;
-    std::map<std::string, std::shared_ptr<Run>> runs_;
+    std::map<RowKey, std::shared_ptr<Run>> runs_;
 };
 
 } // namespace archsim

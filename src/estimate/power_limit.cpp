@@ -103,9 +103,7 @@ class Solver {
     };
 
     /// Inferences in flight do.
-    bool shares_dram() const {
-        return machine_.scenario == Scenario::throughput && network_.instances > 1;
-    }
+    bool shares_dram() const { return machine_.scenario == Scenario::throughput && network_.instances > 1; }
 
     OperatingPoint point(double clock_ratio, const Sums& sums) const {
         const LaneTimes fixed = price_time(network_.fixed, machine_, clock_ratio, false);

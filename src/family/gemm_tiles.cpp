@@ -188,6 +188,7 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
     }
 
     Fastest fastest(engine.combine_exponent);
+    const bool splits = engine.split_cycles >= 0 && steps >= kSplits.front() * kLeastSteps;
     // However a reduction is split, every unit multiplies its share without padding at least.
     const double least_multiply =
         (1 - kRounding) * result_elements * shape.k / engine.units * inverse_rate * inverse_efficiency;
@@ -197,9 +198,12 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
             continue;
         if (!(measures[i] > kClearly * least))
             fastest.consider(whole(tile));
-        if (engine.split_cycles < 0 || fastest.beats(least_multiply, engine.split_cycles))
+        if (!splits || fastest.beats(least_multiply, engine.split_cycles))
             continue;
-        const double blocks = blocks_of(tile), waves = blocks / engine.units;
+        const double blocks = blocks_of(tile);
+        if (blocks * kSplits.front() >= 2 * engine.units)
+            continue;
+        const double waves = blocks / engine.units;
         // The same with the padding of the tile.
         const double padded_multiply =
             (1 - kRounding) * waves * tile.m * tile.n * steps * step * inverse_rate * inverse_efficiency;
@@ -232,8 +236,9 @@ TileChoice choose_tile(const GemmShape& shape, const GemmEngine& engine) {
 
 TileChoice TileChoices::of(const GemmShape& shape, const GemmEngine& engine) {
     constexpr std::size_t kMost = 64; // looking through more takes as long as choosing
-    for (const Known& known : known_)
-        if (known.shape == shape && known.engine == engine)
+    for (const Known& known : known_) // most differ in columns or reduction
+        if (known.shape.n == shape.n && known.shape.k == shape.k && known.shape == shape &&
+            known.engine == engine)
             return known.choice;
     const TileChoice choice = choose_tile(shape, engine);
     if (known_.empty())

@@ -79,6 +79,11 @@ TEST_CASE("empty and degenerate charts are drawn, not crashed on", "[report][cha
     }
 }
 
+TEST_CASE("data of charts have nine digits, the same wherever they were summed", "[report][charts]") {
+    Chart chart{ChartKind::bar, "Sums", "", "mJ", false, false, {{"s", {{"a", 0, 136.23377203663776}}}}};
+    CHECK_THAT(html_chart(chart), Catch::Contains("\"y\":136.233772,"));
+}
+
 TEST_CASE("the highest step of the memory timeline survives a narrow terminal", "[report][charts]") {
     Chart chart{ChartKind::step, "Memory", "step", "MB", false, false, {{"live", {}}}};
     for (int i = 0; i < 1000; ++i)

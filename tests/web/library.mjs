@@ -26,4 +26,4 @@ export async function library(built, sources) {
 }
 
 /** What a report of compare_models holds but for the command line that made it: a page has none. */
-export const withoutCommand = report => report.replace(/^<p class="command"><code>compare_models .*\n/m, '');
+export const withoutCommand = report => report.replace(/^<p class="command"><code>compare_models .* --format .*\n/m, '');

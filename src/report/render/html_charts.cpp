@@ -1,12 +1,14 @@
 #include "report/render/html_charts.hpp"
 
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/short_number.hpp"
 #include "report/render/html_text.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <limits>
 #include <string_view>
@@ -43,11 +45,22 @@ std::string_view name_of(ChartKind kind) {
     return "roofline";
 }
 
+/// To the digits of files for programs: the sums' last ones differ between libraries of mathematics.
+double short_value(double value) {
+    std::string text;
+    append_short_number(value, text);
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
 Json point_json(const ChartPoint& point) {
-    Json json = {{"label", point.label}, {"x", point.x}, {"y", point.y}, {"hover", point.hover}};
+    Json json = {{"label", point.label},
+                 {"x", short_value(point.x)},
+                 {"y", short_value(point.y)},
+                 {"hover", point.hover}};
     const auto add = [&](const char* key, const std::optional<double>& value) {
         if (value)
-            json[key] = *value;
+            json[key] = short_value(*value);
     };
     add("x_low", point.x_low);
     add("x_high", point.x_high);

@@ -36,7 +36,9 @@ struct MeasuredRow {
     /// Power and energy only. Power at the wall is that of the whole system, at every other boundary that of
     /// one device; energy is per item, of everything inside.
     PowerBoundary boundary = PowerBoundary::chip;
-    double replicas = 1;  ///< copies of the model among which the devices are divided
+    double replicas = 1; ///< copies of the model among which the devices are divided
+    /// Devices of a copy that hold its experts, whole ones each; 0: experts are shared like the rest.
+    int expert_devices = 0;
     std::size_t line = 0; ///< in the file
 };
 

@@ -6,6 +6,7 @@
 #include "checkpoint/weight_formats.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -86,6 +87,7 @@ struct Decoder {
     bool head_bias = false;
     DataType type = DataType::float16; ///< of activations and of weights that no scheme narrows
     WeightFormats formats;
+    std::optional<Precision> weights; ///< what most of them run as where a scheme narrows them
     std::vector<ResidentWeight> resident;
     std::vector<Finding> findings;
 };

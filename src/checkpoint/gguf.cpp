@@ -242,6 +242,7 @@ class GgufReader {
             refuse("has no weights");
         d_.facts.quantization = "gguf";
         d_.facts.weight_format = type_of(most->first)->name;
+        d_.weights = narrow_format(d_.facts.weight_format, ggml_bits(most->first));
     }
 
     std::string file_, architecture_;

@@ -75,8 +75,11 @@ TensorId GraphMaker::weight(const std::string& path, std::string_view leaf, Shap
     t.shape.emplace(shape.size());
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
         (*t.shape)[axis].value = shape[axis];
-    if (matrix)
-        store(id, decoder_.formats.bits(module));
+    if (matrix) {
+        const double bits = decoder_.formats.bits(module);
+        // What a narrow scheme leaves out lies as the checkpoint's type says, whatever is asked for the rest.
+        store(id, bits <= 0 && decoder_.weights ? bits_of(decoder_.type) : bits);
+    }
     return id;
 }
 
@@ -93,8 +96,12 @@ void GraphMaker::keep(const ResidentWeight& w) {
 }
 
 Graph GraphMaker::take() {
-    if (!stored_.empty())
-        nodes("Stored", "storage", std::move(stored_), {}, {{"bits", std::move(stored_bits_)}}, kOwnDomain);
+    if (!stored_.empty()) {
+        Attributes how{{"bits", std::move(stored_bits_)}};
+        if (decoder_.weights)
+            how.emplace_back("format", std::string(name_of(*decoder_.weights)));
+        nodes("Stored", "storage", std::move(stored_), {}, std::move(how), kOwnDomain);
+    }
     return std::move(graph_);
 }
 

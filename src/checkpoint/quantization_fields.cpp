@@ -149,6 +149,7 @@ void read_quantization(Fields& config, Decoder& decoder) {
             kept.push_back(std::move(name));
     decoder.formats.set_scheme(scheme.bits, std::move(kept));
     decoder.facts.weight_format = scheme.format;
+    decoder.weights = narrow_format(scheme.format, scheme.bits);
 }
 
 } // namespace archsim::checkpoint

@@ -44,6 +44,16 @@ bool names_module(std::string_view pattern, std::string_view module) {
     return std::search(parts.begin(), parts.end(), wanted.begin(), wanted.end(), same) != parts.end();
 }
 
+std::optional<Precision> narrow_format(std::string_view name, double bits) {
+    constexpr double kPlainFloat = 16, kNearerToEight = 6;
+    if (bits >= kPlainFloat)
+        return std::nullopt;
+    const bool real = name.find("fp") != std::string_view::npos;
+    if (bits < kNearerToEight)
+        return real ? Precision::fp4 : Precision::int4;
+    return real ? Precision::fp8 : Precision::int8;
+}
+
 double WeightFormats::bits(std::string_view module) const {
     const std::pair<std::string, double>* best = nullptr;
     for (const auto& stated : stated_)

@@ -1,6 +1,8 @@
 #pragma once
 // How the weights of a checkpoint lie in memory: bits per weight with the share of their scales.
 
+#include "archsim/core/precision.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,6 +33,10 @@ class WeightFormats {
     std::vector<std::string> exceptions_, only_;
     std::vector<std::pair<std::string, double>> stated_;
 };
+
+/// The format that a scheme of that name and that many bits per weight, scales among them, is run as: "q4_k"
+/// of 4.5 bits is int4, "q6_k" of 6.56 int8, "mxfp4" fp4. None where it is not narrower than 16 bits.
+std::optional<Precision> narrow_format(std::string_view name, double bits);
 
 /// Whether a name pattern of modules_to_not_convert or ignore names `module`: components of its dotted name
 /// one after the other, `*` for anything in one, or an expression after "re:".

@@ -4,14 +4,15 @@
 
 namespace archsim {
 
-ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around) {
+ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around,
+                                     double around_groups) {
     for (const auto& [name, scores] : groups) {
         groups_ += scores.empty() ? 0 : 1;
         rows_ += scores.size();
     }
     const bool inside = around != nullptr && !around->empty();
     outermost_ = !inside;
-    const double all = static_cast<double>(groups_) + (inside ? kAround : 0);
+    const double all = static_cast<double>(groups_) + (inside ? around_groups : 0);
     for (const auto& [name, scores] : groups)
         for (const double score : scores)
             atoms_.emplace_back(score, 1 / (all * static_cast<double>(scores.size())));
@@ -21,7 +22,7 @@ ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDis
     // Those around are sorted, and thousands.
     const auto own = static_cast<std::ptrdiff_t>(atoms_.size());
     for (const auto& [score, weight] : around->atoms_)
-        atoms_.emplace_back(score, weight * kAround / all);
+        atoms_.emplace_back(score, weight * around_groups / all);
     std::inplace_merge(atoms_.begin(), atoms_.begin() + own, atoms_.end());
 }
 

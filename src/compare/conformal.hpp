@@ -16,15 +16,18 @@ using GroupedScores = std::map<std::string, std::vector<double>>;
 /// What a row of a new group may score: every group counts alike however many rows it has (the pooled
 /// distribution of hierarchical conformal prediction; Dunn, Wasserman and Ramdas, arXiv:1809.07441), and the
 /// distribution around it stands for kAround groups more. Worked: two groups {0} and {1, 1} around a
-/// distribution that is all 5 weigh 1/7, 1/14 + 1/14 and 5/7.
+/// distribution that is all 5 weigh 1/7, 1/14 + 1/14 and 5/7. Scores of another quantity say less than a
+/// group of the class's own: they are the prior of a class that nobody measured, half a group (Krichevsky and
+/// Trofimov, IEEE Transactions on Information Theory 27, 1981).
 class ScoreDistribution {
   public:
     /// Groups that the distribution around counts for.
-    static constexpr double kAround = 5;
+    static constexpr double kAround = 5, kAnotherQuantity = 0.5;
 
     ScoreDistribution() = default;
-    /// `around` null: the outermost one.
-    ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around);
+    /// `around` null: the outermost one; else it counts for that many groups.
+    ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around,
+                      double around_groups = kAround);
 
     /// The smallest score that at least `share` of the weight does not exceed; 0 where there is none. The
     /// outermost one counts a new group among its k: shares of (k + 1) / k.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
 
 namespace archsim {
@@ -25,6 +26,24 @@ double few_groups(std::size_t k) {
 
 bool is_time(SpreadOf metric) {
     return metric != SpreadOf::energy && metric != SpreadOf::power;
+}
+
+bool is_language_time(SpreadOf metric) {
+    return metric == SpreadOf::prefill || metric == SpreadOf::decode || metric == SpreadOf::first_token ||
+           metric == SpreadOf::later_token;
+}
+
+/// The times that say something of a metric which has few rows: language models' of theirs, all of the
+/// others'.
+bool is_akin(SpreadOf score, SpreadOf metric) {
+    return is_language_time(metric) ? is_language_time(score) : is_time(score);
+}
+
+/// What a server's clients wait for, apart from the load: a prompt's pass, or steps.
+std::optional<SpreadOf> unloaded(SpreadOf metric) {
+    return metric == SpreadOf::first_token   ? std::optional(SpreadOf::prefill)
+           : metric == SpreadOf::later_token ? std::optional(SpreadOf::decode)
+                                             : std::nullopt;
 }
 
 std::vector<Score> scores_of(const Validation& validation) {
@@ -115,7 +134,7 @@ GroupedScores IntervalMaker::members(const IntervalClass& c, bool any_metric) co
         c.evidence,
         [&](const Score& s) {
             return (c.family.empty() || s.family == c.family) &&
-                   (any_metric ? is_time(s.metric) : s.metric == c.metric) &&
+                   (any_metric ? is_akin(s.metric, c.metric) : s.metric == c.metric) &&
                    (c.runtime.empty() || s.runtime == c.runtime) &&
                    (c.regime.empty() || s.regime == c.regime);
         },
@@ -129,9 +148,11 @@ std::size_t IntervalMaker::groups(const IntervalClass& c) {
     return place->second;
 }
 
-ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence) const {
-    const ScoreDistribution all(members({{}, evidence, {}, {}, {}}, true), nullptr);
-    return family.empty() ? all : ScoreDistribution(members({family, evidence, {}, {}, {}}, true), &all);
+ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence, SpreadOf metric) const {
+    ScoreDistribution all(members({{}, evidence, metric, {}, {}}, true), nullptr);
+    if (all.empty()) // nobody measured a language model
+        all = ScoreDistribution(members({{}, evidence, SpreadOf::latency, {}, {}}, true), nullptr);
+    return family.empty() ? all : ScoreDistribution(members({family, evidence, metric, {}, {}}, true), &all);
 }
 
 /// Energy and power: few rows, so the devices of all families first, around time blurred by what is not known
@@ -142,7 +163,7 @@ ScoreDistribution IntervalMaker::draw(const IntervalClass& c) const {
     const ScoreDistribution start =
         c.metric == SpreadOf::power
             ? ScoreDistribution({{"unmeasured", {-kUnmeasuredPower, kUnmeasuredPower}}}, nullptr)
-            : time(c.family, c.evidence).blurred(kPowerBlur);
+            : time(c.family, c.evidence, SpreadOf::latency).blurred(kPowerBlur);
     IntervalClass part{
         {}, c.evidence == Evidence::device ? Evidence::device : Evidence::stack, c.metric, {}, {}};
     ScoreDistribution scores(members(part), &start);
@@ -162,8 +183,19 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
         return place->second;
     ScoreDistribution scores;
     if (is_time(c.metric)) {
-        const ScoreDistribution whole = time(c.family, c.evidence);
-        scores = ScoreDistribution(members({c.family, c.evidence, c.metric, {}, {}}), &whole);
+        scores = time(c.family, c.evidence, c.metric);
+        GroupedScores own = members({c.family, c.evidence, c.metric, {}, {}});
+        double around_groups = ScoreDistribution::kAround;
+        if (const auto part = unloaded(c.metric)) {
+            scores = ScoreDistribution(members({c.family, c.evidence, *part, {}, {}}), &scores);
+            // What clients wait for has queues, hosts and protocols in it, which no pass has. A family without
+            // such rows has its own passes, and the others' queues.
+            if (own.empty())
+                own = members({{}, c.evidence, c.metric, {}, {}});
+            else
+                around_groups = ScoreDistribution::kAnotherQuantity;
+        }
+        scores = ScoreDistribution(own, &scores, around_groups);
         if (!c.runtime.empty())
             scores = ScoreDistribution(members({c.family, c.evidence, c.metric, c.runtime, {}}), &scores);
         if (!c.regime.empty())
@@ -171,7 +203,7 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
     } else {
         scores = draw(c);
     }
-    const double wider = few_groups(members({c.family, c.evidence, {}, c.runtime, {}}, true).size());
+    const double wider = few_groups(members({c.family, c.evidence, c.metric, c.runtime, {}}, true).size());
     // An estimate is part of its own interval.
     place->second = {wider * std::min(0.0, scores.quantile(kTail)),
                      wider * std::max(0.0, scores.quantile(1 - kTail)), scores.rows(), scores.groups()};

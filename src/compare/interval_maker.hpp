@@ -61,9 +61,10 @@ class IntervalMaker {
     IntervalMaker() = default;
     template <class Pick>
     GroupedScores grouped(Evidence evidence, Pick pick, bool by_family) const;
-    /// Scores of a class; with `any_metric` those of all times.
+    /// Scores of a class; with `any_metric` those of all times that say something of its metric: of language
+    /// models those of language models.
     GroupedScores members(const IntervalClass& c, bool any_metric = false) const;
-    ScoreDistribution time(const std::string& family, Evidence evidence) const;
+    ScoreDistribution time(const std::string& family, Evidence evidence, SpreadOf metric) const;
     ScoreDistribution draw(const IntervalClass& c) const;
 
     std::vector<Score> network_, device_, family_;

@@ -67,6 +67,11 @@ bool fits(const Machine& machine, Estimate& e) {
                                machine.runtime->name, gigabytes(limit));
         return false;
     }
+    if (machine.host) {
+        e.reason = fmt::format("needs {}, its host {} has {}", gigabytes(e.memory.peak_bytes),
+                               machine.host->id, gigabytes(e.memory.capacity_bytes));
+        return false;
+    }
     e.reason = fmt::format("needs {}, the device has {}", gigabytes(e.memory.peak_bytes),
                            gigabytes(e.memory.capacity_bytes));
     if (!machine.device->dram)

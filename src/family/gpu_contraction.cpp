@@ -87,16 +87,30 @@ void merge_groups(const View& view, const Window& w, GemmShape& shape, GemmEngin
     shape.k *= merged;
 }
 
-/// Weights alone are stored as integers, narrower than what is multiplied with them.
-bool has_packed_weights(const View& view, const SubgraphWork& work, const Contraction& c) {
-    return c.weights_constant && bits_of(view.network.precision.weights) < bits_of(work.precision);
+/// Bits per weight of the product that a checkpoint states tensor by tensor; 0: it leaves that to the
+/// request.
+double stated_weight_bits(const View& view, const SubgraphWork& work) {
+    if (!view.network.graph || !view.network.graph->stored_weights)
+        return 0;
+    double bits = 0;
+    for (const OperatorUse& use : work.operators)
+        for (const TensorId id : use.op->inputs)
+            if (use.anchor && id != kNoTensor && view.network.graph->tensors[id].constant)
+                bits = std::max(bits, view.network.graph->tensors[id].storage_bits);
+    return bits;
+}
+
+/// Weights alone are stored in a narrower format than what is multiplied with them.
+bool has_packed_weights(const View& view, const SubgraphWork& work) {
+    return bits_of(view.network.precision.weights) < bits_of(work.precision) &&
+           stated_weight_bits(view, work) < bits_of(work.precision);
 }
 
 /// Stacks that quantise activations on the way multiply them with integer weights in 8 bits, where enough
 /// rows share the cost (OpenVINO blog, Dynamic quantization support from GPU with XMX, 2025).
 Precision multiplied_in(const View& view, const SubgraphWork& work, const Contraction& c) {
     const double from = view.param(Parameter::dynamic_quantization_rows, 0);
-    const bool quantises = from > 0 && c.m >= from && has_packed_weights(view, work, c) &&
+    const bool quantises = from > 0 && c.m >= from && c.weights_constant && has_packed_weights(view, work) &&
                            is_integer(view.network.precision.weights) &&
                            view.machine.matrix_ops(Precision::int8) > 0;
     return quantises ? Precision::int8 : work.precision;
@@ -120,7 +134,7 @@ Product tiled(const View& view, const SubgraphWork& work, const Contraction& c) 
         if (window->groups > 1)
             merge_groups(view, *window, shape, g);
     }
-    if (p.multiplied == work.precision && has_packed_weights(view, work, c))
+    if (c.weights_constant && p.multiplied == work.precision && has_packed_weights(view, work))
         g.efficiency *= view.param(Parameter::weight_only_efficiency, 1);
     p.tile = view.tiles.of(shape, g);
     p.efficiency = g.efficiency;
@@ -240,11 +254,11 @@ Product fastest(const View& view, const SubgraphWork& work, const Contraction& c
 double expanded_weights(const View& view, const SubgraphWork& work, double rows) {
     const double expand_from = view.param(Parameter::dequantization_rows, 0);
     const PrecisionConfig& precision = view.network.precision;
-    if (bits_of(precision.weights) >= bits_of(work.precision) || expand_from <= 0 || rows < expand_from)
+    if (expand_from <= 0 || rows < expand_from || !has_packed_weights(view, work))
         return 0;
-    const double elements =
-        work.weight_bytes * 8 / (bits_of(precision.weights) + precision.weight_bits_overhead);
-    return elements * bytes_of(work.precision);
+    const double stated = stated_weight_bits(view, work);
+    const double bits = stated > 0 ? stated : bits_of(precision.weights) + precision.weight_bits_overhead;
+    return work.weight_bytes * 8 / bits * bytes_of(work.precision);
 }
 
 /// Weight bytes that cross the memory interface: expanded weights are written once and read again.

@@ -126,6 +126,8 @@ class MachineBuilder {
             m_.memory_capacity_bytes = d.dram->capacity.value_or(0);
         else if (!m_.runtime->streams_weights) // everything lives in what is on the chip
             m_.memory_capacity_bytes = managed_memory_bytes(m_);
+        else if (m_.host && m_.host->dram) // weights pass through, out of the host's memory
+            m_.memory_capacity_bytes = m_.host->dram->capacity.value_or(0);
         if (const double least = m_.param(Parameter::memory_limit, 0);
             least > 0 && (m_.memory_capacity_bytes <= 0 || least < m_.memory_capacity_bytes))
             m_.memory_capacity_bytes = least;
@@ -213,6 +215,8 @@ Machine make_machine(std::shared_ptr<const Device> device, std::string_view powe
     m.energy = options.energy;
     m.mapper = options.mapper;
     m.uncertainty = options.uncertainty;
+    if (!m.device->dram && m.runtime->streams_weights)
+        m.host = options.host;
     m.parameters = resolve_parameters(*m.device, *m.runtime);
     m.scenario = options.scenario;
     m.scope = options.scope;

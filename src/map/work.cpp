@@ -318,8 +318,13 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
-                              const PrecisionConfig& precision, std::span<const std::string> unsupported,
+                              const PrecisionConfig& asked, std::span<const std::string> unsupported,
                               std::shared_ptr<const DerivedCounts> derived, const FormatInvariants& common) {
+    PrecisionConfig precision = asked;
+    if (graph.stored_weights) { // no request changes what lies in a file
+        precision.weights = *graph.stored_weights;
+        precision.weight_bits_overhead = precision.head_bits = 0;
+    }
     NetworkWork network;
     network.graph = &graph;
     network.partition = &partition;

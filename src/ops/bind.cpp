@@ -246,7 +246,8 @@ void add_tensors(const Graph& graph, BindState& state) {
     }
 }
 
-/// Nodes of archsim.Stored say how constants and states lie in memory: bits per element of each input.
+/// Nodes of archsim.Stored say how constants and states lie in memory: bits per element of each input, and
+/// the format of most weights where it is narrow.
 void apply_stored(const Graph& graph, ShapedGraph& bound) {
     for (const Node& node : graph.nodes) {
         if (node.op_type != "Stored" || node.domain != kArchsimDomain)
@@ -256,6 +257,9 @@ void apply_stored(const Graph& graph, ShapedGraph& bound) {
         for (std::size_t i = 0; list && i < std::min(list->size(), node.inputs.size()); ++i)
             if (node.inputs[i] != kNoTensor && (*list)[i] > 0)
                 bound.tensors[node.inputs[i]].storage_bits = (*list)[i];
+        const AttributeValue* format = node.attribute("format");
+        if (const auto* name = format ? std::get_if<std::string>(format) : nullptr)
+            bound.stored_weights = parse_precision(*name);
     }
 }
 

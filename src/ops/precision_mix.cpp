@@ -62,7 +62,7 @@ std::vector<WeightShare> weight_mix(const ShapedGraph& graph) {
     std::map<double, double> parameters;
     for (const ShapedTensor& tensor : graph.tensors)
         if (tensor.learned && tensor.known)
-            parameters[bits_of(tensor.type) / tensor.packing] += tensor.elements() * tensor.packing;
+            parameters[tensor.stored_bits() / tensor.packing] += tensor.elements() * tensor.packing;
     std::vector<WeightShare> mix;
     for (const auto& [bits, count] : parameters)
         mix.push_back({bits, count});

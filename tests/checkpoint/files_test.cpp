@@ -2,8 +2,12 @@
 
 #include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
+#include "archsim/ops/precision_mix.hpp"
 #include "archsim/ops/shaped_graph.hpp"
+#include "archsim/run/session.hpp"
 #include "checkpoint/gguf.hpp"
+#include "checkpoint/weight_formats.hpp"
+#include "support/shipped_session.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -131,6 +135,49 @@ TEST_CASE("a GGUF file gives the model and the exact bytes of every tensor", "[c
     // q4_K is 4.5 bits, q6_K 6.5625: attn_v and ffn_down.
     const double q4 = 1000 * 64 + 2 * (2 * 64 * 64 + 64 * 32 + 2 * 64 * 128), q6 = 2 * (64 * 32 + 128 * 64);
     CHECK(weight_bytes(graph) == (4.5 * q4 + 6.5625 * q6) / 8);
+}
+
+TEST_CASE("the formats of an answer are those of the file, tensor by tensor", "[checkpoint][run]") {
+    const Folder folder("archsim_gguf_formats");
+    const fs::path file = folder.write("small.gguf", GgufFile().bytes());
+    const Session& session = test::shipped_session();
+    const Model model = session.load(file.string());
+    Conditions conditions;
+    conditions.precision = PrecisionConfig::uniform(Precision::bf16);
+    const Result result =
+        session.estimate({.model = model, .prompt = Prompt{.tokens = 64, .generate = 8}}, "H100", conditions);
+    REQUIRE(result.ok());
+    CHECK(result.estimate.executed.weights == Precision::int4); // q4_K, whatever was asked
+    CHECK(result.estimate.executed.compute == Precision::fp16); // what the stack makes of int4 weights
+    conditions.precision = PrecisionConfig::uniform(Precision::fp32);
+    const Result wide =
+        session.estimate({.model = model, .prompt = Prompt{.tokens = 64, .generate = 8}}, "H100", conditions);
+    REQUIRE(wide.ok());
+    CHECK(wide.estimate.executed.weights == Precision::int4); // whatever they are multiplied in
+    const auto mix = weight_mix(*result.model->graph);
+    REQUIRE(mix.size() == 3); // and norms, which have no type of ggml's here
+    CHECK(mix[0].bits == 4.5);
+    CHECK(mix[1].bits == 6.5625);
+    CHECK(is_quantized(*result.model->graph));
+}
+
+TEST_CASE("matrices that a scheme leaves out stay wide when narrow weights are asked for", "[checkpoint]") {
+    const Checkpoint c =
+        read_checkpoint(std::string(ARCHSIM_SOURCE_DIR) + "/models/configs/gpt-oss-20b.json");
+    const ShapedGraph graph = archsim::bind(c.graph, {}, c.dims);
+    CHECK(graph.stored_weights == Precision::fp4); // mxfp4: the experts
+    for (const ShapedTensor& t : graph.tensors)
+        if (t.name.ends_with("q_proj.weight"))
+            CHECK(t.storage_bits == 16);
+}
+
+TEST_CASE("a scheme is run as the format next to its bits", "[checkpoint]") {
+    CHECK(checkpoint::narrow_format("q4_k", 4.5) == Precision::int4);
+    CHECK(checkpoint::narrow_format("q5_k", 5.5) == Precision::int4);
+    CHECK(checkpoint::narrow_format("q6_k", 6.5625) == Precision::int8);
+    CHECK(checkpoint::narrow_format("mxfp4", 4.25) == Precision::fp4);
+    CHECK(checkpoint::narrow_format("fp8", 8) == Precision::fp8);
+    CHECK_FALSE(checkpoint::narrow_format("bf16", 16));
 }
 
 TEST_CASE("bits of ggml's types", "[checkpoint]") {

@@ -20,6 +20,16 @@ TEST_CASE("every group counts alike, and the distribution around counts for five
     CHECK(ScoreDistribution().quantile(0.9) == 0);
 }
 
+TEST_CASE("scores of another quantity count for half a group", "[compare][conformal]") {
+    const ScoreDistribution around(GroupedScores{{"elsewhere", {5}}}, nullptr);
+    const ScoreDistribution scores(GroupedScores{{"a", {0}}, {"b", {1, 1}}}, &around,
+                                   ScoreDistribution::kAnotherQuantity);
+    // Weights 2/5, 2/5 and 1/5.
+    CHECK(scores.quantile(0.39) == 0);
+    CHECK(scores.quantile(0.79) == 1);
+    CHECK(scores.quantile(0.81) == 5);
+}
+
 TEST_CASE("the outermost distribution counts the new group among its own", "[compare][conformal]") {
     GroupedScores ten;
     for (int i = 1; i <= 10; ++i)

@@ -144,6 +144,36 @@ TEST_CASE("a family of few rows borrows its width, and power widens it", "[compa
         CHECK(find(classes, metric, "", "").high > 1);
 }
 
+TEST_CASE("what servers' clients wait for is as wide as such rows, not as kernels", "[compare][left_out]") {
+    // Kernels of thirty devices scatter by 10 %, decoding by 5 %; clients of three devices waited 0.4 to 2.5
+    // times what was estimated.
+    LeftOutValidation validation = left_out(0.1);
+    std::vector<ValidatedRow> rows = validation.without_device.rows;
+    const auto language = [&](const std::string& phase, int device, double log_error) {
+        rows.push_back(row("gpu", "one", "memory", "stack", log_error));
+        rows.back().measured.phase = phase;
+        rows.back().measured.id += phase + std::to_string(device);
+        rows.back().measured.hardware = "device" + std::to_string(device);
+        rows.back().measured.model = "network" + std::to_string(device);
+    };
+    for (int device = 0; device < 9; ++device)
+        for (const double error : {-0.05, 0.0, 0.05}) {
+            language("decode", device, error);
+            if (device < 3)
+                language("served_first_token", device, 18 * error);
+        }
+    validation = {summarize(rows), summarize(rows), summarize(rows), 0};
+    const auto classes = residual_classes(validation);
+    // Language models alone: kernels that scatter by 10 % do not widen tokens that scatter by 5 %.
+    CHECK(find(classes, "decode", "gpu", "stack").high < std::exp(0.1));
+    const ResidualClassFacts& first = find(classes, "first_token", "gpu", "stack");
+    CHECK(first.high > 2.4);
+    CHECK(first.low < 0.42);
+    // A family whose servers nobody measured has the others' width.
+    CHECK(find(classes, "first_token", "tpu", "stack").high > 2);
+    CHECK(find(classes, "later_token", "gpu", "stack").high < std::exp(0.2));
+}
+
 TEST_CASE("power of a regime has its own width where enough networks were measured", "[compare][left_out]") {
     // Forty networks that decode are off by 5 % either way, ten that compute by 30 %. The five that the stack
     // counts for beside the forty hold a fifth of networks that compute: 2 % of the weight, less than a tail.

@@ -250,6 +250,24 @@ TEST_CASE("phases of an answer", "[generation]") {
     CHECK(batch.generation->kv_cache_bytes == 8 * g.kv_cache_bytes);
 }
 
+TEST_CASE("weights that pass through a chip must fit its host", "[generation]") {
+    // 7.5 GB of int8 weights and a table of 16 bits, out of the 8 GB of the board that the stick hangs on.
+    const Result large = answer("Coral-Edge-TPU", Precision::int8, {});
+    CHECK(large.estimate.status == Status::does_not_fit);
+    CHECK_THAT(large.estimate.reason, Catch::Contains("its host Cortex-A72-RPi4 has 8.0 GB"));
+    CHECK(large.generation->offload.empty()); // they are in the host's memory already
+    const Session& session = laws::session();
+    const Workload small{.model = session.load("mobilenet_v2")};
+    Conditions int8;
+    int8.precision = PrecisionConfig::uniform(Precision::int8);
+    const Result fits = session.estimate(small, "Coral-Edge-TPU", int8);
+    REQUIRE(fits.ok());
+    CHECK(fits.estimate.memory.capacity_bytes == 8e9);
+    // What lives on the chip alone has the chip's memory, host or not.
+    const Result resident = session.estimate(small, "Groq-TSP", int8);
+    CHECK(resident.estimate.memory.capacity_bytes < 1e9);
+}
+
 TEST_CASE("what does not fit says how many devices hold it", "[generation]") {
     const Result alone = answer("TPU-v5e", Precision::bf16, {});
     CHECK(alone.estimate.status == Status::does_not_fit);

@@ -105,12 +105,19 @@ TEST_CASE("a folder of measurements leaves out files of another kind", "[run][me
         CHECK(ids.insert(row.id).second); // unique over the files
 }
 
-TEST_CASE("a note says where experts lie whole", "[run][measurements]") {
-    const char* note = "TP1 EP8 DP1 (served with --tensor-parallel-size 8: attention TP8, experts EP8)";
-    CHECK(whole_experts(note, 8) == 8);
-    CHECK(whole_experts(note, 4) == 0); // of another number of devices
-    CHECK(whole_experts("TP1 EP1 DP1", 1) == 0);
-    CHECK(whole_experts("TP1 EP8 DP8 (attention replicated on 8 GPUs, experts EP8)", 8) == 0);
+TEST_CASE("a row says how many devices hold whole experts", "[run][measurements]") {
+    const std::string header = "id,model,batch,precision,hardware,devices,runtime,scope,metric,value,source,"
+                               "replicas,expert_devices\n";
+    const std::string row = ",m,1,bf16,H100,8,vllm,offline,throughput_per_s,1,s,";
+    const auto table = parse_measurements(header + "a" + row + ",8\n" + "b" + row + ",\n" + "c" + row +
+                                              "2,4\n" + "d" + row + "2,8\n",
+                                          "experts.csv");
+    REQUIRE(table.rows.size() == 3);
+    CHECK(table.rows[0].expert_devices == 8);
+    CHECK(table.rows[1].expert_devices == 0); // shared like the rest
+    CHECK(table.rows[2].expert_devices == 4); // each of two copies on four devices
+    REQUIRE(table.findings.size() == 1);      // a copy on four devices has no eight
+    CHECK_THAT(to_string(table.findings.front()), Catch::Contains("line 5, expert_devices"));
 }
 
 TEST_CASE("a row of power says where it was measured, in a column or in its note", "[run][power]") {

@@ -138,7 +138,9 @@ struct ARCHSIM_API Device {
     std::optional<Price> server_price;   ///< of a card: its part of the server that holds it
     std::vector<FittedParameter> energy; ///< energy constants given for this device, by event name
     FamilyBlock facts;                   ///< what only its family states; see family_number()
-    std::string host;                    ///< id of the processor that runs unsupported operators
+    /// Id of the processor that runs unsupported operators, and from whose memory a chip that has none takes
+    /// its weights.
+    std::string host;
     std::vector<std::string> runtimes;
     std::string default_runtime;
     std::vector<FittedParameter> fitted;

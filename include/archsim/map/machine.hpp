@@ -85,7 +85,9 @@ struct ARCHSIM_API Machine {
         0; ///< of one chip: the mode's, else the thermal design power; 0 = unknown or estimated
     double power_budget_w = 0;        ///< the same where it is an estimate: it bounds energy, not the clock
     double static_power_w = 0;        ///< of one chip
-    double memory_capacity_bytes = 0; ///< of one chip; 0 = unknown
+    double memory_capacity_bytes = 0; ///< of one chip, or of `host`; 0 = unknown
+    /// Whose memory holds what passes through a chip that has none of its own; null: the chip's own does.
+    std::shared_ptr<const Device> host;
 };
 
 /// Choices besides the device, the power mode and the stack.
@@ -96,6 +98,7 @@ struct MachineOptions {
     std::shared_ptr<const EnergyTable> energy;
     std::shared_ptr<const UncertaintyTable> uncertainty;
     std::shared_ptr<const Mapper> mapper; ///< instead of the family's
+    std::shared_ptr<const Device> host;   ///< the processor that Device::host names, where it is known
 };
 
 /// Resolves clocks, active units and bandwidth. Throws InputError naming the fact that is missing.

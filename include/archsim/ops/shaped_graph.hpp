@@ -155,6 +155,9 @@ struct ARCHSIM_API ShapedGraph {
     std::vector<TensorId> inputs, outputs;
     std::map<std::string, std::int64_t> dims; ///< every symbol's resolved size
     std::vector<Finding> findings;            ///< unknown operators, unresolved dimensions...
+    /// Format of most weights where a checkpoint states how each of them lies in memory, narrower than what
+    /// is multiplied with them: ShapedTensor::storage_bits has the bits of every one.
+    std::optional<Precision> stored_weights;
 
     /// True when no finding is an error.
     bool complete() const;

@@ -40,13 +40,6 @@ const CatalogueEntry* part_for(const Catalogue& catalogue, const CatalogueEntry&
 
 } // namespace
 
-double whole_experts(std::string_view note, double devices) {
-    const auto count = static_cast<std::int64_t>(devices);
-    return count > 1 && note.find(fmt::format("attention TP{0}, experts EP{0})", count)) != note.npos
-               ? devices
-               : 0;
-}
-
 std::string_view mean_length(std::string_view text) {
     return text.starts_with(kVariable) ? text.substr(kVariable.size()) : text;
 }

@@ -19,10 +19,6 @@ struct MeasuredWorkload {
 /// the decoder, more tokens the encoder.
 MeasuredWorkload find_workload(const Catalogue& catalogue, const MeasuredRow& row);
 
-/// Devices that hold whole experts, of `devices` that share the rest: all of them where the note says
-/// "attention TPn, experts EPn"; 0: experts are shared like the rest.
-double whole_experts(std::string_view note, double devices);
-
 /// The length that stands for inputs of a data set, "177" of "variable:177"; any other text as it is.
 std::string_view mean_length(std::string_view text);
 

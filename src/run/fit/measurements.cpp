@@ -22,9 +22,9 @@ namespace {
 constexpr std::array<std::string_view, 11> kRequired = {"id",       "model",   "batch",   "precision",
                                                         "hardware", "devices", "runtime", "scope",
                                                         "metric",   "value",   "source"};
-constexpr std::array<std::string_view, 11> kOptional = {
-    "image_size", "sequence",      "power_mode",       "weight",   "note",    "source_date",
-    "phase",      "prompt_tokens", "generated_tokens", "boundary", "replicas"};
+constexpr std::array<std::string_view, 12> kOptional = {
+    "image_size", "sequence",      "power_mode",       "weight",   "note",     "source_date",
+    "phase",      "prompt_tokens", "generated_tokens", "boundary", "replicas", "expert_devices"};
 constexpr std::array<std::string_view, 3> kScopes = {"kernel", "end_to_end", "offline"};
 
 std::optional<double> number_in(const std::string& text) {
@@ -206,6 +206,12 @@ class TableReader {
         row.prompt_tokens = field(record, "prompt_tokens");
         row.generated_tokens = field(record, "generated_tokens");
         row.replicas = positive(record, "replicas", 1);
+        row.expert_devices = whole(record, "expert_devices").value_or(0);
+        if (row.expert_devices > row.devices / row.replicas)
+            bad(record, "expert_devices",
+                fmt::format("{} devices hold the experts of a model on {:g}", row.expert_devices,
+                            row.devices / row.replicas),
+                "give the devices of one copy of the model at most");
         read_boundary(record, row);
         if (usable_ && !ids_.insert(row.id).second) {
             usable_ = false;

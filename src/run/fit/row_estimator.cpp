@@ -268,7 +268,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
     // have the mean: what experts that are shared like the rest have.
     const bool timed =
         row.metric == MeasuredMetric::latency_ms || row.metric == MeasuredMetric::throughput_per_s;
-    const double experts = timed ? whole_experts(row.note, asked->devices) : 0;
+    const double experts = timed ? row.expert_devices : 0;
     const PhaseEstimate answer = estimate_phase(session, *generator(row.model), hardware_name(row), *asked,
                                                 phase, batch, prompt, experts);
     if (answer.status != Status::ok)

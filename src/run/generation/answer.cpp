@@ -179,10 +179,15 @@ class AnswerBuilder {
         const std::string kept = in_words(g_.offload);
         result_.estimate.status = Status::does_not_fit;
         result_.estimate.reason =
-            fmt::format("needs {}{}, the device has {}; {}{}", gigabytes(need.peak_bytes),
-                        g_.devices > 1 ? " on each device" : "", gigabytes(need.capacity_bytes), more,
-                        kept.empty() ? "" : "; " + kept);
+            fmt::format("needs {}{}, {} has {}; {}{}", gigabytes(need.peak_bytes),
+                        g_.devices > 1 ? " on each device" : "", memory_owner(),
+                        gigabytes(need.capacity_bytes), more, kept.empty() ? "" : "; " + kept);
         return false;
+    }
+
+    std::string memory_owner() const {
+        const auto& host = runner_.machine().host;
+        return host ? "its host " + host->id : "the device";
     }
 
     bool failed(const Estimate& e) {

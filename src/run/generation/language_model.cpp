@@ -72,7 +72,9 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
         refuse();
     Bindings any = bindings_;
     any.input_values.try_emplace("use_cache_branch", std::vector<std::int64_t>{1});
-    const Symbols symbols = find_symbols(*language_.graph, BoundModel(language_, any, operators_).graph());
+    const BoundModel bound(language_, any, operators_);
+    stored_weights_ = bound.graph().stored_weights;
+    const Symbols symbols = find_symbols(*language_.graph, bound.graph());
     sequence_symbol_ = symbols.sequence;
     past_symbol_ = symbols.past;
     total_symbol_ = symbols.total;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,8 @@ class GenerationModel {
     double vocabulary() const {
         return language_.info.language_model ? language_.info.language_model->vocabulary : 0;
     }
+    /// Format of most weights where a checkpoint states it.
+    std::optional<Precision> stored_weights() const { return stored_weights_; }
     /// The language model at these sizes; kept for later calls.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
@@ -52,6 +55,7 @@ class GenerationModel {
     std::string sequence_symbol_, past_symbol_;
     std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
     std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
+    std::optional<Precision> stored_weights_;
     std::vector<ModelPart> before_;
     std::vector<ImportedGraph> before_graphs_; ///< one per part before
     std::int64_t inserted_ = 0;
@@ -64,6 +68,11 @@ class GenerationModel {
 /// The software stack for language models: the device's default where it is made for them or none of the
 /// device's stacks is, else the first that is (Runtime::language_models), in the order of the device's file.
 std::string language_runtime(const HardwareDatabase& hardware, const Device& device);
+
+/// A request for 16-bit floats of a model whose weights are stored as integers: that of these integers, where
+/// the stack has kernels for them, since what it multiplies them in is its own choice.
+PrecisionConfig with_stored_weights(const Runtime& runtime, const PrecisionConfig& requested,
+                                    std::optional<Precision> stored);
 
 /// A request as language-model stacks execute it: integer formats that the stack offers for weights alone
 /// quantise the weights and multiply in 16 bits; narrow floats keep 16-bit activations; bits per weight, of

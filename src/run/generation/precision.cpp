@@ -60,6 +60,16 @@ Precision cache_format(double bits) {
 
 } // namespace
 
+PrecisionConfig with_stored_weights(const Runtime& runtime, const PrecisionConfig& requested,
+                                    std::optional<Precision> stored) {
+    constexpr int kHalf = 16;
+    const bool halves = requested == PrecisionConfig::uniform(requested.compute) &&
+                        !is_integer(requested.compute) && bits_of(requested.compute) == kHalf;
+    return stored && halves && is_integer(*stored) && offers_weights_alone(runtime, *stored)
+               ? PrecisionConfig::uniform(*stored)
+               : requested;
+}
+
 ExecutedPrecision language_precision(const Machine& machine, const PrecisionConfig& requested,
                                      std::optional<Precision> kv_cache) {
     PrecisionConfig c = requested;

@@ -119,7 +119,9 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.device = result.machine->device;
         result.runtime = result.machine->runtime;
         result.power_mode = result.machine->mode_name();
-        const ExecutedPrecision executed = language_precision(*result.machine, own.formats(), own.kv_cache);
+        const ExecutedPrecision executed = language_precision(
+            *result.machine, with_stored_weights(*result.runtime, own.formats(), model.stored_weights()),
+            own.kv_cache);
         result.estimate.precision_note = executed.note;
         if (executed.supported)
             return StepRunner(model, result.machine, executed.config, own.allow_unknown);

@@ -60,9 +60,13 @@ void Server::make(const Session& session, std::string_view device, const Conditi
     result_.precision = name_of(conditions.precision.weights);
     if (made.runtime)
         result_.runtime = made.runtime->name;
-    if (!runner)
+    if (!runner) {
         result_.reason = made.estimate.reason;
-    else if (choose_way(*runner, lengths_of(make_requests(request_.load))))
+        return;
+    }
+    if (const auto stored = model_->stored_weights())
+        result_.precision = name_of(*stored);
+    if (choose_way(*runner, lengths_of(make_requests(request_.load))))
         fill_plan(result_.parallelism, *made.device);
 }
 

@@ -119,6 +119,8 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     machine_options.devices = std::max(1.0, conditions.devices);
     machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
     machine_options.uncertainty = uncertainty_;
+    if (!choice.device->dram && !choice.device->host.empty())
+        machine_options.host = hardware_->device(choice.device->host).device;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())
         machine_options.mapper = own->second;
     Machine machine = make_machine(choice.device, choice.power_mode, std::move(runtime), machine_options);

@@ -1,12 +1,13 @@
 // Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a
 // fused kernel for the format the scores make four passes through memory.
 //
-// A stack may tell the products' rate from the softmax between them (softmax_efficiency), which runs on lanes
-// and special-function units. Worked: a head of 384 x 384 scores and 64 columns is 18.4 k cycles of fp16
-// products on a multiprocessor of A100 (2048 operations per cycle), 11.5 k of five operations per score on 64
-// lanes and 9.2 k of exponentials on 16 units. Products in 8 bits would save 9.2 k and cost twice that: each
-// score becomes a float and then an integer again, at the rate of special functions (CUDA C++ Programming
-// Guide, throughput of native arithmetic instructions, type conversions).
+// A stack may tell the softmax between the products (softmax_efficiency), which runs on lanes and
+// special-function units, from the products, which then reach what other products do. Worked: a head of 384 x
+// 384 scores and 64 columns is 18.4 k cycles of fp16 products on a multiprocessor of A100 (2048 operations
+// per cycle), 11.5 k of five operations per score on 64 lanes and 9.2 k of exponentials on 16 units. Products
+// in 8 bits would save 9.2 k and cost twice that: each score becomes a float and then an integer again, at
+// the rate of special functions (CUDA C++ Programming Guide, throughput of native arithmetic instructions,
+// type conversions).
 
 #include "family/gpu_view.hpp"
 
@@ -106,8 +107,10 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     const double kv_heads = a.batch * a.kv_heads;
     const Precision precision = multiplied_in(view, work.precision);
     MultiplyEngine engine = view.engine(precision, false).multiply;
-    engine.efficiency = view.param(Parameter::attention_efficiency, engine.efficiency);
-    engine.reason = Parameter::attention_efficiency;
+    if (const double stated = view.param(Parameter::attention_efficiency, 0); stated > 0) {
+        engine.efficiency = stated;
+        engine.reason = Parameter::attention_efficiency;
+    }
     TileChoice tile;
     double cycles = 0, stretch = 1;
     const double rows = block_rows(view, a.query_length);

@@ -58,7 +58,6 @@ TEST_CASE("GPU: attention in blocks of 64 queries", "[formulas][gpu]") {
 TEST_CASE("GPU: short sequences are whole blocks of attention, softmax takes lanes of its own",
           "[formulas][gpu]") {
     Machine m = ten_units();
-    set(m, Parameter::attention_efficiency, 0.8);
     set(m, Parameter::attention_block_rows, 100);
     set(m, Parameter::softmax_efficiency, 0.5);
     auto one = attention(100, 4);
@@ -68,6 +67,7 @@ TEST_CASE("GPU: short sequences are whole blocks of attention, softmax takes lan
     // 8 heads are 8 blocks on ten units: one wave of 128 x 128 scores, in which two units wait.
     const double waited = 10 * 128.0 * 128 * 80, stretch = waited / (8 * 100 * 100 * 80);
     CHECK(demand_on(whole, Resource::matrix_cycles)->amount == Approx(2 * waited / 10240));
+    CHECK(demand_on(whole, Resource::matrix_cycles)->efficiency == Approx(0.8)); // as other products
     check_allocation(whole, 8, 10, 0.8, 8 * 100 * 100 * 80 / (8 * 128.0 * 128 * 80));
     // An operation that is no multiply-add takes as long as one: 2 of 1280 a cycle; 80 special functions.
     CHECK(demand_on(whole, Resource::vector_cycles)->amount == Approx(stretch * 2 * 4000 / 1280));

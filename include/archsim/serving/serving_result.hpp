@@ -73,7 +73,7 @@ struct ServingResult {
     double usd_per_hour = 0;  ///< of all devices; 0: not stated
     ServingOutcome outcome;
     ServingSummary summary;
-    /// The same load with every step at the ends of its interval; zeros where runs are only compared.
+    /// The same load with every step at the ends of its interval.
     WaitBounds bounds;
     std::vector<std::string> notes;
 

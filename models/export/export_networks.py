@@ -2,7 +2,8 @@
 import torchvision
 
 from entry import Entry
-from networks import caffe, detr, efficientformer, fastvit, mobilenet_v1, repvit, resnet_v1, retinanet, ssd, yolo
+from networks import (caffe, detr, efficientdet, efficientformer, fastvit, mobilenet_v1, repvit, resnet_v1, retinanet,
+                      ssd, yolo)
 
 CLASSIFICATION, DETECTION = "image-classification", "object-detection"
 # Figures of detectors are published as operations of every kind, or rounded to two digits.
@@ -52,10 +53,12 @@ def entries():
         detector("retinanet_resnext50_fpn", "RetinaNet ResNeXt-50 FPN", "retinanet", retinanet.RetinaNet,
                  (800, 800), "arXiv:1708.02002, MLPerf Inference v2.1", ("scores", "boxes"),
                  buffers=FROZEN_NORM),
+        detector("efficientdet-d0", "EfficientDet-D0", "efficientdet", efficientdet.efficientdet_d0, (512, 512),
+                 "arXiv:1911.09070", ("scores", "boxes")),
         detector("detr-resnet50", "DETR ResNet-50", "detr", detr.Detr, (800, 1137), "arXiv:2005.12872",
                  ("scores", "boxes"), buffers=FROZEN_NORM + ("position.periods", "/Constant_5_output_0")),
         detector("yolov5s", "YOLOv5s", "yolo", yolo.yolov5s, (640, 640),
                  "YOLOv5 release 7.0, yolov5s configuration", ("predictions",), buffers=("head.anchors",)),
-        detector("yolov8n", "YOLOv8n", "yolo", yolo.yolov8n, (640, 640), "YOLOv8 yolov8n configuration",
-                 ("predictions",)),
+        *(detector(f"yolov8{size}", f"YOLOv8{size}", "yolo", lambda size=size: yolo.yolov8(size), (640, 640),
+                   f"YOLOv8 yolov8{size} configuration", ("predictions",)) for size in yolo.YOLOV8),
     ]

@@ -23,28 +23,33 @@ std::string workload_key(const MeasuredRow& row) {
            row.generated_tokens + '\n' + std::to_string(row.devices);
 }
 
+std::string model_name(const MeasuredRow& row) {
+    return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence;
+}
+
+std::string device_name(const MeasuredRow& row) {
+    return row.hardware + '\n' + row.power_mode + '\n' + row.runtime;
+}
+
 std::string model_key(const MeasuredRow& row) {
-    return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence +
-           '\n' + workload_key(row);
+    return model_name(row) + '\n' + workload_key(row);
 }
 
 std::string device_key(const MeasuredRow& row) {
-    return row.hardware + '\n' + row.power_mode + '\n' + row.runtime + '\n' + workload_key(row);
+    return device_name(row) + '\n' + workload_key(row);
 }
 
-RankAgreement agreement(const Rows& rows, Key key) {
-    std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> groups;
-    for (const ValidatedRow* row : rows) {
-        if (!row->prediction.ok())
-            continue;
-        auto& [measured, predicted] = groups[key(row->measured)];
-        measured.push_back(row->measured.value);
-        predicted.push_back(row->prediction.predicted);
-    }
+/// Rows that agree in `held` are ranked by what `ranked` names.
+RankAgreement agreement(const Rows& rows, Key held, Key ranked) {
+    std::map<std::string, std::vector<RankedValue>> groups;
+    for (const ValidatedRow* row : rows)
+        if (row->prediction.ok())
+            groups[held(row->measured)].push_back(
+                {ranked(row->measured), row->measured.value, row->prediction.predicted});
     RankAgreement result;
     double balance = 0;
     for (const auto& [name, group] : groups) {
-        const PairCounts pairs = count_pairs(group.first, group.second);
+        const PairCounts pairs = count_pairs(group);
         if (pairs.comparable() == 0)
             continue;
         ++result.groups;
@@ -58,13 +63,13 @@ RankAgreement agreement(const Rows& rows, Key key) {
 
 } // namespace
 
-PairCounts count_pairs(std::span<const double> measured, std::span<const double> predicted) {
+PairCounts count_pairs(std::span<const RankedValue> values) {
     PairCounts counts;
-    for (std::size_t i = 0; i < measured.size(); ++i)
-        for (std::size_t j = i + 1; j < measured.size(); ++j) {
-            const double truth = measured[i] - measured[j];
-            const double guess = predicted[i] - predicted[j];
-            if (truth == 0)
+    for (std::size_t i = 0; i < values.size(); ++i)
+        for (std::size_t j = i + 1; j < values.size(); ++j) {
+            const double truth = values[i].measured - values[j].measured;
+            const double guess = values[i].predicted - values[j].predicted;
+            if (truth == 0 || values[i].item == values[j].item)
                 continue;
             if (guess == 0)
                 ++counts.undecided;
@@ -77,11 +82,11 @@ PairCounts count_pairs(std::span<const double> measured, std::span<const double>
 }
 
 RankAgreement tau_of_devices(const Rows& rows) {
-    return agreement(rows, model_key);
+    return agreement(rows, model_key, device_name);
 }
 
 RankAgreement tau_of_models(const Rows& rows) {
-    return agreement(rows, device_key);
+    return agreement(rows, device_key, model_name);
 }
 
 } // namespace archsim

@@ -97,8 +97,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
   private:
     static Cycles count_cycles(const Core& core, const SubgraphWork& work, const NetworkWork& network) {
         Cycles cycles;
-        const double activation_cost = core.m.param(Parameter::activation_cost, 0);
-        double activation = 0;
+        double activation = 0, operands = 0;
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, core.m))
                 continue;
@@ -115,15 +114,33 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
             } else if (w.kind == OpKind::reduction) { // a mean over the image is a global pooling
                 cycles.narrow += narrow_elements(core, use.input_elements / core.images);
                 cycles.layers += 1;
-            } else if (w.special_ops > 0) {
-                activation = std::max(activation, use.output_elements);
+            } else if (w.kind == OpKind::elementwise) {
+                if (is_sigmoid(*use.op))
+                    activation = std::max(activation, use.output_elements);
+                operands = std::max(operands, use.op->type == "HardSwish" ? 2 * use.output_elements
+                                                                          : use.input_elements);
             }
         }
         // A second tensor means an element-wise instruction of its own, also behind a convolution.
-        if (work.extra_bytes > 0 && work.kind != OpKind::data_movement)
-            cycles.layers += 1;
-        cycles.narrow += narrow_elements(core, activation_cost * activation / core.images);
+        const bool joins = work.extra_bytes > 0 && work.kind != OpKind::data_movement;
+        cycles.layers += joins;
+        // AI engines leave it to the logic beside them, and apply the piecewise linear forms of sigmoid and
+        // swish that quantised networks take to what they produce.
+        if (core.ai_engines)
+            return cycles;
+        // Other convolution engines clamp at most: a sigmoid passes through the narrow engine, and the
+        // product with its argument through the element-wise one, which reads one operand after the other.
+        // Worked: the sum of two tensors of 56 x 56 x 256 takes 2 x 802816 / 64 = 25088 cycles, as many as
+        // the convolution of 64 to 256 channels before it.
+        cycles.narrow += narrow_elements(core, activation / core.images);
+        if (joins || (activation > 0 && operands > activation))
+            cycles.narrow += narrow_elements(core, operands / core.images);
         return cycles;
+    }
+
+    /// A swish is one and a product with its argument.
+    static bool is_sigmoid(const Operator& op) {
+        return op.type == "Sigmoid" || op.type == "HardSigmoid" || op.type == "HardSwish";
     }
 
     static double product_cycles(const Core& core, const OperatorUse& use, const NetworkWork& network) {

@@ -17,6 +17,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact paired_multiprocessors; ///< that load one operand of a matrix product together
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
     Fact fabric_efficiency;      ///< share of that width that streams reach
+    Fact compute_queues;         ///< whose kernels run side by side
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
 };
 
@@ -97,6 +98,13 @@ constexpr std::array kFacts = {
             .doc = "Share of that width that streams reach.",
             .low = 0.01,
             .high = 1},
+    FactRow{
+        .name = "compute_queues",
+        .member = fact_at(&GpuFacts::compute_queues),
+        .doc = "Hardware queues whose kernels run side by side; 1: streams hide each other's launches alone; "
+               "absent: as many as streams.",
+        .low = 1,
+        .high = 1024},
     FactRow{.name = "half_accumulation_rate",
             .member = fact_at(&GpuFacts::half_accumulation_rate),
             .doc = "Rate of fp16 matrix products summed in fp16, relative to those summed in fp32.",

@@ -1,5 +1,12 @@
 // Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a
 // fused kernel for the format the scores make four passes through memory.
+//
+// A stack may tell the products' rate from the softmax between them (softmax_efficiency), which runs on lanes
+// and special-function units. Worked: a head of 384 x 384 scores and 64 columns is 18.4 k cycles of fp16
+// products on a multiprocessor of A100 (2048 operations per cycle), 11.5 k of five operations per score on 64
+// lanes and 9.2 k of exponentials on 16 units. Products in 8 bits would save 9.2 k and cost twice that: each
+// score becomes a float and then an integer again, at the rate of special functions (CUDA C++ Programming
+// Guide, throughput of native arithmetic instructions, type conversions).
 
 #include "family/gpu_view.hpp"
 
@@ -12,6 +19,9 @@ namespace {
 
 // Query rows of one thread block, and the step along keys.
 constexpr double kQueryRows = 64, kKeyStep = 64;
+// A maximum, a sum or a scaling is one instruction per lane, in whose time the rate counts a multiplication
+// and an addition.
+constexpr double kLaneOperations = 2;
 // Up to this many query rows the keys and values are streamed once, past all query heads that share them.
 constexpr double kRowKernelRows = 8;
 // Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
@@ -52,9 +62,35 @@ Sizes sizes_of(const SubgraphWork& work) {
     return s;
 }
 
-/// Narrow floats are widened before the scores are multiplied: softmax needs the range.
+double padded_to_steps(double length) {
+    return std::ceil(length / kKeyStep) * kKeyStep;
+}
+
+/// Query rows that one thread block takes: sequences up to a length that the stack has whole kernels for are
+/// not divided.
+double block_rows(const View& view, double queries) {
+    return queries <= view.param(Parameter::attention_block_rows, 0) ? padded_to_steps(queries) : kQueryRows;
+}
+
+/// Softmax between the products, on lanes that wait with the last wave as the products do: `stretch`.
+void add_softmax(const View& view, const SubgraphWork& work, double stretch, Mapping& out) {
+    const double efficiency = view.param(Parameter::softmax_efficiency, 0);
+    if (efficiency <= 0)
+        return;
+    if (view.vector_fp32 > 0)
+        out.add(Resource::vector_cycles, Lane::compute,
+                stretch * kLaneOperations * work.vector_ops / view.vector_fp32, efficiency,
+                Parameter::softmax_efficiency);
+    if (view.special_per_cycle > 0)
+        out.add(Resource::special_cycles, Lane::compute, stretch * work.special_ops / view.special_per_cycle,
+                efficiency, Parameter::softmax_efficiency);
+}
+
+/// Narrow floats are widened before the scores are multiplied: softmax needs the range. Integers are where
+/// its time is told apart, which 8 bits would not shorten.
 Precision multiplied_in(const View& view, Precision p) {
-    const bool narrow = !is_integer(p) && bits_of(p) < 16;
+    const bool told_apart = view.param(Parameter::softmax_efficiency, 0) > 0;
+    const bool narrow = bits_of(p) < 16 && (!is_integer(p) || told_apart);
     return narrow && view.machine.matrix_ops(Precision::fp16) > 0 ? Precision::fp16 : p;
 }
 
@@ -73,13 +109,14 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     engine.efficiency = view.param(Parameter::attention_efficiency, engine.efficiency);
     engine.reason = Parameter::attention_efficiency;
     TileChoice tile;
-    double cycles = 0;
+    double cycles = 0, stretch = 1;
+    const double rows = block_rows(view, a.query_length);
     if (rows_only) {
-        const double rows =
+        const double instruction_rows =
             std::ceil(a.query_length * heads / kv_heads / kInstructionRows) * kInstructionRows;
         tile.waves = 1;
         tile.units_used = view.units;
-        tile.padded_macs = kv_heads * rows * keys * widths;
+        tile.padded_macs = kv_heads * instruction_rows * keys * widths;
         cycles = 2 * tile.padded_macs / engine.ops_per_cycle;
         MultiplyEngine vector;
         vector.ops_per_cycle = view.vector_fp32;
@@ -92,19 +129,23 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
             tile.padded_macs = macs;
         }
     } else {
-        const double blocks = heads * std::ceil(a.query_length / kQueryRows);
-        const double padded_keys = std::ceil(keys / kKeyStep) * kKeyStep;
+        const double blocks = heads * std::ceil(a.query_length / rows);
+        const double padded_keys = padded_to_steps(keys);
         tile.waves = blocks / view.units;
         tile.units_used = std::min(blocks, view.units);
-        tile.tile_m = static_cast<std::uint16_t>(kQueryRows);
+        tile.tile_m = static_cast<std::uint16_t>(std::min(65535.0, rows));
         tile.tile_n = static_cast<std::uint16_t>(kKeyStep);
         tile.tile_k = static_cast<std::uint16_t>(std::min(65535.0, a.head_size));
-        tile.padded_macs = blocks * kQueryRows * padded_keys * widths;
+        tile.padded_macs = blocks * rows * padded_keys * widths;
         const double rounded =
             wave_count(blocks, view.units, view.param(Parameter::wave_rounding, 1), view.overlapped);
-        cycles = rounded * view.units * kQueryRows * padded_keys * widths * 2 / engine.ops_per_cycle;
+        const double waited = rounded * view.units * rows * padded_keys * widths;
+        cycles = waited * 2 / engine.ops_per_cycle;
+        stretch = macs > 0 ? waited / macs : 1;
     }
     out.add(engine.resource, Lane::compute, cycles, engine.efficiency, engine.reason);
+    if (!rows_only)
+        add_softmax(view, work, stretch, out);
     out.ideal_cycles += 2 * macs / engine.ops_per_cycle;
     const double element = bytes_of(precision);
     count_product(macs, precision, engine, tile, element, out.events);
@@ -123,7 +164,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
         out.workspace_bytes = scores;
     }
     // Every block of query rows reads its head's keys and values; few rows come once per group of heads.
-    const double readers = rows_only ? kv_heads : heads * std::ceil(a.query_length / kQueryRows);
+    const double readers = rows_only ? kv_heads : heads * std::ceil(a.query_length / rows);
     const double stored = rows_only ? bytes_of(view.network.precision.kv_cache) : element;
     traffic.on_chip = traffic.activations + readers * keys * widths * stored;
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);

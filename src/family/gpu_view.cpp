@@ -15,6 +15,12 @@ constexpr double kCacheLine = 128;
 // database names no such engine. A lane counts two operations per cycle.
 constexpr double kSpecialShare = 1.0 / 16;
 
+/// Whether kernels of several streams run at once.
+bool runs_side_by_side(const Machine& m) {
+    return m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1 &&
+           family_number(*m.device, "compute_queues").value_or(2) > 1;
+}
+
 double special_rate(const Device& device) {
     double rate = 0;
     for (const Engine& engine : device.engines)
@@ -35,8 +41,7 @@ double last_cache_bytes(const Device& device) {
 } // namespace
 
 View::View(const Machine& m, const NetworkWork& n)
-    : machine(m), network(n), units(std::max(1.0, m.units)),
-      overlapped(m.scenario == Scenario::throughput && m.param(Parameter::stream_overlap, 1) < 1),
+    : machine(m), network(n), units(std::max(1.0, m.units)), overlapped(runs_side_by_side(m)),
       vector_fp32(m.vector_ops(Precision::fp32)) {
     const double clock = m.rate(Resource::matrix_cycles);
     if (clock > 0) {
@@ -138,8 +143,11 @@ void View::add_vector_work(Mapping& out, double vector_ops, double special_ops) 
 
 void View::add_floor(Mapping& out, bool simple, double kernels) const {
     const Parameter floor = simple ? Parameter::simple_kernel_floor_cycles : Parameter::kernel_floor_cycles;
-    const double share = overlapped ? param(Parameter::stream_overlap, 1) : 1.0;
-    out.add(Resource::overhead_cycles, Lane::overhead, param(floor, 0) * kernels * share, 1, floor);
+    // The host starts kernels of one stream while those of another run, whether or not they run at once.
+    const bool streams = machine.scenario == Scenario::throughput;
+    const double share = streams ? param(Parameter::stream_overlap, 1) : 1.0;
+    out.add(Resource::overhead_cycles, Lane::overhead, param(floor, 0) * kernels * (overlapped ? share : 1.0),
+            1, floor);
     out.add(Resource::seconds, Lane::overhead, param(Parameter::kernel_overhead, 0) * kernels * share, 1,
             Parameter::kernel_overhead);
 }

@@ -281,16 +281,34 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
                sum.vector / array.m.param(Parameter::vector_efficiency, 1);
     }
 
+    /// Whether what a context streams from layer to layer ends here: the statistics of a row, every key of an
+    /// attention, or tensors in another order are awaited before anything goes on.
+    static bool ends_stream(const SubgraphWork& work) {
+        switch (work.kind) {
+        case OpKind::normalization:
+        case OpKind::softmax:
+        case OpKind::attention:
+        case OpKind::data_movement:
+            return true;
+        case OpKind::matmul:
+            return rows_awaited(work, 1) == 1; // of two activations
+        default:
+            return false;
+        }
+    }
+
     /// Layers side by side share the array by their work, so a layer's demand is its share of the interval
     /// between images; the shortest interval that input and output allow is shared out the same way.
     static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network,
                              double share, Mapping& out) {
         const Machine& m = array.m;
         if (!array.fits) {
-            // Layers are loaded in turn: a change of configuration each, and the interval of a frame no
-            // longer binds.
-            out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
-                    Parameter::context_switch);
+            // Contexts are loaded in turn, once for a batch: their weights over the host link, and a change
+            // of configuration wherever one ends. The interval of a frame no longer binds.
+            if (ends_stream(work))
+                out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
+                        Parameter::context_switch);
+            out.add(Resource::host_link_bytes, Lane::overhead, work.weight_bytes);
             out.events[Event::configuration_byte] += work.weight_bytes;
             return;
         }
@@ -320,18 +338,14 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         };
         const double missing =
             network.weight_bytes > 0 ? std::max(0.0, 1 - array.weights_held / network.weight_bytes) : 1;
-        // The time of loading a context does not follow its bytes: it is in the change of configuration. A
-        // layer that no context holds passes through the chip, byte by byte.
-        const bool passes = !array.pipeline || (!array.fits && work.weight_bytes > array.weights_held);
-        const double weights = passes ? work.weight_bytes * missing : 0;
+        // Weights of a pipeline stay, or come with the contexts.
+        const double weights = array.pipeline ? 0 : work.weight_bytes * missing;
         // Ranks that share a head of keys read a copy each.
         const AttentionShape* heads = array.keeps_cache ? nullptr : attention_of(work);
         const double copies = heads ? work.kv_bytes * (whole_heads(array, heads->kv_heads) - 1) : 0;
         charge(own_dram ? Resource::weight_bytes : Resource::host_link_bytes, weights + outside + copies);
-        // A pipeline streams from layer to layer; where it is cut into contexts, tensors that change layout
-        // go through the host.
-        const bool stays = array.pipeline ? array.fits || work.kind != OpKind::data_movement
-                                          : activations_stay(network, work, array.buffer, 1);
+        // A pipeline streams from layer to layer.
+        const bool stays = array.pipeline || activations_stay(network, work, array.buffer, 1);
         if (!stays)
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
                    (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));

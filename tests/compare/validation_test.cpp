@@ -75,12 +75,15 @@ TEST_CASE("statistics of errors, by hand", "[compare][validation]") {
 }
 
 TEST_CASE("rank agreement counts pairs inside groups", "[compare][validation]") {
-    const std::array measured = {1.0, 2.0, 3.0, 3.0};
-    const std::array predicted = {1.0, 3.0, 2.0, 2.0};
-    const PairCounts pairs = count_pairs(measured, predicted);
+    const std::array<RankedValue, 4> values{
+        {{"a", 1.0, 1.0}, {"b", 2.0, 3.0}, {"c", 3.0, 2.0}, {"d", 3.0, 2.0}}};
+    const PairCounts pairs = count_pairs(values);
     CHECK(pairs.concordant == 3); // (1,2) and (1,3) twice
     CHECK(pairs.discordant == 2); // (2,3) twice
     CHECK(pairs.undecided == 0);  // the equal measurements say nothing
+    const std::array<RankedValue, 3> twice{{{"a", 1.0, 1.5}, {"a", 2.0, 1.5}, {"b", 3.0, 2.5}}};
+    CHECK(count_pairs(twice).comparable() == 2); // two measurements of one device rank no devices
+    CHECK(count_pairs(twice).concordant == 2);
     const Validation validation = sample();
     // m1 on X and Y, m2 on X and Y: both in order. Each device has two models: in order too.
     CHECK(validation.every.all.devices.pairs == 2);

@@ -20,7 +20,6 @@ Rig cores() {
     own(*rig.device, "output_channel_parallel") = fact(8);
     rig.set(Parameter::matrix_efficiency, 0.5).set(Parameter::weight_port, 4);
     rig.set(Parameter::layer_cycles, 600).set(Parameter::kernel_overhead, 3e-6);
-    rig.set(Parameter::activation_cost, 2);
     return rig.buffer(4000);
 }
 
@@ -31,25 +30,38 @@ struct Layer {
     Mapping map(const Rig& rig) { return map_one(*mapper_of("dpu"), work, network, rig); }
 };
 
+/// An element-wise operator of this type on the 8100 results of the layer.
+struct Follower {
+    Follower(Layer& layer, const char* type, double operands, double special_ops = 0) {
+        layer.network.follow(layer.work, 8100, 8100, special_ops);
+        OperatorUse& use = layer.work.operators.back();
+        op = *use.op;
+        op.type = type;
+        use.op = &op;
+        use.input_elements = operands * 8100;
+    }
+    Operator op;
+};
+
 constexpr double kMacs = 5 * 81 * 20 * 90;
 
 } // namespace
 
-TEST_CASE("DPU: a convolution with an exponential activation", "[formulas][dpu]") {
+TEST_CASE("DPU: a convolution with a sigmoid", "[formulas][dpu]") {
     Layer layer;
-    layer.network.follow(layer.work, 8100, 16200, 8100);
+    const Follower sigmoid(layer, "Sigmoid", 1, 8100);
     const Mapping m = layer.map(cores());
     // 9 rows x ceil(9 / 4) x 9 taps x ceil(10 / 8) x ceil(20 / 8) = 1458 cycles an image.
-    // The narrow engine has half the pixels: 2 passes over 1620 elements on 2 x 8 are ceil(202.5).
+    // The narrow engine has half the pixels: 1620 elements on 2 x 8 are ceil(101.25).
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 1458 * 2, 0.5},
-                      {Resource::vector_cycles, Lane::compute, 203 * 2},
+                      {Resource::vector_cycles, Lane::compute, 102 * 2},
                       {Resource::weight_bytes, Lane::memory, 1800 * 2},
                       {Resource::matrix_cycles, Lane::on_chip, 1800 * 2 / 12.0}, // three ports of 4 bytes
                       {Resource::seconds, Lane::overhead, 3e-6 * 2 / 3},         // handlers hide each other
                       {Resource::overhead_cycles, Lane::overhead, 600 * 2 / 3.0}});
     const double unfused = 4050 + 1800 + 8100 + 2 * 8100;
     check_events(m.events, {{Precision::int8, kMacs}},
-                 {{Event::vector_op, 16200},
+                 {{Event::vector_op, 8100},
                   {Event::special_op, 8100},
                   {Event::l2_byte, unfused},
                   {Event::routing_byte, unfused},
@@ -81,6 +93,24 @@ TEST_CASE("DPU: a second tensor is an instruction of its own", "[formulas][dpu]"
     Layer layer;
     layer.work.extra_bytes = 100;
     CHECK(demand(layer.map(cores()), Resource::overhead_cycles, Lane::overhead) == Approx(2 * 600 * 2 / 3.0));
+    // It reads one operand after the other: 2 x 1620 elements of an image on 2 x 8.
+    const Follower sum(layer, "Add", 2);
+    CHECK(demand(layer.map(cores()), Resource::vector_cycles, Lane::compute) == 203 * 2);
+}
+
+TEST_CASE("DPU: convolution engines clamp; a swish is a sigmoid and a product", "[formulas][dpu]") {
+    const auto narrow = [](Layer& layer) {
+        return demand(layer.map(cores()), Resource::vector_cycles, Lane::compute);
+    };
+    Layer clamped, hard, spelled;
+    const Follower clip(clamped, "Clip", 1);
+    CHECK(narrow(clamped) == 0);
+    const Follower swish(hard, "HardSwish", 1);
+    CHECK(narrow(hard) == (102 + 203) * 2);
+    const Follower sigmoid(spelled, "Sigmoid", 1, 8100), product(spelled, "Mul", 2);
+    CHECK(narrow(spelled) == narrow(hard));
+    // They work on what lies on the chip.
+    CHECK(demand(hard.map(cores()), Resource::overhead_cycles, Lane::overhead) == Approx(600 * 2 / 3.0));
 }
 
 TEST_CASE("DPU: a mean over the image runs on the narrow engine", "[formulas][dpu]") {
@@ -107,12 +137,11 @@ TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
     own(*rig.device, "pl_clock") = fact(2.5e8); // a quarter of the clock
     rig.set(Parameter::channel_block, 8).set(Parameter::depthwise_rate, 20).set(Parameter::pooling_rate, 10);
     Layer layer;
-    layer.network.follow(layer.work, 8100, 16200, 8100);
+    const Follower sigmoid(layer, "Sigmoid", 1, 8100); // applied by the engines, in its hard form
     const Mapping m = layer.map(rig);
     // Channels 10 -> 16 and 20 -> 24, all engines of a core on three images: 3 x 2 x 2 MACs / 1024.
     check_demands(m,
                   {{Resource::matrix_cycles, Lane::compute, 2 * 81 * 9 * 16 * 24 * 3 * 2 / 1024.0 * 2, 0.5},
-                   {Resource::vector_cycles, Lane::on_chip, 2 * 1620 / 20.0 * 2 * 4},
                    {Resource::weight_bytes, Lane::memory, 3600},
                    {Resource::seconds, Lane::overhead, 3e-6 * 2},
                    {Resource::overhead_cycles, Lane::overhead, 600 * 2}});

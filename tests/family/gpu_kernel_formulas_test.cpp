@@ -55,6 +55,33 @@ TEST_CASE("GPU: attention in blocks of 64 queries", "[formulas][gpu]") {
     CHECK(loose.workspace_bytes == scores);
 }
 
+TEST_CASE("GPU: short sequences are whole blocks of attention, softmax takes lanes of its own",
+          "[formulas][gpu]") {
+    Machine m = ten_units();
+    set(m, Parameter::attention_efficiency, 0.8);
+    set(m, Parameter::attention_block_rows, 100);
+    set(m, Parameter::softmax_efficiency, 0.5);
+    auto one = attention(100, 4);
+    one->work().vector_ops = 4000;
+    one->work().special_ops = 1000;
+    const Mapping whole = counted(*one, m);
+    // 8 heads are 8 blocks on ten units: one wave of 128 x 128 scores, in which two units wait.
+    const double waited = 10 * 128.0 * 128 * 80, stretch = waited / (8 * 100 * 100 * 80);
+    CHECK(demand_on(whole, Resource::matrix_cycles)->amount == Approx(2 * waited / 10240));
+    check_allocation(whole, 8, 10, 0.8, 8 * 100 * 100 * 80 / (8 * 128.0 * 128 * 80));
+    // An operation that is no multiply-add takes as long as one: 2 of 1280 a cycle; 80 special functions.
+    CHECK(demand_on(whole, Resource::vector_cycles)->amount == Approx(stretch * 2 * 4000 / 1280));
+    CHECK(demand_on(whole, Resource::vector_cycles)->efficiency == Approx(0.5));
+    CHECK(demand_on(whole, Resource::special_cycles)->amount == Approx(stretch * 1000 / 80));
+    CHECK(demand_on(whole, Resource::l2_bytes)->amount == 14000 + 8 * 100 * 80 * 2);
+    // 8 bits shorten the products and not the softmax between them: they run in 16.
+    one->work().precision = Precision::int8;
+    CHECK(counted(*one, m).events.macs[static_cast<std::size_t>(Precision::fp16)] == 8 * 100 * 100 * 80);
+    // Longer sequences come in blocks of 64.
+    set(m, Parameter::attention_block_rows, 99);
+    CHECK(counted(*one, m).allocation.waves == Approx(1.6));
+}
+
 TEST_CASE("GPU: few queries stream keys and values once per group of heads", "[formulas][gpu]") {
     Machine m = ten_units();
     set(m, Parameter::attention_efficiency, 0.5);
@@ -194,6 +221,16 @@ TEST_CASE("GPU: overlapping streams leave a part of a kernel's floor", "[formula
     CHECK(demand_on(out, Resource::seconds)->amount == Approx(0.25e-6));
     // Other streams fill the idle units: 0.4 waves are 0.4 x 384 cycles, and larger tiles cost no more.
     CHECK(demand_on(out, Resource::matrix_cycles)->amount == Approx(2 * 128 * 64 * 96 / 10240.0));
+    // With one queue their kernels run one after the other, and only launches are hidden.
+    auto device = std::make_shared<Device>(*m.device);
+    own(*device, "compute_queues") = fact(1);
+    m.device = device;
+    const Mapping alone = counted(*one, m);
+    CHECK(demand_on(alone, Resource::overhead_cycles)->amount == 6000);
+    CHECK(demand_on(alone, Resource::seconds)->amount == Approx(0.25e-6));
+    m.scenario = Scenario::latency;
+    CHECK(demand_on(alone, Resource::matrix_cycles)->amount ==
+          demand_on(counted(*one, m), Resource::matrix_cycles)->amount);
 }
 
 TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies in half precision",

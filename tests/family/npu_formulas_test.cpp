@@ -148,23 +148,27 @@ TEST_CASE("NPU: layers of a pipeline wait for the rows they need", "[formulas][n
           Approx(2 * 3 * macs / 2 / 1000 / 0.5));
 }
 
-TEST_CASE("NPU: contexts load their weights and pass copies over the link", "[formulas][npu]") {
+TEST_CASE("NPU: contexts load their weights over the link, and change where a stream ends",
+          "[formulas][npu]") {
     Rig rig(Family("npu"), 1, 1000);
     rig.device->dram.reset();
     rig.device->host_link_bandwidth = fact(1e9);
     family_fact<bool>(*rig.device, "dataflow_pipeline") = true;
     own(*rig.device, "on_chip_weights") = fact(500);
-    rig.set(Parameter::context_switch, 1e-4).set(Parameter::spill_share, 0.25);
+    rig.set(Parameter::context_switch, 1e-4);
     Network network;
     SubgraphWork& s = network.convolution(4, 8, 10, 3); // 288 bytes of weights
     network.convolution(4, 8, 10, 3);
     const Mapping context = map_one(*mapper_of("npu"), s, network, rig);
     CHECK(context.events[Event::configuration_byte] == 288);
-    CHECK(context.events[Event::host_link_byte] == 0);
-    const Mapping copy =
-        map_one(*mapper_of("npu"), network.simple(OpKind::data_movement, 800, 0), network, rig);
-    CHECK(demand(copy, Resource::host_link_bytes, Lane::memory) == 0.25 * 1600);
-    CHECK(copy.events[Event::host_link_byte] == 400);
+    CHECK(demand(context, Resource::host_link_bytes, Lane::overhead) == 288);
+    CHECK(demand(context, Resource::seconds, Lane::overhead) == 0);
+    for (const OpKind kind : {OpKind::data_movement, OpKind::softmax, OpKind::normalization}) {
+        const Mapping end = map_one(*mapper_of("npu"), network.simple(kind, 800, 0), network, rig);
+        CHECK(demand(end, Resource::seconds, Lane::overhead) == 1e-4);
+    }
+    const Mapping sum = map_one(*mapper_of("npu"), network.simple(OpKind::elementwise, 800, 0), network, rig);
+    CHECK(demand(sum, Resource::seconds, Lane::overhead) == 0);
 }
 
 TEST_CASE("NPU: groups of a pipeline take whole blocks, or run as a dense layer", "[formulas][npu]") {

@@ -64,9 +64,10 @@ TEST_CASE("every operator of every model keeps the laws of counting", "[ops][mod
         if (entry.path().extension() != ".onnx")
             continue;
         const Graph graph = import_onnx(entry.path());
-        // Some classifiers fit only 224-pixel images, detectors and audio networks need longer inputs.
+        // Some classifiers fit only 224-pixel images, some detectors whole multiples of 128, audio networks
+        // need longer inputs.
         ShapedGraph bound;
-        for (const std::int64_t side : {320, 224, 1200})
+        for (const std::int64_t side : {320, 224, 512, 1200})
             if (bound = archsim::bind(graph, {}, any_sizes(graph, side)); bound.complete())
                 break;
         INFO(entry.path().filename().string());

@@ -81,12 +81,13 @@ struct ErrorStatistics {
 ARCHSIM_API ErrorStatistics error_statistics(const std::vector<const ValidatedRow*>& rows);
 
 /// Agreement of two orders: (concordant - discordant) / comparable pairs within groups of rows that differ
-/// only in what is ranked. Pairs with equal measurements say nothing and are left out.
+/// only in what is ranked. Pairs with equal measurements, and two measurements of one thing, say nothing and
+/// are left out.
 struct RankAgreement {
     double tau = 0;
     std::size_t pairs = 0, groups = 0; ///< tau means something only where pairs > 0
 };
-/// Devices ranked for each (model, size, batch, precision, scope, metric); the software stack is free.
+/// Devices with their power modes and software stacks, ranked for each (model, size, batch, precision, scope, metric).
 ARCHSIM_API RankAgreement tau_of_devices(const std::vector<const ValidatedRow*>& rows);
 /// Models ranked for each (device, power mode, stack, batch, precision, scope, metric).
 ARCHSIM_API RankAgreement tau_of_models(const std::vector<const ValidatedRow*>& rows);

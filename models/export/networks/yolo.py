@@ -1,4 +1,4 @@
-"""YOLOv5s (release 7.0) and YOLOv8n, up to decoded boxes and scores; non-maximum suppression runs outside."""
+"""YOLOv5s (release 7.0) and YOLOv8, up to decoded boxes and scores; non-maximum suppression runs outside."""
 import torch
 from torch import nn
 
@@ -75,18 +75,15 @@ class Sppf(nn.Module):
 
 
 class Backbone(nn.Module):
-    """A stem and four stages; returns the maps of stride 8, 16 and 32."""
+    """A stem and four stages, each half as large; returns the maps of stride 8, 16 and 32. `channels` are those of
+    the stem and of the stages."""
 
-    def __init__(self, stem, width, depths, block):
+    def __init__(self, stem, channels, depths, block):
         super().__init__()
         self.stem = stem
-        self.stages = nn.ModuleList()
-        channels = width
-        for depth in depths:
-            self.stages.append(nn.Sequential(conv(channels, 2 * channels, 3, 2),
-                                             block(2 * channels, 2 * channels, depth)))
-            channels *= 2
-        self.sppf = Sppf(channels)
+        self.stages = nn.ModuleList(nn.Sequential(conv(inputs, outputs, 3, 2), block(outputs, outputs, depth))
+                                    for inputs, outputs, depth in zip(channels, channels[1:], depths))
+        self.sppf = Sppf(channels[-1])
 
     def forward(self, x):
         x = self.stem(x)
@@ -101,19 +98,19 @@ class Neck(nn.Module):
     """Path aggregation: down the pyramid by upsampling, up again by stride-2 convolutions. `reduce` makes the
     1x1 convolutions of YOLOv5 ahead of each upsampling; YOLOv8 has none."""
 
-    def __init__(self, width, block, reduce):
+    def __init__(self, channels, depth, block, reduce):
         super().__init__()
-        c3, c4, c5 = 4 * width, 8 * width, 16 * width
+        c3, c4, c5 = channels
         self.up = nn.Upsample(scale_factor=2, mode="nearest")
         self.reduce5 = conv(c5, c4) if reduce else nn.Identity()
         self.reduce4 = conv(c4, c3) if reduce else nn.Identity()
         from5, from4 = (c4, c3) if reduce else (c5, c4)
-        self.top4 = block(from5 + c4, c4, 1, False)
-        self.top3 = block(from4 + c3, c3, 1, False)
+        self.top4 = block(from5 + c4, c4, depth, False)
+        self.top3 = block(from4 + c3, c3, depth, False)
         self.down3 = conv(c3, c3, 3, 2)
-        self.bottom4 = block(c3 + from4, c4, 1, False)
+        self.bottom4 = block(c3 + from4, c4, depth, False)
         self.down4 = conv(c4, c4, 3, 2)
-        self.bottom5 = block(c4 + from5, c5, 1, False)
+        self.bottom5 = block(c4 + from5, c5, depth, False)
 
     def forward(self, p3, p4, p5):
         p5 = self.reduce5(p5)
@@ -188,10 +185,24 @@ class Yolo(nn.Module):
 
 
 def yolov5s():
-    stem = conv(3, 32, 6, 2, padding=2)
-    return Yolo(Backbone(stem, 32, (1, 2, 3, 1), C3), Neck(32, C3, reduce=True), DetectV5((128, 256, 512)))
+    channels = (32, 64, 128, 256, 512)
+    stem = conv(3, channels[0], 6, 2, padding=2)
+    return Yolo(Backbone(stem, channels, (1, 2, 3, 1), C3), Neck(channels[2:], 1, C3, reduce=True),
+                DetectV5(channels[2:]))
 
 
-def yolov8n():
-    stem = conv(3, 16, 3, 2)
-    return Yolo(Backbone(stem, 16, (1, 2, 2, 1), C2f), Neck(16, C2f, reduce=False), DetectV8((64, 128, 256)))
+# Channels of the stem and of the stages, depths of the stages; blocks of the neck are as deep as the first stage.
+YOLOV8 = {
+    "n": ((16, 32, 64, 128, 256), (1, 2, 2, 1)),
+    "s": ((32, 64, 128, 256, 512), (1, 2, 2, 1)),
+    "m": ((48, 96, 192, 384, 576), (2, 4, 4, 2)),
+    "l": ((64, 128, 256, 512, 512), (3, 6, 6, 3)),
+    "x": ((80, 160, 320, 640, 640), (3, 6, 6, 3)),
+}
+
+
+def yolov8(size):
+    channels, depths = YOLOV8[size]
+    stem = conv(3, channels[0], 3, 2)
+    return Yolo(Backbone(stem, channels, depths, C2f), Neck(channels[2:], depths[0], C2f, reduce=False),
+                DetectV8(channels[2:]))

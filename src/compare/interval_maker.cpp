@@ -188,8 +188,8 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
         double around_groups = ScoreDistribution::kAround;
         if (const auto part = unloaded(c.metric)) {
             scores = ScoreDistribution(members({c.family, c.evidence, *part, {}, {}}), &scores);
-            // What clients wait for has queues, hosts and protocols in it, which no pass has. A family without
-            // such rows has its own passes, and the others' queues.
+            // What clients wait for has queues, hosts and protocols in it, which no pass has. A family
+            // without such rows has its own passes, and the others' queues.
             if (own.empty())
                 own = members({{}, c.evidence, c.metric, {}, {}});
             else

@@ -16,6 +16,11 @@ struct ExpertInputs {
                 third = 6; ///< weights; the bias follows (after the scales when quantised)
     std::size_t bias_offset = 1;
 };
+/// Steps that wait for each other, whatever runs them: the choice of experts, sorting tokens by expert, first
+/// products with their activation, second products, weighted sum (kernels of vLLM's fused_experts_impl, of
+/// TensorRT-LLM's CutlassMoeFCRunner and of llama.cpp's build_moe_ffn alike; activations count as part of the
+/// products before them, as in dense layers).
+constexpr double kSteps = 5;
 constexpr ExpertInputs kFloat{};
 constexpr ExpertInputs kQuantized{2, 5, 8, 2};
 
@@ -83,6 +88,7 @@ void experts_work(NodeContext& c, const ExpertInputs& at, double packing) {
     }
     add_layer(c, e, at.second, at.second + at.bias_offset, std::max(inner, 1.0), packing);
     // Router: softmax and top k over the experts, then the weighted sum of the chosen results.
+    c.work().serial_steps = kSteps;
     const double probabilities = e.tokens * e.experts;
     c.work().vector_ops += 5 * probabilities + 2 * chosen * e.hidden;
     c.work().special_ops += probabilities;

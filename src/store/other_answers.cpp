@@ -99,14 +99,16 @@ SavedResult saved_row(const ServingResult& result, const ServingRequest& request
     if (!result.ok)
         return row;
     const ServingSummary& s = result.summary;
-    const auto wait = [](double value, double low, double high) {
-        return Measure{value, {value * low, value * high}};
+    const auto wait = [](const Percentiles& value, const PercentileBounds& bounds,
+                         double Percentiles::*which) {
+        return Measure{value.*which, {bounds.low.*which, bounds.high.*which}};
     };
-    row.metrics["ttft_p50"] = wait(s.time_to_first_s.p50, result.prompt_low, result.prompt_high);
-    row.metrics["ttft_p99"] = wait(s.time_to_first_s.p99, result.prompt_low, result.prompt_high);
-    row.metrics["tpot_p50"] = wait(s.time_per_token_s.p50, result.step_low, result.step_high);
-    row.metrics["tpot_p99"] = wait(s.time_per_token_s.p99, result.step_low, result.step_high);
-    row.metrics["answer_p99"] = wait(s.end_to_end_s.p99, result.step_low, result.step_high);
+    const WaitBounds& b = result.bounds;
+    row.metrics["ttft_p50"] = wait(s.time_to_first_s, b.time_to_first_s, &Percentiles::p50);
+    row.metrics["ttft_p99"] = wait(s.time_to_first_s, b.time_to_first_s, &Percentiles::p99);
+    row.metrics["tpot_p50"] = wait(s.time_per_token_s, b.time_per_token_s, &Percentiles::p50);
+    row.metrics["tpot_p99"] = wait(s.time_per_token_s, b.time_per_token_s, &Percentiles::p99);
+    row.metrics["answer_p99"] = wait(s.end_to_end_s, b.end_to_end_s, &Percentiles::p99);
     row.metrics["served_requests"] = point_measure(s.requests_per_s);
     row.metrics["served_tokens"] = point_measure(s.output_tokens_per_s);
     if (result.capacity_per_s > 0)

@@ -161,6 +161,7 @@ TEST_CASE("experts: k per token, weights of the active ones", "[ops]") {
     const ShapedGraph s = bound(g);
     REQUIRE(s.complete());
     const OperatorWork& work = operator_of(s, "com.microsoft.MoE").work;
+    CHECK(work.serial_steps == 5); // choice, order, two products, sum
     CHECK(work.macs == 3.0 * 2 * 16 * 32 * 2);
     CHECK(contraction_macs(work) == work.macs);
     REQUIRE(work.partial_reads.size() == 2);

@@ -324,9 +324,9 @@ TEST_CASE("points, served runs and predictions are saved beside estimates", "[st
     served.ok = true;
     served.rate_per_s = 2;
     served.parallelism.tensor = 2;
-    served.step_low = 0.5;
-    served.step_high = 2;
     served.summary.time_per_token_s.p99 = 0.02;
+    served.bounds.time_per_token_s.low.p99 = 0.01;
+    served.bounds.time_per_token_s.high.p99 = 0.04;
     ValidatedRow predicted;
     predicted.measured.id = "row-1";
     predicted.measured.model = "resnet18";

@@ -80,7 +80,7 @@ struct OperatorWork {
     std::vector<Contraction> contractions; ///< matrix work, in order of execution
     std::optional<Window> window;          ///< convolution and pooling
     std::optional<AttentionShape> attention;
-    double serial_steps = 1; ///< dependent steps of a recurrence
+    double serial_steps = 1; ///< dependent steps of a recurrence, or of a mixture of experts
     /// Elements read per input where that is not the whole input (Gather reads rows, Slice a part): index ->
     /// elements; and elements written where that is not the whole output.
     std::vector<std::pair<std::uint16_t, double>> partial_reads;

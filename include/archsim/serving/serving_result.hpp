@@ -44,6 +44,15 @@ struct ServiceLevel {
     ARCHSIM_API bool met_by(const ServingSummary& summary) const;
 };
 
+/// Ends of the 90 % intervals of percentiles.
+struct PercentileBounds {
+    Percentiles low, high;
+};
+/// Of what clients wait for.
+struct WaitBounds {
+    PercentileBounds time_to_first_s, time_per_token_s, end_to_end_s;
+};
+
 /// One deployment under one load.
 struct ServingResult {
     std::string model, hardware, runtime, precision;
@@ -64,6 +73,8 @@ struct ServingResult {
     double usd_per_hour = 0;  ///< of all devices; 0: not stated
     ServingOutcome outcome;
     ServingSummary summary;
+    /// The same load with every step at the ends of its interval.
+    WaitBounds bounds;
     std::vector<std::string> notes;
 
     /// Dollars per million tokens of either kind, by the share of time that each takes; absent without a

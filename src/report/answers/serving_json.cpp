@@ -15,6 +15,14 @@ Json serving_percentiles(const Percentiles& p) {
     return {{"p50", p.p50}, {"p90", p.p90}, {"p99", p.p99}, {"p999", p.p999}, {"mean", p.mean}};
 }
 
+Json serving_intervals(const PercentileBounds& b) {
+    return {{"p50", {b.low.p50, b.high.p50}},
+            {"p90", {b.low.p90, b.high.p90}},
+            {"p99", {b.low.p99, b.high.p99}},
+            {"p999", {b.low.p999, b.high.p999}},
+            {"mean", {b.low.mean, b.high.mean}}};
+}
+
 Json positive_or_null(double value) {
     return value > 0 ? Json(value) : Json(nullptr);
 }
@@ -32,6 +40,9 @@ Json served_run(const ServingResult& r) {
             {"time_to_first_token_s", serving_percentiles(s.time_to_first_s)},
             {"time_per_output_token_s", serving_percentiles(s.time_per_token_s)},
             {"end_to_end_s", serving_percentiles(s.end_to_end_s)},
+            {"time_to_first_token_intervals_s", serving_intervals(r.bounds.time_to_first_s)},
+            {"time_per_output_token_intervals_s", serving_intervals(r.bounds.time_per_token_s)},
+            {"end_to_end_intervals_s", serving_intervals(r.bounds.end_to_end_s)},
             {"step_interval", {r.step_low, r.step_high}},
             {"prompt_interval", {r.prompt_low, r.prompt_high}},
             {"requests_per_s", s.requests_per_s},

@@ -18,6 +18,12 @@ Cell serving_money(std::optional<double> usd) {
     return usd ? Cell{format_number(*usd), *usd} : Cell{"-"};
 }
 
+/// "15.2-40.1" ms.
+Cell p99_interval(const PercentileBounds& bounds) {
+    return {fmt::format("{}-{}", format_number(bounds.low.p99 / kServingMilli),
+                        format_number(bounds.high.p99 / kServingMilli))};
+}
+
 /// What the abbreviations of the field mean.
 void add_latency_notes(Table& table) {
     table.notes.emplace_back(
@@ -37,8 +43,10 @@ Table serving_table(std::span<const ServingResult> results) {
                      {"Capacity", "req/s", "capacity_per_s", Align::right, 1},
                      {"TTFT P50", "ms", "time_to_first_token_p50_s", Align::right, 1},
                      {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
+                     {"90 %", "ms", "time_to_first_token_p99_interval", Align::right, 1},
                      {"TPOT P50", "ms", "time_per_output_token_p50_s", Align::right, 1},
                      {"TPOT P99", "ms", "time_per_output_token_p99_s", Align::right},
+                     {"90 %", "ms", "time_per_output_token_p99_interval", Align::right, 1},
                      {"E2E P99", "s", "end_to_end_p99_s", Align::right, 2},
                      {"Output", "tokens/s", "output_tokens_per_s", Align::right},
                      {"Batch", "", "mean_batch", Align::right, 2},
@@ -66,8 +74,10 @@ Table serving_table(std::span<const ServingResult> results) {
         row.push_back(r.capacity_per_s > 0 ? cell_in(1, r.capacity_per_s) : Cell{"-"});
         row.push_back(cell_in(kServingMilli, s.time_to_first_s.p50));
         row.push_back(cell_in(kServingMilli, s.time_to_first_s.p99));
+        row.push_back(p99_interval(r.bounds.time_to_first_s));
         row.push_back(cell_in(kServingMilli, s.time_per_token_s.p50));
         row.push_back(cell_in(kServingMilli, s.time_per_token_s.p99));
+        row.push_back(p99_interval(r.bounds.time_per_token_s));
         row.push_back(cell_in(1, s.end_to_end_s.p99));
         row.push_back(cell_in(1, s.output_tokens_per_s));
         row.push_back(cell_in(1, r.outcome.batch));

@@ -3,6 +3,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/uncertainty.hpp"
 #include "map/sharding.hpp"
+#include "run/serving/wait_bounds.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/prepared.hpp"
 #include "run/session/regime.hpp"
@@ -145,7 +146,17 @@ ServingResult Server::run_in_flight(std::int64_t requests) {
     request_.load.count = std::max(kFewest, kPerClient * requests);
     ServingResult out = run(0, false);
     out.in_flight = requests;
+    add_bounds(out);
     return out;
+}
+
+void Server::add_bounds(ServingResult& out) {
+    if (!out.ok)
+        return;
+    RequestPlan load = request_.load;
+    load.rate_per_s = out.rate_per_s;
+    out.bounds = wait_bounds(plan_, *prices_, load, out.summary, {out.prompt_low, out.prompt_high},
+                             {out.step_low, out.step_high});
 }
 
 /// How sure the steps are, and what binds them.

@@ -20,6 +20,8 @@ class Server {
     ServingResult run(double rate_per_s, bool with_capacity);
     /// That many requests in flight, a new one when one ends.
     ServingResult run_in_flight(std::int64_t requests);
+    /// Adds the intervals of a run's waits to it.
+    void add_bounds(ServingResult& out);
     /// Requests per second in the long run.
     double capacity() { return run(0, true).capacity_per_s; }
 

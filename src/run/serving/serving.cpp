@@ -45,7 +45,9 @@ ServingResult bisect_rate(Server& server, const ServiceLevel& level) {
 ServingResult run_serving(const Session& session, const Model& model, std::string_view device,
                           const Conditions& conditions, const ServingRequest& request) {
     Server server(session, model, device, conditions, request);
-    return server.run(request.load.rate_per_s, request.find_capacity);
+    ServingResult result = server.run(request.load.rate_per_s, request.find_capacity);
+    server.add_bounds(result);
+    return result;
 }
 
 ServingResult highest_rate(const Session& session, const Model& model, std::string_view device,
@@ -54,7 +56,9 @@ ServingResult highest_rate(const Session& session, const Model& model, std::stri
     ServingRequest open = request;
     open.plan.concurrency = 0;
     Server server(session, model, device, conditions, open);
-    return bisect_rate(server, level);
+    ServingResult result = bisect_rate(server, level);
+    server.add_bounds(result);
+    return result;
 }
 
 std::vector<ServingResult> search_serving(const Session& session, const Model& model,

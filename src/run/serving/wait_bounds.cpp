@@ -1,0 +1,70 @@
+#include "run/serving/wait_bounds.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace archsim {
+
+namespace {
+
+/// Steps that take `factor` times as long, at the same energy.
+class ScaledPrices final : public StepPrices {
+  public:
+    ScaledPrices(StepPrices& prices, double factor) : prices_(prices), factor_(factor) {}
+
+    StepCost price(const StepLoad& load) override {
+        StepCost cost = prices_.price(load);
+        cost.seconds *= factor_;
+        cost.prompt_seconds *= factor_;
+        return cost;
+    }
+    double cache_bytes(double positions) const override { return prices_.cache_bytes(positions); }
+
+  private:
+    StepPrices& prices_;
+    double factor_;
+};
+
+constexpr std::array kPercentiles = {&Percentiles::p50, &Percentiles::p90, &Percentiles::p99,
+                                     &Percentiles::p999, &Percentiles::mean};
+
+Percentiles times(Percentiles all, double factor) {
+    for (const auto one : kPercentiles)
+        all.*one *= factor;
+    return all;
+}
+
+/// The estimate is part of its own interval: which requests share a step changes with the steps' times.
+PercentileBounds around(const Percentiles& estimate, Percentiles low, Percentiles high) {
+    for (const auto one : kPercentiles) {
+        low.*one = std::min(low.*one, estimate.*one);
+        high.*one = std::max(high.*one, estimate.*one);
+    }
+    return {low, high};
+}
+
+} // namespace
+
+WaitBounds wait_bounds(const ServingPlan& plan, StepPrices& prices, const RequestPlan& requests,
+                       const ServingSummary& estimate, TimeFactors first, TimeFactors later) {
+    const bool in_proportion = plan.concurrency > 0 && plan.request_s <= 0;
+    const auto with = [&](double factor) {
+        ServingSummary summary = estimate;
+        if (in_proportion) {
+            summary.time_to_first_s = times(estimate.time_to_first_s, factor);
+            summary.time_per_token_s = times(estimate.time_per_token_s, factor);
+            summary.end_to_end_s = times(estimate.end_to_end_s, factor);
+        } else if (factor != 1) {
+            ScaledPrices scaled(prices, factor);
+            summary = summarize(simulate_serving(plan, scaled, make_requests(requests)));
+        }
+        return summary;
+    };
+    const ServingSummary soon = with(later.low), late = with(later.high);
+    return {around(estimate.time_to_first_s, times(soon.time_to_first_s, first.low / later.low),
+                   times(late.time_to_first_s, first.high / later.high)),
+            around(estimate.time_per_token_s, soon.time_per_token_s, late.time_per_token_s),
+            around(estimate.end_to_end_s, soon.end_to_end_s, late.end_to_end_s)};
+}
+
+} // namespace archsim

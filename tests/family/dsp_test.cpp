@@ -1,3 +1,5 @@
+#include "laws/laws.hpp"
+#include "map/accelerator.hpp"
 #include "map/accelerator_support.hpp"
 
 #include <catch2/catch.hpp>
@@ -129,4 +131,18 @@ TEST_CASE("one of two tensor processors serves a network, with half of everythin
         CHECK(demand(half, r, Lane::compute) == Approx(2 * demand(whole, r, Lane::compute)));
     rig.options.scenario = Scenario::throughput;
     CHECK(mapper->map_network(two.work(), rig.machine()).instances == 2);
+}
+
+TEST_CASE("vector units of Hexagon's generations are as wide beside tensor units that are not", "[dsp]") {
+    const auto rate = [](const char* device) { // of one processor
+        const auto machine = laws::session().machine(device, {});
+        Device facts = *machine->device;
+        const double processors = family_fact<Fact>(facts, "mma_count").value_or(1);
+        return accelerator::vector_ops_per_cycle(*machine) * machine->rate(Resource::vector_cycles) /
+               processors;
+    };
+    for (const char* device : {"SA8295P", "Snapdragon-8-Gen-1", "SA8775P", "Snapdragon-X-Elite-NPU"}) {
+        INFO(device);
+        CHECK(rate(device) == Approx(rate("QCS8550")).epsilon(0.3));
+    }
 }

@@ -49,6 +49,7 @@ find_program(ccache ccache)
 set(cached_compiler ${COMPILER})
 set(launcher "")
 if(ccache)
+    set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros) # as cmake/CompilerOptions.cmake, for the precompiled headers
     set(cached_compiler ${ccache} ${COMPILER})
     set(launcher -D CMAKE_CXX_COMPILER_LAUNCHER=${ccache})
 endif()

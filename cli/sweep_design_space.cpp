@@ -201,8 +201,10 @@ int sweep(const Options& options) {
     const Sweep sweep(session, std::move(request));
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;
+    // A file of every point has the rows; what they conclude is then printed beside it, if asked for.
+    const bool shown = !format || (options.summarises() && !options.output.file.empty());
     const auto see = [&](const SweepRow& row) {
-        summary.add(row);
+        shown ? summary.add(row) : summary.count(row);
         if (!options.save.file.empty())
             saved.push_back(saved_row(row, sweep.request()));
     };
@@ -222,8 +224,8 @@ int sweep(const Options& options) {
     options.save.save_rows(saved);
     if (!format) {
         options.output.emit_answer(summary);
-    } else if (options.summarises() && !options.output.file.empty()) {
-        cli::OutputOptions screen = options.output; // the file has the rows
+    } else if (shown) {
+        cli::OutputOptions screen = options.output;
         screen.file.clear();
         screen.format = "text";
         screen.emit_answer(summary);

@@ -61,9 +61,10 @@ foreach(part first later)
     target_compile_options(archsim_${part}_text_objects PRIVATE $<$<CONFIG:Release>:-O1>)
     list(APPEND archsim_objects archsim_${part}_objects archsim_${part}_text_objects)
 endforeach()
-# But every start waits for the parser.
+# But every start waits for the parser, and a sweep for the numbers that it writes.
 set_source_files_properties(
     ${PROJECT_SOURCE_DIR}/src/hardware/json_document.cpp ${PROJECT_SOURCE_DIR}/src/hardware/plain_json.cpp
+    ${PROJECT_SOURCE_DIR}/src/report/blocks/short_number.cpp ${PROJECT_SOURCE_DIR}/src/report/answers/sweep_rows.cpp
     PROPERTIES COMPILE_OPTIONS "$<$<CONFIG:Release>:-O2>")
 target_sources(archsim_first_objects PRIVATE ${archsim_asset_source} ${archsim_embedded_source})
 foreach(target IN LISTS archsim_objects)

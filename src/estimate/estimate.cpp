@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -206,15 +207,18 @@ void price_subgraphs(const BatchSchedule& schedule, const Machine& machine, cons
             e.utilization_max = std::max(e.utilization_max, p.utilization);
         }
     }
-    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-        const Priced& p = pricer.each()[schedule.which[i]];
+    std::array<int, 3> bound{}; // sums of this function's own: those of the estimate lie in memory
+    for (const std::uint32_t k : schedule.which) {
+        const Priced& p = pricer.each()[k];
         ideal_s += p.ideal_s;
         busy_s += p.latency_s;
-        e.pieces = std::max(e.pieces, schedule.pieces[i]);
-        e.compute_bound += p.bound == Bound::compute;
-        e.memory_bound += p.bound == Bound::memory;
-        e.overhead_bound += p.bound == Bound::overhead;
+        for (std::size_t b = 0; b < bound.size(); ++b)
+            bound[b] += p.bound == static_cast<Bound>(b);
     }
+    e.compute_bound = bound[static_cast<std::size_t>(Bound::compute)];
+    e.memory_bound = bound[static_cast<std::size_t>(Bound::memory)];
+    e.overhead_bound = bound[static_cast<std::size_t>(Bound::overhead)];
+    e.pieces = schedule.pieces.front(); // cuts are nested: none runs in more
     if (options.keep_subgraphs) {
         e.subgraphs.reserve(schedule.which.size());
         for (std::size_t i = 0; i < schedule.which.size(); ++i)

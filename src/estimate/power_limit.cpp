@@ -146,7 +146,7 @@ class Solver {
         if (clock_ratio == priced_)
             return;
         for (std::size_t k = 0; k < times_.size(); ++k)
-            times_[k] = price_time(schedule_.mappings[k], machine_, clock_ratio, prefetch_);
+            price_time(schedule_.mappings[k], machine_, clock_ratio, prefetch_, times_[k]);
         priced_ = clock_ratio;
     }
 

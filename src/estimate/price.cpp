@@ -25,9 +25,9 @@ bool scales_with_clock(Resource r) {
     return (kClocked & bit(r)) != 0;
 }
 
-LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
-                     bool prefetch_weights) {
-    LaneTimes result;
+void price_time(const Mapping& mapping, const Machine& machine, double clock_ratio, bool prefetch_weights,
+                LaneTimes& result) {
+    result = {};
     double largest = -1;
     for (const Demand& demand : mapping.all()) {
         double rate = machine.rate(demand.resource) * demand.efficiency;
@@ -51,7 +51,6 @@ LaneTimes price_time(const Mapping& mapping, const Machine& machine, double cloc
     result.total =
         combine(lane(Lane::compute), lane(Lane::on_chip), lane(Lane::memory), machine.combine_exponent) +
         lane(Lane::overhead);
-    return result;
 }
 
 EventPrices::EventPrices(const Machine& machine, double clock_ratio) {

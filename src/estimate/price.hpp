@@ -25,9 +25,16 @@ struct LaneTimes {
 bool scales_with_clock(Resource resource);
 
 /// `clock_ratio` scales every cycle-based rate (power limit). `prefetch_weights` takes weight_bytes demands
-/// out of the memory lane: they overlap the whole network instead.
-LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
-                     bool prefetch_weights);
+/// out of the memory lane: they overlap the whole network instead. `times` is overwritten where it lies:
+/// loops over mappings need no copy of each.
+void price_time(const Mapping& mapping, const Machine& machine, double clock_ratio, bool prefetch_weights,
+                LaneTimes& times);
+inline LaneTimes price_time(const Mapping& mapping, const Machine& machine, double clock_ratio,
+                            bool prefetch_weights) {
+    LaneTimes times;
+    price_time(mapping, machine, clock_ratio, prefetch_weights, times);
+    return times;
+}
 
 /// Static watts of one chip with its clock lowered: what follows the clock falls as f V^2 (EnergyTable::
 /// clocked_power), the rest stays. Worked: 223 W of which 218 W follow the clock, at 0.7 of it with V^2 ~ f:

@@ -37,7 +37,8 @@ double relative_start(const Machine& machine) {
 
 /// What one network gets of the chip.
 struct Core {
-    Core(const Machine& machine, const NetworkWork& work) : m(machine), network(work) {
+    Core(const Machine& machine, const NetworkWork& work)
+        : m(machine), network(work), formats(machine, work.precision) {
         const DspFacts& facts = machine.device->facts.as<DspFacts>();
         count = std::max(1.0, facts.mma_count.value_or(1));
         per_inference = std::min(count, machine.param(Parameter::cores_per_inference, 1));
@@ -56,6 +57,7 @@ struct Core {
     }
     const Machine& m;
     const NetworkWork& network;
+    MatrixFormats formats;
     MatrixFormat narrow; ///< of 8-bit products
     double count = 1, per_inference = 1, share = 1, rows = 0, cols = 0, block = 1;
     double vector_rate = 0, scratchpad = 0;
@@ -103,7 +105,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
         add_overhead(core, vector, out);
         add_fallback(work, core.m, out);
         count_events(core, work, vector, out);
-        const MatrixFormat format = matrix_format(core.m, core.network.precision, work.precision);
+        const MatrixFormat& format = core.formats.of(work.precision);
         // A fitted rate above the nominal one says that the nominal peak is understated.
         out.ideal_cycles =
             2 * work.macs /
@@ -134,7 +136,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
             if (on_host(use, core.m) || is_depthwise(use.op->work))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                format = matrix_format(core.m, core.network.precision, use.compute);
+                format = core.formats.of(use.compute);
                 const double padded = core.padded_macs(use, c);
                 total += padded;
                 cycles += 2 * padded * format.passes / (format.ops_per_cycle * core.share);

@@ -24,7 +24,8 @@ struct NpuFacts : FactsOf<NpuFacts> {
 };
 
 struct Array {
-    Array(const Machine& machine, const NetworkWork& network) : m(machine) {
+    Array(const Machine& machine, const NetworkWork& network)
+        : m(machine), formats(machine, network.precision) {
         const NpuFacts& facts = machine.device->facts.as<NpuFacts>();
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
         // A network that is sharded over chips is sharded over their cores.
@@ -74,6 +75,7 @@ struct Array {
     double independent() const { return m.scenario == Scenario::throughput ? groups : 1.0; }
 
     const Machine& m;
+    MatrixFormats formats;
     double cores = 1, per_inference = 1, share = 1, rows = 1, cols = 1, weights_held = 0;
     double buffer = 0; ///< of the groups that work on a batch
     double core_buffer = 0;
@@ -182,8 +184,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
             const SubgraphWork& stage = network.subgraphs[i];
             const std::size_t first = classified ? network.representatives[i] : i;
             if (first == i)
-                each[i] = {placed_cycles(array, cycles_of(array, stage, network)),
-                           outside(array, stage, network)};
+                each[i] = {placed_cycles(array, cycles_of(array, stage)), outside(array, stage, network)};
             all.cycles += stage.repeat * each[first].cycles;
             all.outside_bytes += stage.repeat * each[first].outside_bytes;
         }
@@ -193,7 +194,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
     static void count(const Array& array, const Stages& stages, const SubgraphWork& work,
                       const NetworkWork& network, Mapping& out) {
         const Machine& machine = array.m;
-        const Cycles cycles = cycles_of(array, work, network);
+        const Cycles cycles = cycles_of(array, work);
         add_compute(array, cycles, out);
         const double share = stages.cycles > 0 ? placed_cycles(array, cycles) / stages.cycles : 0;
         if (array.pipeline)
@@ -209,8 +210,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         out.events[Event::systolic_hop] += work.activation_bytes();
         describe(array, work, share, cycles.padded, out);
         add_fallback(work, machine, out);
-        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
-        out.ideal_cycles = 2 * work.macs / format.ops_per_cycle;
+        out.ideal_cycles = 2 * work.macs / array.formats.of(work.precision).ops_per_cycle;
     }
 
     /// Activations of a subgraph that pass the chip's border.
@@ -232,16 +232,16 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
                    : c.macs();
     }
 
-    static Cycles cycles_of(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
+    static Cycles cycles_of(const Array& array, const SubgraphWork& work) {
         const Machine& m = array.m;
         Cycles sum;
-        sum.format = matrix_format(m, network.precision, work.precision);
+        sum.format = array.formats.of(work.precision);
         const bool depthwise_apart = m.parameters.fact(Parameter::depthwise_efficiency).known();
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, m))
                 continue;
             for (const Contraction& c : use.op->work.contractions) {
-                sum.format = matrix_format(m, network.precision, use.compute);
+                sum.format = array.formats.of(use.compute);
                 const double rate =
                     sum.format.ops_per_cycle * array.share * array.parallel / sum.format.passes;
                 if (is_depthwise(use.op->work) && depthwise_apart) {
@@ -318,7 +318,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
             return;
         // A single image also waits at every layer for the first rows it needs; all layers take the whole
         // interval.
-        const MatrixFormat format = matrix_format(m, network.precision, work.precision);
+        const MatrixFormat& format = array.formats.of(work.precision);
         const double interval = 2 * network.macs / network.batch / format.ops_per_cycle;
         out.add(format.resource, Lane::overhead, interval * rows_awaited(work, network.batch),
                 format.efficiency, Parameter::matrix_efficiency);

@@ -26,7 +26,7 @@ struct SystolicFacts : FactsOf<SystolicFacts> {
 
 /// What the formulas need of the machine, once per network.
 struct Chip {
-    Chip(const Machine& m, const NetworkWork& work) : machine(m), network(work) {
+    Chip(const Machine& m, const NetworkWork& work) : machine(m), network(work), formats(m, work.precision) {
         const SystolicFacts& facts = m.device->facts.as<SystolicFacts>();
         cores = std::max(1.0, facts.cores.value_or(1));
         array.count = std::max(1.0, facts.mxu_per_core.value_or(1));
@@ -52,6 +52,7 @@ struct Chip {
     }
     const Machine& machine;
     const NetworkWork& network;
+    MatrixFormats formats;
     ArrayGroup array;
     double cores = 1, busy = 1, capacity = 0, vector_rate = 0, resident_weights = 0;
     Resource off_chip = Resource::dram_bytes, weights_from = Resource::weight_bytes;
@@ -66,9 +67,8 @@ struct ArrayWork {
     double units = 0;
 };
 
-void add_product(const Chip& chip, const NetworkWork& network, const OperatorUse& use, const Contraction& c,
-                 ArrayWork& total) {
-    const MatrixFormat format = matrix_format(chip.machine, network.precision, use.compute);
+void add_product(const Chip& chip, const OperatorUse& use, const Contraction& c, ArrayWork& total) {
+    const MatrixFormat& format = chip.formats.of(use.compute);
     const double width = bytes_of(use.compute);
     Product product{c.groups, c.m / chip.busy, c.n, c.k};
     TileCount tiles = count_tiles(product, chip.array);
@@ -117,19 +117,19 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
     void count(const Chip& chip, const SubgraphWork& work, Mapping& out) const override {
         const Machine& machine = chip.machine;
         const NetworkWork& network = chip.network;
-        const MatrixFormat format = matrix_format(machine, network.precision, work.precision);
+        const MatrixFormat& format = chip.formats.of(work.precision);
         ArrayWork array;
         for (const OperatorUse& use : work.operators)
-            if (!on_host(use, machine) && !runs_on_vector_unit(chip, network, use))
+            if (!on_host(use, machine) && !runs_on_vector_unit(chip, use))
                 for (const Contraction& c : use.op->work.contractions)
-                    add_product(chip, network, use, c, array);
+                    add_product(chip, use, c, array);
         out.add(Resource::matrix_cycles, Lane::compute, array.cycles, format.efficiency,
                 Parameter::matrix_efficiency);
         // Few rows need more time to get their weights into the arrays than to pass them: that is moving
         // weights, and the vector unit is what computes beside it.
         out.add(Resource::matrix_cycles, Lane::on_chip, array.loading_cycles, format.efficiency,
                 Parameter::matrix_efficiency);
-        add_vector(chip, network, work, array.cycles > 0, out);
+        add_vector(chip, work, array.cycles > 0, out);
         add_memory(chip, network, work, out);
         add_layer_overhead(machine, 1, 1, out);
         count_events(chip, network, work, array, out);
@@ -141,12 +141,12 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
   private:
     /// A depthwise convolution fills one diagonal of the array at best; where there is a vector unit it is
     /// faster.
-    static bool runs_on_vector_unit(const Chip& chip, const NetworkWork& network, const OperatorUse& use) {
+    static bool runs_on_vector_unit(const Chip& chip, const OperatorUse& use) {
         if (!is_depthwise(use.op->work))
             return false;
         ArrayWork array;
         for (const Contraction& c : use.op->work.contractions)
-            add_product(chip, network, use, c, array);
+            add_product(chip, use, c, array);
         return depthwise_cycles(chip, use.op->work.macs) < array.cycles + array.loading_cycles;
     }
 
@@ -154,8 +154,7 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
         return 2 * macs / (chip.vector_rate * chip.machine.param(Parameter::depthwise_efficiency, 1));
     }
 
-    static void add_vector(const Chip& chip, const NetworkWork& network, const SubgraphWork& work,
-                           bool arrays_busy, Mapping& out) {
+    static void add_vector(const Chip& chip, const SubgraphWork& work, bool arrays_busy, Mapping& out) {
         const VectorWork vector = vector_work(work, chip.machine);
         const double efficiency = chip.machine.param(Parameter::vector_efficiency, 1);
         // Beside an array the vector unit handles the previous tile's results; alone it is the compute
@@ -165,7 +164,7 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
                 Parameter::vector_efficiency);
         double macs = 0;
         for (const OperatorUse& use : work.operators)
-            if (!on_host(use, chip.machine) && runs_on_vector_unit(chip, network, use))
+            if (!on_host(use, chip.machine) && runs_on_vector_unit(chip, use))
                 macs += use.op->work.macs;
         out.add(Resource::vector_cycles, lane, macs > 0 ? depthwise_cycles(chip, macs) : 0);
     }

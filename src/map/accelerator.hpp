@@ -5,7 +5,9 @@
 
 #include "map/on_chip.hpp"
 
+#include <array>
 #include <cmath>
+#include <optional>
 
 namespace archsim::accelerator {
 
@@ -36,6 +38,27 @@ struct MatrixFormat {
     Resource resource = Resource::matrix_cycles;
 };
 MatrixFormat matrix_format(const Machine& machine, const PrecisionConfig& network, Precision compute);
+
+/// Those of one network on one machine, each looked up once: a network has few formats and many products. One
+/// thread's.
+class MatrixFormats {
+  public:
+    /// Both must outlive it.
+    MatrixFormats(const Machine& machine, const PrecisionConfig& network)
+        : machine_(machine), network_(network) {}
+    /// As matrix_format().
+    const MatrixFormat& of(Precision compute) const {
+        std::optional<MatrixFormat>& known = known_[static_cast<std::size_t>(compute)];
+        if (!known)
+            known = matrix_format(machine_, network_, compute);
+        return *known;
+    }
+
+  private:
+    const Machine& machine_;
+    const PrecisionConfig& network_;
+    mutable std::array<std::optional<MatrixFormat>, kPrecisionCount> known_;
+};
 
 /// Operations per cycle of the vector engines: their best format not narrower than 16 bit, else what they
 /// have; 0 when the device states no vector engine and its stack no ratio to the matrix engine.

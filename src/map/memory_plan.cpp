@@ -14,7 +14,7 @@ constexpr std::size_t kLargestPlan = 4096;
 /// Buffers with an offset, by offset; what a search reads of them lies together.
 class Placements {
   public:
-    explicit Placements(std::size_t most) {
+    explicit Placements(std::size_t most) : beside_(most) {
         for (auto* steps : {&first_, &last_})
             steps->reserve(most);
         for (auto* offsets : {&begin_, &end_})
@@ -22,11 +22,17 @@ class Placements {
     }
 
     /// The smallest gap among those alive together with `buffer` that holds it, else what is above them all.
-    double best_fit(const Buffer& buffer, double size) const {
+    double best_fit(const Buffer& buffer, double size) {
+        // Few are, and no branch can tell which: they are collected without one.
+        std::size_t count = 0;
+        for (std::uint32_t k = 0; k < begin_.size(); ++k) {
+            beside_[count] = k;
+            count += static_cast<unsigned>(first_[k] <= buffer.last) &
+                     static_cast<unsigned>(last_[k] >= buffer.first);
+        }
         double best = -1, best_gap = 0, cursor = 0;
-        for (std::size_t k = 0; k < begin_.size(); ++k) {
-            if (first_[k] > buffer.last || last_[k] < buffer.first)
-                continue;
+        for (std::size_t i = 0; i < count; ++i) {
+            const std::uint32_t k = beside_[i];
             const double gap = begin_[k] - cursor;
             if (gap >= size && (best < 0 || gap < best_gap)) {
                 best = cursor;
@@ -47,6 +53,7 @@ class Placements {
 
   private:
     std::vector<std::uint32_t> first_, last_;
+    std::vector<std::uint32_t> beside_; ///< memory for a search
     std::vector<double> begin_, end_;
 };
 

@@ -36,3 +36,18 @@ TEST_CASE("an integer product without an engine of its own takes a wider format"
     CHECK(format.multiplies == Precision::bf16);
     CHECK(format.passes == 1);
 }
+
+TEST_CASE("the formats of a network are those of each product", "[map]") {
+    Rig rig(Family("tpu"), 4, 32768, Precision::bf16);
+    rig.set(Parameter::wide_passes, 6);
+    const Machine machine = rig.machine();
+    const PrecisionConfig network = fp32();
+    const accelerator::MatrixFormats formats(machine, network);
+    for (int times = 0; times < 2; ++times)
+        for (const Precision p : {Precision::fp32, Precision::bf16, Precision::int8}) {
+            const auto one = matrix_format(machine, network, p);
+            CHECK(formats.of(p).multiplies == one.multiplies);
+            CHECK(formats.of(p).passes == one.passes);
+            CHECK(formats.of(p).ops_per_cycle == one.ops_per_cycle);
+        }
+}

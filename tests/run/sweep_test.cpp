@@ -1,4 +1,5 @@
 #include "archsim/report/sweep_file.hpp"
+#include "archsim/report/sweep_report.hpp"
 #include "archsim/run/sweep.hpp"
 
 #include "archsim/hardware/device_changes.hpp"
@@ -282,6 +283,22 @@ TEST_CASE("merged shards are what one run writes", "[sweep]") {
     CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], whole}, merged), InputError);
     CHECK_THROWS_AS(merge_sweeps({parts[0], parts[1], folder.path / "none.csv"}, merged), InputError);
     CHECK(text_of(merged) == text_of(whole)); // a failed merge leaves the old file
+}
+
+TEST_CASE("a summary that only counts has the same counts", "[sweep]") {
+    SweepRequest q = small_request();
+    q.hardware.push_back("Coral-Edge-TPU");
+    q.precisions = {"int8", "fp32"}; // which not every device has
+    SweepSummary whole, counted;
+    for (const SweepRow& row : all_rows(Sweep(test::shipped_session(), q), 2)) {
+        whole.add(row);
+        counted.count(row);
+    }
+    CHECK(counted.points == whole.points);
+    CHECK(counted.estimated == whole.estimated);
+    CHECK(counted.incomplete == whole.incomplete);
+    CHECK_FALSE(whole.best.rows().empty());
+    CHECK(counted.best.rows().empty());
 }
 
 TEST_CASE("the front holds the rows that no other beats", "[sweep]") {

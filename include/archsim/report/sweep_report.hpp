@@ -33,6 +33,8 @@ struct ARCHSIM_API SweepSummary {
                           const MetricTable& metrics = MetricTable::standard());
     /// Counts a row, ranks it, and keeps it for the charts where it is one of the evenly spread.
     void add(const SweepRow& row);
+    /// Counts a row and does nothing else: enough where the summary is not shown.
+    void count(const SweepRow& row);
 
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     std::uint64_t incomplete = 0;            ///< those of which a part of the model is not known

@@ -179,11 +179,16 @@ SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, st
             winners.emplace_back(*m, 1);
 }
 
-void SweepSummary::add(const SweepRow& row) {
-    if (points++ % stride == 0 && row.status == Status::ok)
-        sample.push_back(row);
+void SweepSummary::count(const SweepRow& row) {
+    ++points;
     estimated += row.status == Status::ok;
     incomplete += row.status == Status::incomplete;
+}
+
+void SweepSummary::add(const SweepRow& row) {
+    if (points % stride == 0 && row.status == Status::ok)
+        sample.push_back(row);
+    count(row);
     if (row.status != Status::ok && reasons.size() < kReasons)
         if (std::string why = fmt::format("{} on {}: {}", row.model, row.hardware, row.reason);
             std::find(reasons.begin(), reasons.end(), why) == reasons.end())

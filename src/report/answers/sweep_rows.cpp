@@ -64,9 +64,9 @@ class CsvWriter {
     explicit CsvWriter(const std::vector<RowNumber>& numbers) : numbers_(numbers) {}
 
     void append(const SweepRow& r, std::string& text) {
-        std::array<char, 24> digits; // 20 of 64 bits fit
-        text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), r.point).ptr);
+        append_whole(r.point, text);
         text += case_of(r);
+        append_whole(r.batch, text);
         for (const double factor : r.factors) {
             text += ',';
             append_short_number(factor, text);
@@ -83,6 +83,12 @@ class CsvWriter {
     }
 
   private:
+    template <class Whole>
+    static void append_whole(Whole number, std::string& text) {
+        std::array<char, 24> digits; // 20 of 64 bits fit
+        text.append(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr);
+    }
+
     struct Written {
         const SweepRow* row;
         std::size_t begin, length; ///< of its numbers in the text
@@ -114,18 +120,17 @@ class CsvWriter {
     }
 
     const std::string& case_of(const SweepRow& r) {
-        if (last_ == nullptr || r.batch != last_->batch || r.precision != last_->precision ||
-            r.hardware != last_->hardware || r.model != last_->model || r.runtime != last_->runtime ||
-            r.executed != last_->executed)
-            case_ = fmt::format(",{},{},{},{},{},{}", csv_field(r.model), csv_field(r.hardware),
-                                csv_field(r.runtime), r.precision, r.executed, r.batch);
+        if (last_ == nullptr || r.precision != last_->precision || r.hardware != last_->hardware ||
+            r.model != last_->model || r.runtime != last_->runtime || r.executed != last_->executed)
+            case_ = fmt::format(",{},{},{},{},{},", csv_field(r.model), csv_field(r.hardware),
+                                csv_field(r.runtime), r.precision, r.executed);
         last_ = &r;
         return case_;
     }
 
     const std::vector<RowNumber>& numbers_;
     const SweepRow* last_ = nullptr;
-    std::string case_;             ///< columns of the last row
+    std::string case_;             ///< columns of the last row between its number and its batch
     std::vector<Written> written_; ///< of the last model and device, different ones
 };
 

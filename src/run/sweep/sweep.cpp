@@ -145,10 +145,9 @@ void Sweep::run(std::uint64_t from, unsigned threads,
     in_order<std::vector<SweepRow>>(
         from, last(), state_->range(threads), threads,
         [&](unsigned worker, std::uint64_t begin, std::uint64_t end) {
-            std::vector<SweepRow> rows;
-            rows.reserve(end - begin);
+            std::vector<SweepRow> rows(end - begin);
             for (std::uint64_t number = begin; number < end; ++number)
-                rows.push_back(workers[worker].row(state_->at(number)));
+                workers[worker].fill(state_->at(number), rows[number - begin]);
             return rows;
         },
         [&sink](const std::vector<SweepRow>& rows) { return sink(rows); });
@@ -162,7 +161,8 @@ std::vector<AxisSensitivity> Sweep::sensitivities(const Metric& metric) const {
     const std::vector<double> own(axes.size(), 1.0);
     const auto value = [&](const std::vector<double>& factors) {
         workload.factors = factors;
-        const SweepRow row = worker.row(workload);
+        SweepRow row;
+        worker.fill(workload, row);
         const auto found = row.value(metric);
         if (!found)
             throw InputError(fmt::format("{} on {}: {}", row.model, row.hardware,

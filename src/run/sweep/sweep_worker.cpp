@@ -29,7 +29,7 @@ void restate(const Machine& stated, Machine& machine) {
     machine.memory_capacity_bytes = stated.memory_capacity_bytes;
 }
 
-void fill(const Result& result, const MetricView& view, SweepRow& row) {
+void take_over(const Result& result, const MetricView& view, SweepRow& row) {
     const Estimate& e = result.estimate;
     row.runtime = result.runtime ? result.runtime->id : "";
     row.status = e.status;
@@ -47,7 +47,8 @@ void fill(const Result& result, const MetricView& view, SweepRow& row) {
 } // namespace
 
 SweepWorker::SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions)
-    : shared_(shared), request_(shared.request()), precisions_(precisions) {
+    : shared_(shared), request_(shared.request()), precisions_(precisions),
+      widths_(request_.hardware.size()) {
     before_.model = before_.hardware = kNone;
     targets_.reserve(request_.axes.size());
     for (const SweepAxis& axis : request_.axes) {
@@ -106,6 +107,7 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
 /// The counts of one place leave their memory to those of the next.
 void SweepWorker::leave_places() {
     if (place_) {
+        widths_[before_.hardware] = std::move(place_->counts.widths());
         counts_ = std::move(place_->counts);
         counts_.restart();
     }
@@ -124,6 +126,7 @@ SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& k
     key_ = &made->first;
     Place& place = *made->second;
     place.counts = std::exchange(counts_, {});
+    place.counts.widths() = std::exchange(widths_[point.hardware], {});
     place.stated = shared_.machine({point.hardware, key.structure}, place.reason);
     place.runs.resize(precisions_.size() * request_.batches.size());
     if (place.stated) {
@@ -171,30 +174,28 @@ const std::shared_ptr<const BoundModel>& SweepWorker::bound(const SweepPoint& po
     return model;
 }
 
-SweepRow SweepWorker::row(const SweepPoint& point) {
-    SweepRow row;
+void SweepWorker::fill(const SweepPoint& point, SweepRow& row) {
     row.hardware = request_.hardware[point.hardware];
     row.precision = request_.precisions[point.precision];
     row.batch = request_.batches[point.batch];
     row.factors = point.factors;
     row.point = point.number;
     if (!shared_.one_graph(point.model))
-        return answer(point, std::move(row));
+        return answer(point, row);
     Place& place = enter(point);
     if (!targets_.empty())
-        return estimate(point, place, std::move(row));
+        return estimate(point, place, row);
     const std::size_t batches = request_.batches.size();
     if (const auto& same = rows_[alike_[point.precision] * batches + point.batch]) {
-        SweepRow copy = *same;
-        copy.precision = row.precision;
-        copy.point = row.point;
-        return copy;
+        row = *same;
+        row.precision = request_.precisions[point.precision];
+        row.point = point.number;
+        return;
     }
-    SweepRow made = estimate(point, place, std::move(row));
+    estimate(point, place, row);
     place.runs[point.precision * batches + point.batch] = nullptr; // without axes it does not come again
     if (comes_again_[point.precision])
-        rows_[point.precision * batches + point.batch] = made;
-    return made;
+        rows_[point.precision * batches + point.batch] = row;
 }
 
 PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
@@ -209,7 +210,7 @@ PreparedRun& SweepWorker::run(const SweepPoint& point, Place& place) {
     return *run;
 }
 
-SweepRow SweepWorker::answer(const SweepPoint& point, SweepRow row) const {
+void SweepWorker::answer(const SweepPoint& point, SweepRow& row) const {
     Conditions conditions = request_.conditions;
     conditions.precision = precisions_[point.precision];
     conditions.keep_subgraphs = false;
@@ -219,22 +220,20 @@ SweepRow SweepWorker::answer(const SweepPoint& point, SweepRow row) const {
             point.factors[i];
     }
     row.model = shared_.model_name(point.model);
-    fill(shared_.answer(point.model, point.batch, point.hardware, conditions), request_.view, row);
-    return row;
+    take_over(shared_.answer(point.model, point.batch, point.hardware, conditions), request_.view, row);
 }
 
-SweepRow SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow row) {
+void SweepWorker::estimate(const SweepPoint& point, Place& place, SweepRow& row) {
     row.model = bound(point)->facts()->name;
     if (!place.machine) {
         row.reason = place.reason;
         row.status = Status::unsupported;
-        return row;
+        return;
     }
     PreparedRun& prepared = run(point, place);
     if (prepared.runs)
         estimate_run(prepared, *place.machine, place.counts);
-    fill(prepared.result, request_.view, row);
-    return row;
+    take_over(prepared.result, request_.view, row);
 }
 
 } // namespace archsim

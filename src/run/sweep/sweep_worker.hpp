@@ -29,9 +29,10 @@ class SweepWorker {
     /// `precisions` are the request's, parsed.
     SweepWorker(SweepShared& shared, std::span<const PrecisionConfig> precisions);
 
-    /// The estimate of a point. Fast where the machine counts as that of a point before did: only its prices
-    /// are new. Batches share their counts, and formats that the device executes alike share the estimate.
-    SweepRow row(const SweepPoint& point);
+    /// The estimate of a point, into an empty row. Fast where the machine counts as that of a point before
+    /// did: only its prices are new. Batches share their counts, and formats that the device executes alike
+    /// share the estimate.
+    void fill(const SweepPoint& point, SweepRow& row);
 
   private:
     /// A machine as far as counts depend on it: the structure of the device, and the factors on what its
@@ -62,8 +63,8 @@ class SweepWorker {
     void leave_places();
     void find_targets(const SweepPoint& point);
     void find_alike_formats(const Place& place);
-    SweepRow estimate(const SweepPoint& point, Place& place, SweepRow row);
-    SweepRow answer(const SweepPoint& point, SweepRow row) const;
+    void estimate(const SweepPoint& point, Place& place, SweepRow& row);
+    void answer(const SweepPoint& point, SweepRow& row) const;
     PreparedRun& run(const SweepPoint& point, Place& place);
     const std::shared_ptr<const BoundModel>& bound(const SweepPoint& point);
 
@@ -78,6 +79,7 @@ class SweepWorker {
     const PlaceKey* key_ = nullptr;                        ///< that of the last point
     Place* place_ = nullptr;
     BatchCounts counts_;                        ///< those of the last place, for their memory
+    std::vector<KnownWidths> widths_;           ///< of intervals, per device: the same for every model
     std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
     std::vector<bool> comes_again_;             ///< per format: a later one is alike
     std::vector<std::optional<SweepRow>> rows_; ///< of those, per format and batch; where there are no axes

@@ -1,13 +1,14 @@
 #pragma once
 // A scratch folder in which tests run the tools as users do.
 
+#include "support/read_file.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <array>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -74,10 +75,5 @@ class Workplace {
   private:
     std::filesystem::path folder_;
 };
-
-inline std::string read(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), {}};
-}
 
 } // namespace archsim::test

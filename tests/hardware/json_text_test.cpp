@@ -1,11 +1,10 @@
 // The quick reader must agree with nlohmann wherever it answers.
 
 #include "hardware/json_document.hpp"
+#include "support/read_file.hpp"
 
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -13,11 +12,6 @@ using namespace archsim;
 using nlohmann::json;
 
 namespace {
-
-std::string content(const std::filesystem::path& file) {
-    std::ifstream stream(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
-}
 
 /// Equal to nlohmann's document down to the types of numbers, or no answer.
 void require_agreement(const std::string& text) {
@@ -41,7 +35,7 @@ TEST_CASE("every file of the database is read, and as nlohmann reads it", "[hard
         if (entry.path().extension() != ".json")
             continue;
         INFO(entry.path());
-        const std::string text = content(entry.path());
+        const std::string text = archsim::test::read(entry.path());
         CHECK(parse_plain_json(text).has_value());
         require_agreement(text);
         ++files;
@@ -133,8 +127,8 @@ TEST_CASE("what nlohmann reads and the quick reader does not is the same documen
 }
 
 TEST_CASE("damaged files never read differently", "[hardware][json]") {
-    const std::string text =
-        content(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db" / "tpu" / "TPU-v4.json");
+    const std::string text = archsim::test::read(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db" /
+                                                 "tpu" / "TPU-v4.json");
     std::mt19937 random(7); // NOLINT(cert-msc51-cpp): the same damage every time
     constexpr std::string_view kBytes = "{}[]\",:\\ \n0123456789-+.eEtfnu\x01\x7f\xc3";
     for (int round = 0; round < 3000; ++round) {

@@ -218,7 +218,8 @@ void price_subgraphs(const BatchSchedule& schedule, const Machine& machine, cons
     e.compute_bound = bound[static_cast<std::size_t>(Bound::compute)];
     e.memory_bound = bound[static_cast<std::size_t>(Bound::memory)];
     e.overhead_bound = bound[static_cast<std::size_t>(Bound::overhead)];
-    e.pieces = schedule.pieces.front(); // cuts are nested: none runs in more
+    if (!schedule.pieces.empty())
+        e.pieces = schedule.pieces.front(); // cuts are nested: none runs in more
     if (options.keep_subgraphs) {
         e.subgraphs.reserve(schedule.which.size());
         for (std::size_t i = 0; i < schedule.which.size(); ++i)

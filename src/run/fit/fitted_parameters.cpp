@@ -86,9 +86,13 @@ class Statements {
     std::vector<Statement> statements_;
 };
 
-/// An estimate is no evidence for another number.
+/// An estimate is no evidence for another number, nor is a fit to a row or two, which is mostly what it was
+/// expected to be: an expectation that followed it would feed on itself from fit to fit.
 bool is_estimate(const Statement& statement) {
-    return statement.fact->source == nullptr || statement.fact->source->kind == SourceKind::assumed;
+    constexpr int kFewestRows = 3;
+    const Fact& fact = *statement.fact;
+    return fact.source == nullptr || fact.source->kind == SourceKind::assumed ||
+           (fact.source->kind == SourceKind::fitted && fact.fitted_n > 0 && fact.fitted_n < kFewestRows);
 }
 
 /// Values of the statements that `take` accepts; estimates only where nothing else speaks.

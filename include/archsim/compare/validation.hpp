@@ -87,7 +87,7 @@ struct RankAgreement {
     double tau = 0;
     std::size_t pairs = 0, groups = 0; ///< tau means something only where pairs > 0
 };
-/// Devices with their power modes and software stacks, ranked for each (model, size, batch, precision, scope, metric).
+/// Devices with their power modes and stacks, ranked for each (model, size, batch, precision, scope, metric).
 ARCHSIM_API RankAgreement tau_of_devices(const std::vector<const ValidatedRow*>& rows);
 /// Models ranked for each (device, power mode, stack, batch, precision, scope, metric).
 ARCHSIM_API RankAgreement tau_of_models(const std::vector<const ValidatedRow*>& rows);

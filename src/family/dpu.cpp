@@ -115,7 +115,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
                 cycles.narrow += narrow_elements(core, use.input_elements / core.images);
                 cycles.layers += 1;
             } else if (w.kind == OpKind::elementwise) {
-                if (is_sigmoid(*use.op))
+                if (is_curve(*use.op))
                     activation = std::max(activation, use.output_elements);
                 operands = std::max(operands, use.op->type == "HardSwish" ? 2 * use.output_elements
                                                                           : use.input_elements);
@@ -138,9 +138,11 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         return cycles;
     }
 
-    /// A swish is one and a product with its argument.
-    static bool is_sigmoid(const Operator& op) {
-        return op.type == "Sigmoid" || op.type == "HardSigmoid" || op.type == "HardSwish";
+    /// Sigmoids, exact or hard, hyperbolic tangents and the like: what takes more than a limit. A swish is
+    /// one and a product with its argument. A quotient by a constant is folded into the scales of 8 bits.
+    static bool is_curve(const Operator& op) {
+        return op.type == "HardSigmoid" || op.type == "HardSwish" ||
+               (op.work.special_ops > 0 && op.type != "Div");
     }
 
     static double product_cycles(const Core& core, const OperatorUse& use, const NetworkWork& network) {

@@ -109,6 +109,9 @@ TEST_CASE("DPU: convolution engines clamp; a swish is a sigmoid and a product", 
     CHECK(narrow(hard) == (102 + 203) * 2);
     const Follower sigmoid(spelled, "Sigmoid", 1, 8100), product(spelled, "Mul", 2);
     CHECK(narrow(spelled) == narrow(hard));
+    Layer bent;
+    const Follower tangent(bent, "Tanh", 1, 8100);
+    CHECK(narrow(bent) == 102 * 2); // no function is free
     // They work on what lies on the chip.
     CHECK(demand(hard.map(cores()), Resource::overhead_cycles, Lane::overhead) == Approx(600 * 2 / 3.0));
 }

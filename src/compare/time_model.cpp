@@ -15,6 +15,7 @@ bool is_host(const Demand& demand) {
     case Parameter::fallback_operation_time:
     case Parameter::fallback_switch:
     case Parameter::host_time:
+    case Parameter::host_copy_bandwidth:
         return true;
     default: // what moves outside of overlap goes to the host and back
         return demand.lane == Lane::overhead &&

@@ -377,8 +377,12 @@ void add_inference_overhead(const NetworkWork& network, const Machine& machine, 
         return;
     out.add(Resource::seconds, Lane::overhead, machine.param(Parameter::host_time, 0), 1,
             Parameter::host_time);
-    if (linked)
-        out.add(Resource::host_link_bytes, Lane::overhead, bytes);
+    if (!linked)
+        return;
+    out.add(Resource::host_link_bytes, Lane::overhead, bytes);
+    // Memory that the operating system may page out is copied, piece by piece, into memory that it may not.
+    if (const double copied = machine.param(Parameter::host_copy_bandwidth, 0); copied > 0)
+        out.add(Resource::seconds, Lane::overhead, bytes / copied, 1, Parameter::host_copy_bandwidth);
 }
 
 void add_layer_overhead(const Machine& machine, double layers, double shared_by, Mapping& out) {

@@ -303,6 +303,13 @@ TEST_CASE("accelerators: fixed times of an inference", "[formulas][npu]") {
                             {Resource::seconds, Lane::overhead, 2e-4},
                             {Resource::host_link_bytes, Lane::overhead, 340}});
     CHECK(fixed().events[Event::host_link_byte] == 340);
+    rig.set(Parameter::host_copy_bandwidth, 1e8); // staged through memory that the device can fetch from
+    CHECK(demand(fixed(), Resource::seconds, Lane::overhead) == Approx(3e-4 + 340 / 1e8));
+    rig.device->host_link_bandwidth = {}; // shared memory: nothing to stage
+    check_demands(fixed(),
+                  {{Resource::seconds, Lane::overhead, 1e-4}, {Resource::seconds, Lane::overhead, 2e-4}});
+    rig.device->host_link_bandwidth = fact(1e9);
+    rig.runtime->parameters.pop_back();
     rig.options.scenario = Scenario::throughput; // the host prepares one while the device runs another
     check_demands(fixed(), {{Resource::seconds, Lane::overhead, 1e-4}});
     CHECK(fixed().events[Event::host_link_byte] == 340);

@@ -39,8 +39,9 @@ struct PowerParts {
 ///
 /// What a row means: `kernel` is device time of one stream; `end_to_end` adds transfers and host work;
 /// `offline` is saturated throughput, at the row's batch or, where none is published, at the best of several;
-/// where its note says "data transfer included", one batch after another with its copies in and out.
-/// The software stack is that of the row's time and way of calling where the database tells them apart
+/// where the note of a row that is not `kernel` says "data transfer included", one batch after another with
+/// its copies in and out, without other work of the host. The software stack is that of the row's time and
+/// way of calling where the database tells them apart
 /// (`Runtime::measured_as`). Power and energy are those inside the row's boundary (MeasuredRow::boundary). A
 /// row of phase `saturated` is a server that always has requests waiting and runs `batch` of them at once; an
 /// `offline` row without a batch one that runs as many as its memory holds.

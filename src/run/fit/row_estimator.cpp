@@ -70,9 +70,10 @@ std::int64_t compiled_context(const std::string& note) {
     return 0;
 }
 
-/// Offline rows that time every batch with its copies in and out say so; the copies of the others overlap.
+/// Rows that time every batch with its copies in and out, and no other work of the host, say so; the copies
+/// of other offline rows overlap.
 bool with_transfers(const MeasuredRow& row) {
-    return row.scope == "offline" && row.note.find("data transfer included") != std::string::npos;
+    return row.scope != "kernel" && row.note.find("data transfer included") != std::string::npos;
 }
 
 /// Rows whose tokens were drawn from the likeliest say so.
@@ -147,6 +148,8 @@ struct RowEstimator::State {
         const bool overlapped = row.scope == "offline" && !with_transfers(row);
         run.scenario = overlapped ? Scenario::throughput : Scenario::latency;
         run.scope = row.scope == "end_to_end" || with_transfers(row) ? Scope::end_to_end : Scope::kernel;
+        if (with_transfers(row))
+            run.changes.parameters.emplace_back(Parameter::host_time, 0);
         return run;
     }
 

@@ -189,6 +189,11 @@ struct ServeOptions {
         flags.add_flag("--whole-prompts", whole_prompts, "process every prompt in one step")
             .in_group("Engine");
         flags
+            .add_flag("--whole-graph", engine.whole_graph,
+                      "the model is compiled as one graph and captured for steps without prompts alone (vLLM "
+                      "with FULL_DECODE_ONLY and no splitting_ops)")
+            .in_group("Engine");
+        flags
             .add_option("--wait-tokens", engine.wait_tokens,
                         "part of --step-tokens that prompts wait for while others generate (with "
                         "--wait-steps)")

@@ -27,8 +27,9 @@ std::string model_name(const MeasuredRow& row) {
     return row.model + '\n' + (row.image_size ? std::to_string(*row.image_size) : "") + '\n' + row.sequence;
 }
 
+/// Two stacks on one device are no two devices.
 std::string device_name(const MeasuredRow& row) {
-    return row.hardware + '\n' + row.power_mode + '\n' + row.runtime;
+    return row.hardware + '\n' + row.power_mode;
 }
 
 std::string model_key(const MeasuredRow& row) {
@@ -36,7 +37,7 @@ std::string model_key(const MeasuredRow& row) {
 }
 
 std::string device_key(const MeasuredRow& row) {
-    return device_name(row) + '\n' + workload_key(row);
+    return device_name(row) + '\n' + row.runtime + '\n' + workload_key(row);
 }
 
 /// Rows that agree in `held` are ranked by what `ranked` names.

@@ -92,6 +92,19 @@ TEST_CASE("rank agreement counts pairs inside groups", "[compare][validation]") 
     CHECK(validation.trusted.all.devices.pairs == 1);
 }
 
+TEST_CASE("two stacks on one device are no pair of devices", "[compare][validation]") {
+    std::vector<MeasuredRow> rows = {row("a", "X", "m1", 1), row("b", "X", "m1", 1.1),
+                                     row("c", "Y", "m1", 4)};
+    rows[1].runtime = "vllm";
+    const std::array notes = {"1.3", "1.0", "1.0"}; // the stacks the wrong way round, both before Y
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        rows[i].note = notes[i];
+    const Validation validation = validate(rows, off_by_note, 0);
+    CHECK(validation.every.all.devices.pairs == 2);
+    CHECK(validation.every.all.devices.tau == 1);
+    CHECK(validation.every.all.models.pairs == 0);
+}
+
 TEST_CASE("no rows, no numbers", "[compare][validation]") {
     const Validation empty = validate({}, off_by_note);
     CHECK(empty.every.all.errors.n == 0);

@@ -8,8 +8,10 @@ using namespace archsim;
 
 namespace {
 
-ServedProtocol protocol_for(const char* stack, const char* prompt, const char* output, double devices = 1) {
+ServedProtocol protocol_for(const char* stack, const char* prompt, const char* output, double devices = 1,
+                            const char* hardware = "H200") {
     MeasuredRow row;
+    row.hardware = hardware;
     row.runtime = stack;
     row.prompt_tokens = prompt;
     row.generated_tokens = output;
@@ -40,6 +42,14 @@ TEST_CASE("measured servers were asked by one of three benchmarks", "[run][measu
     CHECK(repeated.distinct_prompts == 100); // its client's default
     CHECK(repeated.counted == 10);
     CHECK(repeated.chunked);
+}
+
+TEST_CASE("one benchmark compiles whole graphs under vLLM on B200, as its scripts say",
+          "[run][measurements]") {
+    CHECK(protocol_for("vllm", "1024", "8192", 4, "B200").whole_graph);
+    CHECK_FALSE(protocol_for("vllm", "1024", "8192", 4, "H200").whole_graph);
+    CHECK_FALSE(protocol_for("trt-llm", "1024", "8192", 4, "B200").whole_graph);
+    CHECK_FALSE(protocol_for("vllm", "4000", "100", 4, "B200").whole_graph);
 }
 
 TEST_CASE("short answers on less than a node wait for a full step under TensorRT-LLM alone",

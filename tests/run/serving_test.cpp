@@ -223,3 +223,48 @@ TEST_CASE("lengths of requests from a file", "[serving]") {
     std::filesystem::remove(file);
     CHECK_THROWS_AS(read_request_lengths(file.string()), InputError);
 }
+
+TEST_CASE("prompts that no captured graph holds wait for the host, one graph longer than pieces",
+          "[serving]") {
+    const Session& session = test::shipped_session();
+    const Model model = session.load("llama-3.2-1b");
+    const auto first_token = [&](std::int64_t prompt, const char* stack) {
+        Conditions conditions = in_fp8();
+        conditions.stack = stack;
+        const Result r = session.estimate({.model = model, .prompt = Prompt{.tokens = prompt, .generate = 1}},
+                                          "B200", conditions);
+        REQUIRE(r.ok());
+        return std::pair(r.generation->time_to_first_token_s,
+                         static_cast<double>(r.work->subgraphs.size()) *
+                             r.machine->param(Parameter::uncaptured_launch, 0));
+    };
+    // 16 layers of a small model on a fast chip: the device would be done before the host.
+    const auto [captured, host] = first_token(512, "vllm");
+    REQUIRE(host > 0);
+    CHECK(captured < host);
+    CHECK(first_token(513, "vllm").first > 0.999 * host);
+    CHECK(first_token(513, "vllm").first == Approx(first_token(600, "vllm").first));
+    const auto [long_prompt, same_host] = first_token(32768, "vllm");
+    CHECK(long_prompt > same_host);                 // the device decides
+    CHECK(first_token(513, "trt-llm").second == 0); // a stack that nothing is known of
+    CHECK(first_token(513, "trt-llm").first < host);
+
+    ServingRequest request = load_of(0, 64);
+    request.plan.concurrency = 4;
+    request.find_capacity = false;
+    Conditions conditions = in_fp8();
+    conditions.stack = "vllm";
+    const ServingResult pieces = run_serving(session, model, "B200", conditions, request);
+    request.plan.engine.whole_graph = true;
+    const ServingResult whole = run_serving(session, model, "B200", conditions, request);
+    REQUIRE(pieces.ok);
+    CHECK(pieces.summary.time_to_first_s.mean > 0.999 * host);
+    CHECK(whole.summary.time_to_first_s.mean > 0.999 * 2 * host);
+    CHECK(whole.summary.time_to_first_s.mean > pieces.summary.time_to_first_s.mean);
+    // Small prompts run from captured pieces, and from no whole graph.
+    request.load.prompt_tokens = 100;
+    CHECK(run_serving(session, model, "B200", conditions, request).summary.time_to_first_s.mean >
+          0.999 * 2 * host);
+    request.plan.engine.whole_graph = false;
+    CHECK(run_serving(session, model, "B200", conditions, request).summary.time_to_first_s.mean < host);
+}

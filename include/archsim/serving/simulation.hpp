@@ -47,6 +47,10 @@ struct EngineLimits {
     /// A step is put together while the one before it runs (vLLM's asynchronous scheduling, TensorRT-LLM's
     /// overlap scheduler): what arrives during a step is in the next but one. False: in the next.
     bool scheduled_ahead = true;
+    /// The model is compiled as one graph, and captured for steps without prompts alone (vLLM: no
+    /// `splitting_ops`, FULL_DECODE_ONLY); false: in pieces, captured for small steps with prompts too. Read
+    /// by whoever prices the steps.
+    bool whole_graph = false;
     /// While sequences generate, prompts wait until the step with them holds this part of `step_tokens`, but
     /// not more than `wait_steps` steps (TensorRT-LLM's batch_wait_max_tokens_ratio and
     /// batch_wait_timeout_iters).

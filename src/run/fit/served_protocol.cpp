@@ -17,20 +17,26 @@ constexpr std::array<std::pair<std::int64_t, std::int64_t>, 3> kInferenceMaxLeng
     {{1024, 1024}, {1024, 8192}, {8192, 1024}}};
 constexpr double kInferenceMaxRange = 0.8;
 
-ServedProtocol inference_max(std::int64_t prompt, std::int64_t output, std::string_view stack,
-                             double devices) {
+// Whose scripts for vLLM compile the model as one graph and capture it for decoding alone (70b_fp8_b200_*.sh:
+// "splitting_ops": [], "cudagraph_mode": "FULL_DECODE_ONLY"); that for H200 leaves both at their defaults.
+constexpr std::string_view kWholeGraph = "B200";
+
+ServedProtocol inference_max(std::int64_t prompt, std::int64_t output, const MeasuredRow& row) {
     ServedProtocol p;
     p.name = "InferenceMAX";
     p.shortest = kInferenceMaxRange;
-    if (stack != "trt-llm")
-        return p; // vLLM: max-num-batched-tokens 8192, asynchronous scheduling, no prefix cache
+    if (row.runtime != "trt-llm") {
+        // vLLM: max-num-batched-tokens 8192, asynchronous scheduling, no prefix cache
+        p.whole_graph = row.hardware == kWholeGraph;
+        return p;
+    }
     // TensorRT-LLM: max_num_tokens 16384, whole prompts; short prompts and answers on less than a node wait
     // for 0.9 of a step or 20 steps (70b_fp8_b200_trt_slurm.sh: batch_wait_max_tokens_ratio,
     // batch_wait_timeout_iters).
     p.step_tokens = 16384;
     p.chunked = false;
     constexpr double kNode = 8;
-    if (prompt == output && devices < kNode) {
+    if (prompt == output && row.devices < kNode) {
         p.wait_tokens = 0.9;
         p.wait_steps = 20;
     }
@@ -75,7 +81,7 @@ ServedProtocol protocol_of(const MeasuredRow& row) {
     const std::int64_t prompt = tokens_in(row.prompt_tokens), output = tokens_in(row.generated_tokens);
     const bool known = std::find(kInferenceMaxLengths.begin(), kInferenceMaxLengths.end(),
                                  std::pair(prompt, output)) != kInferenceMaxLengths.end();
-    ServedProtocol p = known                      ? inference_max(prompt, output, row.runtime, row.devices)
+    ServedProtocol p = known                      ? inference_max(prompt, output, row)
                        : row.runtime == "trt-llm" ? genai_perf()
                                                   : aiperf();
     p.prompt_tokens = prompt;

@@ -18,6 +18,7 @@ struct ServedProtocol {
     std::int64_t distinct_prompts = 0; ///< of the client: RequestPlan::distinct_prompts
     std::int64_t step_tokens = 8192;   ///< of the server
     bool chunked = true;               ///< of the server: EngineLimits::chunked
+    bool whole_graph = false;          ///< of the server: EngineLimits::whole_graph
     double wait_tokens = 0;            ///< of the server: EngineLimits::wait_tokens
     std::int64_t wait_steps = 0;       ///< of the server: EngineLimits::wait_steps
 };

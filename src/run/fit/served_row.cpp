@@ -52,6 +52,7 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
     request.plan.concurrency = clients;
     request.plan.engine.step_tokens = protocol.step_tokens;
     request.plan.engine.chunked = protocol.chunked;
+    request.plan.engine.whole_graph = protocol.whole_graph;
     request.plan.engine.wait_tokens = protocol.wait_tokens;
     request.plan.engine.wait_steps = protocol.wait_steps;
     request.parallelism = Parallelism{.tensor = static_cast<std::int64_t>(row.devices)};

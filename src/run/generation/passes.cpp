@@ -42,7 +42,7 @@ void add_passes(const StepRunner& runner, std::int64_t batch, const Prompt& prom
     // The same as StepRunner::prefill, chunk by chunk.
     const Estimate whole = runner.prefill(batch, prompt.tokens, compiled);
     const Machine& machine = runner.machine();
-    const Estimate chunk = runner.price(*runner.work(*first), true);
+    const Estimate chunk = runner.prompt_part(batch, prompt.tokens, compiled, true);
     const double own = machine.param(Parameter::first_token_time, 0);
     const double chunks = std::max(1.0, std::round((whole.latency_s - own) / chunk.latency_s));
     answer.parts.push_back(

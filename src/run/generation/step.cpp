@@ -73,9 +73,30 @@ std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, st
     return model_.bound(batch, chunk, chunks ? std::max<std::int64_t>(0, compiled - chunk) : 0);
 }
 
+double StepRunner::launch_seconds(std::size_t subgraphs, double tokens, bool whole_graph) const {
+    if (!whole_graph && tokens <= machine_->param(Parameter::captured_tokens, 0))
+        return 0;
+    return machine_->param(Parameter::uncaptured_launch, 0) *
+           (whole_graph ? machine_->param(Parameter::whole_graph_launch, 1) : 1) *
+           static_cast<double>(subgraphs);
+}
+
+Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                                 bool keep_subgraphs) const {
+    const auto counts = work(*prompt_pass(batch, tokens, compiled));
+    Estimate e = price(*counts, keep_subgraphs);
+    // The host launches ahead of the device: what is longer decides.
+    const double rows = static_cast<double>(batch) * static_cast<double>(prompt_chunk(tokens, compiled));
+    const double waits = launch_seconds(counts->subgraphs.size(), rows, false) - e.latency_s;
+    if (e.status != Status::ok || waits <= 0)
+        return e;
+    e.network.fixed.add(Resource::seconds, Lane::overhead, waits, 1, Parameter::uncaptured_launch);
+    return lengthened(std::move(e), waits, machine_->static_power_w * machine_->devices);
+}
+
 Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
                              bool keep_subgraphs) const {
-    Estimate e = price(*work(*prompt_pass(batch, tokens, compiled)), keep_subgraphs);
+    Estimate e = prompt_part(batch, tokens, compiled, keep_subgraphs);
     if (e.status != Status::ok)
         return e;
     add_intervals(*machine_, SpreadOf::prefill, e);

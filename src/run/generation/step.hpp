@@ -33,11 +33,18 @@ class StepRunner {
     std::shared_ptr<const NetworkWork> work(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
     Estimate price(const NetworkWork& work, bool keep_subgraphs = false) const;
+    /// Host time to launch so many fused subgraphs for a pass over so many tokens, prompts among them: what
+    /// runs from a captured graph (Parameter::captured_tokens) takes none. `whole_graph`: the model is not
+    /// compiled in pieces.
+    double launch_seconds(std::size_t subgraphs, double tokens, bool whole_graph) const;
 
     /// The model at the sizes of one pass over the prompt. A stack with static shapes takes it in chunks
     /// (Parameter::microbatch_rows) that attend to the whole `compiled` context.
     std::shared_ptr<const BoundModel> prompt_pass(std::int64_t batch, std::int64_t tokens,
                                                   std::int64_t compiled) const;
+    /// One such pass, no shorter than the host takes to launch it.
+    Estimate prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
+                         bool keep_subgraphs = false) const;
     /// The prompt of each sequence, with the stack's cost of a first token.
     Estimate prefill(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
                      bool keep_subgraphs = false) const;

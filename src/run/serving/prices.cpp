@@ -48,13 +48,14 @@ double between(double a, double b, double part) {
 } // namespace
 
 EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle,
-                           std::int64_t longest)
+                           std::int64_t longest, bool whole_graph)
     : runner_(std::move(runner)), parallelism_(parallelism), middle_(std::max(middle, kShortest)),
-      longest_(std::max(longest, kShortest)) {
+      longest_(std::max(longest, kShortest)), whole_graph_(whole_graph) {
     runner_.share(static_cast<double>(parallelism.tensor),
                   parallelism.experts > 1 ? static_cast<double>(parallelism.experts) : 0);
     machine_ = runner_.shared_machine();
     runner_.ignore_capacity();
+    subgraphs_ = runner_.work(1, kShortest, 0)->subgraphs.size();
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
         hidden_ = lm->hidden;
     const auto devices = static_cast<double>(parallelism.tensor);
@@ -171,6 +172,14 @@ StepCost EnginePrices::price(const StepLoad& load) {
         whole.joules += both.joules - middle.joules + further.joules - plain.joules;
     } else if (load.prompt_tokens > 0) {
         whole = prompt(prompt_tokens, past);
+    }
+    if (load.prompt_tokens > 0) {
+        const double rows = static_cast<double>(share * load.verified) + prompt_tokens;
+        const double waits = runner_.launch_seconds(subgraphs_, rows, whole_graph_) - whole.seconds;
+        if (waits > 0) {
+            whole.seconds += waits;
+            whole.joules += waits * machine_->static_power_w * machine_->devices;
+        }
     }
     StepCost cost;
     // Every stage's devices work through all parts of the batch; between stages the activations cross a link.

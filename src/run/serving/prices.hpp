@@ -17,14 +17,15 @@ namespace archsim {
 ///
 ///   step(b, c, p, k) = M(b, p) + D(b, c) - D(b, c0) + P(p, k - p / 2) - P(p, 0)
 ///
-/// Attention runs beside the shared products, so that what longer contexts add to either part adds up. With
+/// and no less than the host takes to launch a step with prompts (StepRunner::launch_seconds). Attention
+/// runs beside the shared products, so that what longer contexts add to either part adds up. With
 /// pipeline stages every stage works on its part of the batch at once: a step takes the time of one part
 /// through all stages.
 class EnginePrices final : public StepPrices {
   public:
-    /// `middle`: context of a typical sequence.
-    EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle,
-                 std::int64_t longest);
+    /// `middle`: context of a typical sequence; `whole_graph`: EngineLimits::whole_graph.
+    EnginePrices(StepRunner runner, const Parallelism& parallelism, std::int64_t middle, std::int64_t longest,
+                 bool whole_graph);
 
     StepCost price(const StepLoad& load) override;
     double cache_bytes(double positions) const override;
@@ -56,7 +57,9 @@ class EnginePrices final : public StepPrices {
     std::shared_ptr<const Machine> machine_;
     Parallelism parallelism_;
     std::int64_t middle_, longest_;
-    double hidden_ = 0; ///< width of the residual stream; 0: the model does not say
+    bool whole_graph_;
+    std::size_t subgraphs_ = 0; ///< that a pass with a prompt launches
+    double hidden_ = 0;         ///< width of the residual stream; 0: the model does not say
     std::string problem_;
     std::map<std::array<std::int64_t, 4>, Point> known_; ///< table, and its arguments
     std::vector<std::pair<double, double>> cache_;       ///< positions and bytes over all devices, ascending

@@ -87,7 +87,8 @@ bool Server::choose_way(const StepRunner& runner, const Lengths& lengths) {
             result_.reason = "states no link to others of its kind, so several of them cannot share a model";
             return false;
         }
-        auto prices = std::make_unique<EnginePrices>(runner, way, middle, lengths.longest);
+        auto prices = std::make_unique<EnginePrices>(runner, way, middle, lengths.longest,
+                                                     request_.plan.engine.whole_graph);
         if (fits(*prices, way, lengths)) {
             prices_ = std::move(prices);
             break;

@@ -216,14 +216,15 @@ class WorkBuilder {
 class MemoryPlans {
   public:
     /// Formats and batches scale most networks' buffers alike, and powers of two leave every comparison of
-    /// the planner as it is, to the last bit.
+    /// the planner as it is, to the last bit. Keys and values, of any context, lie outside the arena.
     MemoryPlan plan_for(const Partition& partition, std::vector<double> sizes) const {
-        const std::lock_guard lock(mutex_);
-        for (const Planned& known : planned_)
-            if (const auto factor = power_of_two_between(known.sizes, sizes))
-                return scaled(known.plan, *factor);
-        MemoryPlan plan = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
-        return planned_.emplace_back(Planned{std::move(sizes), std::move(plan)}).plan;
+        double kv_cache_bytes = 0;
+        for (std::size_t i = 0; i < sizes.size(); ++i)
+            if (partition.buffers[i].kv_cache)
+                kv_cache_bytes += std::exchange(sizes[i], 0);
+        MemoryPlan plan = plan_without_cache(partition, std::move(sizes));
+        plan.kv_cache_bytes = kv_cache_bytes;
+        return plan;
     }
 
   private:
@@ -233,6 +234,15 @@ class MemoryPlans {
     };
     mutable std::mutex mutex_;
     mutable std::vector<Planned> planned_; ///< one per width of activations at most, of each graph
+
+    MemoryPlan plan_without_cache(const Partition& partition, std::vector<double> sizes) const {
+        const std::lock_guard lock(mutex_);
+        for (const Planned& known : planned_)
+            if (const auto factor = power_of_two_between(known.sizes, sizes))
+                return scaled(known.plan, *factor);
+        MemoryPlan plan = plan_memory(partition.buffers, sizes, partition.subgraphs.size());
+        return planned_.emplace_back(Planned{std::move(sizes), std::move(plan)}).plan;
+    }
 
     /// The factor on every size of `from` that gives those of `to`.
     static std::optional<double> power_of_two_between(const std::vector<double>& from,

@@ -4,6 +4,8 @@
 #include "partition/alike.hpp"
 
 #include "laws/laws.hpp"
+#include "map/sharding.hpp"
+#include "run/generation/language_model.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -72,6 +74,39 @@ TEST_CASE("batches of a model share partitions and plans that each would make fo
             }
     }
     CHECK(shared > 2 * models); // of four smaller batches each
+}
+
+TEST_CASE("prompts and steps of a language model share what each would make for itself", "[partition]") {
+    struct Pass {
+        std::int64_t batch, sequence, past;
+    };
+    // Contexts and batches that are powers of two of each other, and others; prompts alone and in pieces.
+    const std::vector<Pass> passes = {{1, 1, 127}, {1, 1, 1000}, {8, 1, 1000}, {16, 1, 500}, {24, 1, 500},
+                                      {1, 64, 0},  {1, 96, 0},   {4, 128, 0},  {1, 64, 512}, {2, 64, 500}};
+    const FusionPolicy policy;
+    const auto format = PrecisionConfig::uniform(Precision::fp16);
+    const Sharing one, two(2), four(4);
+    // Grouped queries, learned positions, a mixture of experts.
+    for (const std::string name : {"tinyllama-1.1b", "gpt2", "mixtral-8x7b"}) {
+        const GenerationModel model(laws::session().load(name), Bindings{});
+        std::vector<std::shared_ptr<const BoundModel>> ways;
+        for (const Pass& pass : passes) {
+            INFO(name << ": " << pass.batch << " of " << pass.sequence << " past " << pass.past);
+            const auto bound = model.bound(pass.batch, pass.sequence, pass.past);
+            const Partition own = partition(bound->graph(), policy);
+            CHECK(*bound->partition(policy) == own);
+            check_same(bound->work(policy, format, {}, one)->memory,
+                       make_network_work(bound->graph(), own, format).memory);
+            for (const Sharing& sharing : {two, four})
+                check_same(bound->work(policy, format, {}, sharing)->memory,
+                           make_network_work(bound->graph(), own, format, {}, shard(bound->graph(), sharing))
+                               .memory);
+            if (std::none_of(ways.begin(), ways.end(),
+                             [&](const auto& other) { return other->shares_partitions(*bound); }))
+                ways.push_back(bound);
+        }
+        CHECK(ways.size() <= 6); // a step, a prompt and a piece of one, each for one sequence and for several
+    }
 }
 
 TEST_CASE("sizes that fusion compares tell graphs apart when a batch turns them", "[partition][batch]") {

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,9 +52,12 @@ ARCHSIM_API std::int64_t next_smaller_batch(std::int64_t batch);
 /// threads.
 class ARCHSIM_API BoundModel {
   public:
-    /// Binds `model` with the rows of `operators`, which must outlive it.
+    /// Binds `model` with the rows of `operators`, which must outlive it. Partitions, and plans of their
+    /// memory, are shared with the first of `earlier`, bindings of the same model at other sizes, that fuses
+    /// alike.
     BoundModel(ImportedGraph model, const Bindings& bindings,
-               const OperatorRegistry& operators = OperatorRegistry::standard());
+               const OperatorRegistry& operators = OperatorRegistry::standard(),
+               std::span<const std::shared_ptr<const BoundModel>> earlier = {});
     ~BoundModel();
     BoundModel(const BoundModel&) = delete;
     BoundModel& operator=(const BoundModel&) = delete;
@@ -66,6 +70,8 @@ class ARCHSIM_API BoundModel {
     std::shared_ptr<const ModelFacts> facts() const;
     /// The fused subgraphs under a policy; made once.
     std::shared_ptr<const Partition> partition(const FusionPolicy& policy) const;
+    /// Whether both have their partitions from one of them.
+    bool shares_partitions(const BoundModel& other) const;
     /// Where devices share the model the counts are those of the busiest one; the model is then bound at the
     /// tokens of one group (Sharing::groups).
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,

@@ -103,7 +103,10 @@ std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std
         all.dims[total_symbol_] = past + sequence;
     if (!branch_input_.empty())
         all.input_values[branch_input_] = {past > 0 ? 1 : 0};
-    auto model = bind_graph(language_, batch, all, operators_);
+    auto model = bind_graph(language_, batch, all, operators_, unlike_);
+    if (std::none_of(unlike_.begin(), unlike_.end(),
+                     [&](const auto& first) { return first->shares_partitions(*model); }))
+        unlike_.push_back(model);
     if (entries_.size() >= kMost)
         entries_.erase(entries_.begin());
     entries_.push_back({batch, sequence, past, model});

@@ -61,6 +61,9 @@ class GenerationModel {
     std::int64_t inserted_ = 0;
     mutable std::mutex mutex_;
     mutable std::vector<Entry> entries_;
+    /// The first of each way to fuse: a step, a prompt and a piece of one, each for one sequence and for
+    /// several. Others have their partitions.
+    mutable std::vector<std::shared_ptr<const BoundModel>> unlike_;
     mutable std::vector<std::pair<std::int64_t, std::vector<std::shared_ptr<const BoundModel>>>>
         before_bound_;
 };

@@ -22,13 +22,14 @@ void refuse(Estimate& e, std::string reason) {
 } // namespace
 
 std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
-                                             const Bindings& bindings, const OperatorRegistry& operators) {
+                                             const Bindings& bindings, const OperatorRegistry& operators,
+                                             std::span<const std::shared_ptr<const BoundModel>> earlier) {
     Bindings all = bindings;
     if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
         all.dims.try_emplace(symbol, batch);
     else if (can_take_batch(*model.graph))
         all.batch_size = batch;
-    return std::make_shared<const BoundModel>(model, all, operators);
+    return std::make_shared<const BoundModel>(model, all, operators, earlier);
 }
 
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions) {

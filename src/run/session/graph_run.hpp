@@ -8,8 +8,10 @@ namespace archsim {
 class BatchCounts;
 
 /// Sizes a graph; `batch` sets the dimension named "batch" (or the leading symbol of the first input).
+/// `earlier` as in BoundModel.
 std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::int64_t batch,
-                                             const Bindings& bindings, const OperatorRegistry& operators);
+                                             const Bindings& bindings, const OperatorRegistry& operators,
+                                             std::span<const std::shared_ptr<const BoundModel>> earlier = {});
 
 /// What was asked and for which model, without an estimate yet.
 Result asked(std::shared_ptr<const ModelFacts> model, std::string_view device, const Conditions& conditions);

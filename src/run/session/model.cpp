@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <list>
 #include <mutex>
 #include <set>
@@ -201,8 +202,15 @@ struct BoundModel::State {
     Once<BoundModel> smaller;
 };
 
-BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators)
-    : state_(std::make_unique<State>(std::move(model), bindings, operators)) {}
+BoundModel::BoundModel(ImportedGraph model, const Bindings& bindings, const OperatorRegistry& operators,
+                       std::span<const std::shared_ptr<const BoundModel>> earlier)
+    : state_(std::make_unique<State>(std::move(model), bindings, operators)) {
+    const auto like = std::find_if(earlier.begin(), earlier.end(), [this](const auto& other) {
+        return fuse_alike(*other->state_->graph, *state_->graph);
+    });
+    if (like != earlier.end())
+        state_->partitions = (*like)->state_->partitions;
+}
 
 BoundModel::~BoundModel() = default;
 
@@ -224,6 +232,10 @@ std::shared_ptr<const Partition> BoundModel::partition(const FusionPolicy& polic
     return {std::move(fused), cut};
 }
 
+bool BoundModel::shares_partitions(const BoundModel& other) const {
+    return state_->partitions == other.state_->partitions;
+}
+
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const PrecisionConfig& precision,
                                                     const std::vector<std::string>& unsupported_types,
@@ -235,7 +247,10 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         const Partition& cut = of.fused->partition;
         NetworkWork counted;
         if (sharing.devices() > 1) {
-            counted = make_network_work(graph, cut, precision, unsupported, shard(graph, sharing));
+            const auto derived = shard(graph, sharing);
+            const auto common = find_format_invariants(graph, *find_kinds(graph, derived.get()), cut,
+                                                       of.fused->plans, derived.get());
+            counted = make_network_work(graph, cut, precision, unsupported, derived, *common);
         } else {
             const auto common = of.common.get([&] {
                 const auto kinds = state_->kinds.get([&] { return find_kinds(graph); });

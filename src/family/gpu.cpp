@@ -19,7 +19,18 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact compute_queues;         ///< whose kernels run side by side
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
+    Fact host_speed;             ///< of the core that starts kernels, relative to that of Jetson AGX Xavier
 };
+
+/// What the host does takes as long as its core is slow.
+void scale_host_times(Machine& machine, const Fact& /*clock*/) {
+    const Fact& speed = machine.device->facts.as<GpuFacts>().host_speed;
+    if (!speed.known())
+        return;
+    for (const Parameter p :
+         {Parameter::kernel_overhead, Parameter::inference_overhead, Parameter::host_time})
+        machine.parameters.facts[static_cast<std::size_t>(p)].value /= speed.value; // NaN stays NaN
+}
 
 class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
   public:
@@ -110,6 +121,13 @@ constexpr std::array kFacts = {
             .doc = "Rate of fp16 matrix products summed in fp16, relative to those summed in fp32.",
             .low = 1,
             .high = 4},
+    FactRow{.name = "host_speed",
+            .member = fact_at(&GpuFacts::host_speed),
+            .doc =
+                "Single-threaded speed of the host on the same chip, relative to that of Jetson AGX Xavier: "
+                "starts of kernels and inferences take as much longer as it is slower. Absent: 1.",
+            .low = 0.05,
+            .high = 20},
 };
 
 } // namespace
@@ -122,6 +140,7 @@ constinit const FamilyRow family::gpu{.name = "gpu",
                                       .make_facts = empty_facts<GpuFacts>,
                                       .mapper = only_mapper<GpuMapper>,
                                       .caches = true,
-                                      .memory_port = fabric_width};
+                                      .memory_port = fabric_width,
+                                      .refine_rates = scale_host_times};
 
 } // namespace archsim

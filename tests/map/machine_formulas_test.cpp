@@ -62,6 +62,20 @@ TEST_CASE("machine: a hybrid processor counts its performance cores", "[formulas
     CHECK(m.units == 6);
 }
 
+TEST_CASE("machine: a GPU's slow host takes longer to start kernels and inferences", "[formulas][map][gpu]") {
+    Rig rig = eight_cores(Family("gpu"));
+    rig.set(Parameter::kernel_overhead, 6e-6).set(Parameter::inference_overhead, 3e-4);
+    rig.set(Parameter::host_time, 1e-4).set(Parameter::kernel_floor_cycles, 5000);
+    const Machine usual = rig.machine();
+    own(*rig.device, "host_speed") = fact(0.5);
+    const Machine slow = rig.machine();
+    for (const Parameter p :
+         {Parameter::kernel_overhead, Parameter::inference_overhead, Parameter::host_time})
+        CHECK(slow.param(p, 0) == Approx(2 * usual.param(p, 0)));
+    CHECK(slow.param(Parameter::kernel_floor_cycles, 0) == 5000); // the multiprocessor's, not the host's
+    CHECK(slow.rate(Resource::dram_bytes) == usual.rate(Resource::dram_bytes));
+}
+
 TEST_CASE("machine: units, engines and caches of a mode", "[formulas][map]") {
     const Machine m = in_mode(eight_cores(Family("npu")));
     CHECK(m.active_fraction == 0.5);

@@ -152,8 +152,8 @@ struct FamilyRow {
     /// Port between the compute units and external memory, in bytes per clock of the units; unknown or null:
     /// no limit.
     const Fact& (*memory_port)(const Device&) = nullptr;
-    /// Replaces on-chip rates by what code of the machine's stack reaches; null: rates stay as the device
-    /// states them.
+    /// Replaces on-chip rates by what code of the machine's stack reaches, and times of its host by those of
+    /// the device's; null: they stay as stated.
     void (*refine_rates)(Machine&, const Fact& clock) = nullptr;
 };
 

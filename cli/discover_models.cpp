@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
         output.add_to(flags, "text, markdown, json, csv, html");
     };
     const auto body = [&] {
-        const Session session;
+        const Session session({.estimates = false});
         if (names) {
             std::string lines;
             for (const CatalogueEntry& entry : session.catalogue().entries())

@@ -73,7 +73,7 @@ int main(int argc, char** argv) {
             return 0;
         }
         name = model.taken("profile_graph");
-        const Session session;
+        const Session session({.estimates = false});
         const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);

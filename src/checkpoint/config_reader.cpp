@@ -77,6 +77,19 @@ void read_layer_embeddings(Fields& f, Decoder& d) {
     f.skip({"activation_sparsity_pattern"});
 }
 
+/// Norms of the residual stream: what they have, and whether two halves of a layer share one.
+void read_norms(Fields& f, const Implied& implied, Decoder& d) {
+    d.layer_norm = implied.layer_norm;
+    d.table_norm = implied.table_norm;
+    const bool parallel =
+        f.flag({"parallel_attn", "use_parallel_residual", "use_parallel_block"}, implied.parallel);
+    // Falcon's later form has a norm for each half unless it says otherwise.
+    const bool later = f.flag({"new_decoder_architecture"});
+    const std::int64_t norms = f.count({"num_ln_in_parallel_attn"}, later ? 2 : implied.parallel_norms);
+    for (DecoderLayer& layer : d.layers)
+        layer.one_norm = parallel && norms == 1;
+}
+
 /// Layers that attend to an image (Llama 3.2 Vision) are left out where there is none: in memory, not
 /// computed.
 void set_cross_layers_aside(Fields& f, Decoder& d) {
@@ -121,10 +134,12 @@ double count_parameters(const Decoder& decoder, const DecoderLayer& layer) {
     one.facts = decoder.facts;
     one.facts.vocabulary = 1;
     one.tied = true;
+    one.layer_norm = decoder.layer_norm;
     one.layers = {layer};
     one.layers.front().mixer.shares_cache_of = -1;
     // Without the table's one row and the last norm.
-    return floating_elements(build_graph(one)) - 2 * static_cast<double>(decoder.facts.hidden);
+    const double row_and_norm = decoder.layer_norm ? 3 : 2;
+    return floating_elements(build_graph(one)) - row_and_norm * static_cast<double>(decoder.facts.hidden);
 }
 
 Decoder read_config(const json& document, const std::string& file) {
@@ -168,6 +183,7 @@ Decoder read_config(const json& document, const std::string& file) {
     const TokenMixer mixer = read_mixer(f, implied, d.facts.hidden);
     const FeedForwards ff = read_feed_forwards(f, implied);
     d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff);
+    read_norms(f, implied, d);
     if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
         f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
     read_layer_embeddings(f, d);

@@ -70,6 +70,7 @@ struct FeedForward {
 struct DecoderLayer {
     TokenMixer mixer;
     FeedForward feed_forward;
+    bool one_norm = false;    ///< attention and MLP side by side behind one norm
     bool norms_after = false; ///< the result of each half is normalised before it joins the residual stream
 };
 
@@ -85,6 +86,8 @@ struct Decoder {
     std::vector<DecoderLayer> layers;
     bool tied = false;
     bool head_bias = false;
+    bool layer_norm = false;           ///< norms of the residual stream take the mean off and add a bias
+    bool table_norm = false;           ///< and one follows the embedding
     DataType type = DataType::float16; ///< of activations and of weights that no scheme narrows
     WeightFormats formats;
     std::optional<Precision> weights; ///< what most of them run as where a scheme narrows them

@@ -63,9 +63,8 @@ constexpr std::array kHarmless = {
     "use_qkv_bias", "head_dim_rope", "vocab_padding", "moe_router_dtype", "moe_router_load_balancing_type",
     "norm_before_gate", "global_head_dim", "rope_theta_local", "interleave_moe_layer_step", "use_rms_norm",
     "router_bias_update_speed",
-    // parallel halves, positions and names of kernels: no size follows from them
-    "parallel_attn", "new_decoder_architecture", "num_ln_in_parallel_attn", "use_parallel_residual",
-    "use_parallel_block", "use_parallel_embedding", "use_embedding_sharing", "use_gated_activation",
+    // positions and names of kernels: no size follows from them
+    "use_parallel_embedding", "use_embedding_sharing", "use_gated_activation",
     "apply_residual_connection_post_layernorm", "apply_query_key_layer_scaling", "do_layer_norm_before",
     "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32", "bias_dropout_fusion",
     "masked_softmax_fusion", "skip_bias_add", "offset_alibi", "alibi", "alibi_bias_max", "learned_pos_emb",

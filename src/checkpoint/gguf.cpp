@@ -82,6 +82,8 @@ class GgufReader {
             refuse("has no table of token embeddings (token_embd.weight)");
         d_.facts.vocabulary = table->shape[1];
         d_.tied = tensor("output.weight") == nullptr;
+        d_.layer_norm = tensor("output_norm.bias") != nullptr;
+        d_.table_norm = tensor("token_embd_norm.weight") != nullptr;
         set_bits("token_embd.weight", "model.embed_tokens");
         set_bits("output.weight", "lm_head");
         if (d_.facts.layers > kMostLayers)
@@ -159,6 +161,8 @@ class GgufReader {
         else if (block(i, "attn_q.weight") || block(i, "attn_qkv.weight"))
             read_attention(i, layer.mixer);
         read_feed_forward(i, layer.feed_forward);
+        layer.one_norm = block(i, "attn_norm.weight") && !block(i, "ffn_norm.weight") &&
+                         !block(i, "post_attention_norm.weight") && !block(i, "attn_norm_2.weight");
         layer.norms_after = block(i, "post_attention_norm.weight") && block(i, "ffn_norm.weight");
         d_.layers.push_back(std::move(layer));
     }

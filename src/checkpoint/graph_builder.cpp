@@ -16,19 +16,20 @@ class Residual {
 
     TensorId normed(const std::string& path, bool last = false) {
         if (pending_ == kNoTensor)
-            return g_.rms_norm(path, sum_, g_.hidden());
-        const auto [normed, sum] = g_.add_and_norm(path, pending_, sum_, g_.hidden(), !last);
+            return g_.norm(path, sum_);
+        const auto [normed, sum] = g_.add_and_norm(path, pending_, sum_, !last);
         sum_ = sum;
         pending_ = kNoTensor;
         return normed;
     }
-    /// `after`: the name of a norm on the way into the stream; empty: none.
-    void add(TensorId x, const std::string& after) {
+    /// What `path` computes; `after`: the name of a norm on the way into the stream; empty: none.
+    void add(const std::string& path, TensorId x, const std::string& after) {
         if (x == kNoTensor)
             return;
         if (!after.empty())
-            x = g_.rms_norm(after, x, g_.hidden());
-        pending_ = x; // every half of a layer starts with a norm, which took what was pending
+            x = g_.norm(after, x);
+        // A half of a layer starts with a norm, which took what was pending, but for one beside another.
+        pending_ = pending_ == kNoTensor ? x : g_.node("Add", path, {pending_, x});
     }
 
   private:
@@ -60,17 +61,26 @@ Graph build_graph(const Decoder& decoder) {
     const TensorId ids = g.input("input_ids", DataType::int64, {"batch", "sequence"});
     const TensorId table =
         g.weight("model/embed_tokens", "weight", {decoder.facts.vocabulary, decoder.facts.hidden}, true);
-    Residual residual(g, g.node("Gather", "model/embed_tokens", {table, ids}, {{"axis", std::int64_t{0}}}));
+    TensorId rows = g.node("Gather", "model/embed_tokens", {table, ids}, {{"axis", std::int64_t{0}}});
+    if (decoder.table_norm)
+        rows = g.norm("model/embed_layernorm", rows);
+    Residual residual(g, rows);
     for (std::size_t i = 0; i < decoder.layers.size(); ++i) {
         const DecoderLayer& layer = decoder.layers[i];
         const std::string path = "model/layers." + std::to_string(i);
-        if (layer.mixer.kind != MixerKind::none)
-            residual.add(add_mixer(g, path, i, residual.normed(path + "/input_layernorm")),
+        TensorId normed = kNoTensor;
+        if (layer.mixer.kind != MixerKind::none) {
+            normed = residual.normed(path + "/input_layernorm");
+            residual.add(path, add_mixer(g, path, i, normed),
                          layer.norms_after ? path + "/post_attention_norm" : "");
+        }
         const FeedForward& f = layer.feed_forward;
-        if (f.inner > 0 || f.experts > 0 || f.linear)
-            residual.add(add_feed_forward(g, path, f, residual.normed(path + "/post_attention_layernorm")),
+        if (f.inner > 0 || f.experts > 0 || f.linear) {
+            if (!layer.one_norm || normed == kNoTensor)
+                normed = residual.normed(path + "/post_attention_layernorm");
+            residual.add(path, add_feed_forward(g, path, f, normed),
                          layer.norms_after ? path + "/post_feedforward_layernorm" : "");
+        }
     }
     add_head(g, residual.normed("model/norm", true), table);
     for (const ResidentWeight& w : decoder.resident)

@@ -147,6 +147,14 @@ TensorId GraphMaker::rms_norm(const std::string& path, TensorId x, std::int64_t 
                 {{"axis", std::int64_t{-1}}, {"epsilon", kEpsilon}, {"stash_type", std::int64_t{1}}});
 }
 
+TensorId GraphMaker::norm(const std::string& path, TensorId x) {
+    if (!decoder_.layer_norm)
+        return rms_norm(path, x, hidden());
+    return node("LayerNormalization", path,
+                {x, weight(path, "weight", {hidden()}), weight(path, "bias", {hidden()})},
+                {{"axis", std::int64_t{-1}}, {"epsilon", kEpsilon}, {"stash_type", std::int64_t{1}}});
+}
+
 TensorId GraphMaker::activate(const std::string& path, std::string_view activation, TensorId x) {
     if (activation == "silu" || activation == "swish" || activation == "swiglu")
         return node("Mul", path, {x, node("Sigmoid", path, {x})});
@@ -160,13 +168,17 @@ TensorId GraphMaker::activate(const std::string& path, std::string_view activati
 }
 
 std::pair<TensorId, TensorId> GraphMaker::add_and_norm(const std::string& path, TensorId x, TensorId residual,
-                                                       std::int64_t width, bool keep_sum) {
-    const std::string out = "/" + path + "/SkipSimplifiedLayerNormalization_output_";
-    const auto ids =
-        nodes("SkipSimplifiedLayerNormalization", path, {x, residual, weight(path, "weight", {width})},
-              keep_sum ? std::vector<std::string>{out + "0", "", "", out + "3"}
-                       : std::vector<std::string>{out + "0"},
-              {{"epsilon", kEpsilon}}, kMicrosoft);
+                                                       bool keep_sum) {
+    const std::string op =
+        decoder_.layer_norm ? "SkipLayerNormalization" : "SkipSimplifiedLayerNormalization";
+    const std::string out = "/" + path + "/" + op + "_output_";
+    std::vector<TensorId> inputs{x, residual, weight(path, "weight", {hidden()})};
+    if (decoder_.layer_norm)
+        inputs.push_back(weight(path, "bias", {hidden()}));
+    const auto ids = nodes(op, path, std::move(inputs),
+                           keep_sum ? std::vector<std::string>{out + "0", "", "", out + "3"}
+                                    : std::vector<std::string>{out + "0"},
+                           {{"epsilon", kEpsilon}}, kMicrosoft);
     return {ids.front(), keep_sum ? ids.back() : kNoTensor};
 }
 

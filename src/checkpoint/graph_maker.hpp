@@ -43,11 +43,13 @@ class GraphMaker {
     /// y = x W (+ b) for any rank of x.
     TensorId linear(const std::string& path, TensorId x, std::int64_t n_in, std::int64_t n_out, bool bias);
     TensorId rms_norm(const std::string& path, TensorId x, std::int64_t width);
+    /// The decoder's norm of its residual stream.
+    TensorId norm(const std::string& path, TensorId x);
     /// x f(x) or f(x) for the activation of a configuration.
     TensorId activate(const std::string& path, std::string_view activation, TensorId x);
-    /// The norm of x + residual, and that sum.
+    /// That norm of x + residual, and the sum.
     std::pair<TensorId, TensorId> add_and_norm(const std::string& path, TensorId x, TensorId residual,
-                                               std::int64_t width, bool keep_sum);
+                                               bool keep_sum);
     /// Keys or values ("key", "value") that an earlier layer left for later ones.
     TensorId present(std::int64_t layer, std::string_view kind) const;
 

@@ -24,6 +24,10 @@ struct Implied {
     int positions = -1;      ///< a learned row per position, and that many more; -1: none
     bool head_bias = false;  ///< where lm_head_bias is absent
     bool halved_mlp = false; ///< intermediate_size counts gate and value together
+    bool layer_norm = false; ///< norms take the mean off and add a bias
+    bool parallel = false;   ///< attention and MLP of a layer side by side, where no field says
+    int parallel_norms = 1;  ///< norms before two halves side by side, where no field says
+    bool table_norm = false; ///< rows of the embedding are normalised
 };
 
 /// The row for a model_type; the plain pre-norm decoder when none begins so. `known` tells which.

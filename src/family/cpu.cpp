@@ -136,6 +136,12 @@ constexpr std::array kFacts = {
                    "format. Absent: 64, a tile of Intel's AMX.",
             .unit = "B",
             .high = 1 << 20},
+    FactRow{
+        .name = "decode_width",
+        .member = fact_at(&cpu::CpuFacts::decode_width),
+        .doc = "Instructions that a core decodes per clock; the code that starts kernels follows it. Absent: "
+               "kernels start as fast as stacks state.",
+        .high = 64},
     FactRow{.name = "isa",
             .member = fact_at(&cpu::CpuFacts::isa),
             .doc = "Instruction sets that matter for inference."},

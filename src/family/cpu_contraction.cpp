@@ -211,6 +211,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
                 vector_work += vector_cycles(view, use, use.output_elements / view.lanes);
             continue;
         }
+        vector_work += scaling_cycles(view, use);
         if (is_depthwise(use)) {
             map_depthwise(view, use, out);
             depthwise = true;

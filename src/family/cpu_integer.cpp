@@ -90,6 +90,17 @@ double conversion_cycles(const View& view, const OperatorUse& use) {
                                                   : 0;
 }
 
+double scaling_cycles(const View& view, const OperatorUse& use) {
+    // Products of two activations run in floats where a stack states a width for what is no layer.
+    const bool floats = view.wide_bytes > 0 && !use.op->work.contractions.empty() &&
+                        !use.op->work.contractions.front().weights_constant;
+    const double cycles = view.param(Parameter::scaling_cycles, 0);
+    if (!eight_bit(view) || floats || !(cycles > 0))
+        return 0;
+    const double vectors = use.output_elements / view.lanes;
+    return cycles * vectors / view.used * view.imbalance(vectors);
+}
+
 double unfold_cycles(const View& view, const OperatorUse& use) {
     if (!eight_bit(view) || use.op->work.kind != OpKind::convolution || !use.op->work.window)
         return 0;

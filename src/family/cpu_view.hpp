@@ -14,6 +14,7 @@ struct CpuFacts : FactsOf<CpuFacts> {
     Fact cores, performance_cores, efficiency_cores, threads, sockets;
     Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
     Fact matrix_operand_bytes, matrix_depth_bytes; ///< of one matrix instruction
+    Fact decode_width;                             ///< instructions that a core decodes per clock
     std::vector<std::string> isa;
 };
 
@@ -92,6 +93,7 @@ class View {
     void add_fork_join(Mapping& out, double kernels) const;
 
   private:
+    void add_code(Mapping& out, double seconds, Parameter reason) const;
     struct KnownUnit {
         Precision precision;
         OpKind kind;
@@ -114,6 +116,9 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks);
 /// Core cycles on all cores in use that an operator of an 8-bit network spends on scaling: sums into 8-bit
 /// results, 8-bit values into floats and back.
 double conversion_cycles(const View& view, const OperatorUse& use);
+/// Core cycles on all cores in use that the kernel of a product spends on its 8-bit results before it stores
+/// them: sums into floats, scale and bias, bounds, rounding, narrowing.
+double scaling_cycles(const View& view, const OperatorUse& use);
 /// Bytes of a subgraph's activations relative to 8-bit ones: 4 when one of its operators computes in floats.
 double float_bytes_factor(const View& view, const SubgraphWork& work);
 /// Core cycles for copying the taps of a convolution into columns (im2col): one copy for each row of taps,

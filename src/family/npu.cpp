@@ -309,6 +309,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
                 out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
                         Parameter::context_switch);
             out.add(Resource::host_link_bytes, Lane::overhead, work.weight_bytes);
+            out.events[Event::host_link_byte] += work.weight_bytes;
             out.events[Event::configuration_byte] += work.weight_bytes;
             return;
         }

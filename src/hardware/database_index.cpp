@@ -172,7 +172,7 @@ void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& in
         }
         const ListedFolder folder(entry.name, root.path + '/' + entry.name);
         for (const FolderEntry& inner : entries_of_folder(folder.path).value_or(std::vector<FolderEntry>()))
-            if (is_entry_file(inner.name))
+            if (!inner.is_folder && is_entry_file(inner.name))
                 add_file(inner.name, folder, layer, index);
     }
 }

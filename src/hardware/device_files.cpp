@@ -57,7 +57,7 @@ const DatabaseEntry* DeviceFiles::find_id(std::string_view id) const {
 const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
     if (const DatabaseEntry* found = find_id(name))
         return found;
-    std::call_once(aliases_read_, [this] { read_aliases(); });
+    aliases_read_.run([this] { read_aliases(); });
     const auto found = aliases_.find(name_key(name));
     return found == aliases_.end() ? nullptr : found->second;
 }

@@ -2,11 +2,9 @@
 // Finds device files by id or alias and reads them, following "extends"; the same for software stacks.
 
 #include "archsim/hardware/database.hpp"
-
+#include "core/read_once.hpp"
 #include "hardware/database_index.hpp"
 #include "hardware/json_reader.hpp"
-
-#include <mutex>
 
 namespace archsim {
 
@@ -49,7 +47,7 @@ class DeviceFiles {
 
     DatabaseIndex index_;
     TunedFacts tuned_;
-    mutable std::once_flag aliases_read_;
+    mutable ReadOnce aliases_read_;
     mutable std::map<std::string, const DatabaseEntry*, std::less<>> aliases_;
 };
 

@@ -7,40 +7,54 @@ namespace archsim {
 
 namespace {
 
-/// Offset planning compares each buffer with those placed before it; above this many buffers the quadratic
-/// search is not worth its time and the arena is reported as its lower bound.
+/// Offset planning compares each buffer with those placed before it and alive with it, in the worst case with
+/// all; above this many the search is not worth its time and the arena is reported as its lower bound.
 constexpr std::size_t kLargestPlan = 4096;
 
-/// Buffers with an offset, by offset; what a search reads of them lies together.
-class Placements {
+/// Up to so many buffers, comparing with each of them takes less time than keeping lists by step.
+constexpr std::size_t kFewBuffers = 256;
+
+/// Room on the way up through buffers that are alive together, lowest first: the smallest gap that holds
+/// `size`, else what is above them all.
+class Fit {
   public:
-    explicit Placements(std::size_t most) : beside_(most) {
+    explicit Fit(double size) : size_(size) {}
+    void pass(double begin, double end) {
+        const double gap = begin - cursor_;
+        if (gap >= size_ && (best_ < 0 || gap < best_gap_)) {
+            best_ = cursor_;
+            best_gap_ = gap;
+        }
+        cursor_ = std::max(cursor_, end);
+    }
+    double offset() const { return best_ >= 0 ? best_ : cursor_; }
+
+  private:
+    double size_, best_ = -1, best_gap_ = 0, cursor_ = 0;
+};
+
+/// Few buffers with an offset, by offset; what a search reads of them lies together.
+class FewPlacements {
+  public:
+    FewPlacements(std::size_t most, std::size_t /*steps*/) : beside_(most) {
         for (auto* steps : {&first_, &last_})
             steps->reserve(most);
         for (auto* offsets : {&begin_, &end_})
             offsets->reserve(most);
     }
 
-    /// The smallest gap among those alive together with `buffer` that holds it, else what is above them all.
     double best_fit(const Buffer& buffer, double size) {
-        // Few are, and no branch can tell which: they are collected without one.
+        // Few are alive together with it, and no branch can tell which: they are collected without one.
         std::size_t count = 0;
         for (std::uint32_t k = 0; k < begin_.size(); ++k) {
             beside_[count] = k;
             count += static_cast<unsigned>(first_[k] <= buffer.last) &
                      static_cast<unsigned>(last_[k] >= buffer.first);
         }
-        double best = -1, best_gap = 0, cursor = 0;
-        for (std::size_t i = 0; i < count; ++i) {
-            const std::uint32_t k = beside_[i];
-            const double gap = begin_[k] - cursor;
-            if (gap >= size && (best < 0 || gap < best_gap)) {
-                best = cursor;
-                best_gap = gap;
-            }
-            cursor = std::max(cursor, end_[k]);
-        }
-        return best >= 0 ? best : cursor;
+        Fit fit(size);
+        for (std::size_t i = 0; i < count; ++i)
+            fit.pass(begin_[beside_[i]], end_[beside_[i]]);
+        return fit.offset();
     }
 
     void insert(const Buffer& buffer, double begin, double end) {
@@ -57,12 +71,64 @@ class Placements {
     std::vector<double> begin_, end_;
 };
 
-double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes) {
+/// Many buffers with an offset, listed at every step at which they are alive: of a deep network's, few are
+/// at once.
+class ManyPlacements {
+  public:
+    ManyPlacements(std::size_t most, std::size_t steps) : alive_(steps, kNone), begun_(steps, kNone) {
+        nodes_.reserve(4 * most);
+    }
+
+    double best_fit(const Buffer& buffer, double size) {
+        // Who is alive together with it is so at its first step or begins at a later one.
+        beside_.clear();
+        collect(alive_[buffer.first]);
+        for (std::uint32_t step = buffer.first + 1; step <= buffer.last; ++step)
+            collect(begun_[step]);
+        std::sort(beside_.begin(), beside_.end(),
+                  [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        Fit fit(size);
+        for (const Range& range : beside_)
+            fit.pass(range.begin, range.end);
+        return fit.offset();
+    }
+
+    void insert(const Buffer& buffer, double begin, double end) {
+        push(begun_[buffer.first], {begin, end});
+        for (std::uint32_t step = buffer.first; step <= buffer.last; ++step)
+            push(alive_[step], {begin, end});
+    }
+
+  private:
+    static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+    struct Range {
+        double begin, end;
+    };
+    struct Node {
+        Range range;
+        std::uint32_t next;
+    };
+    void push(std::uint32_t& head, const Range& range) {
+        nodes_.push_back({range, head});
+        head = static_cast<std::uint32_t>(nodes_.size() - 1);
+    }
+    void collect(std::uint32_t head) {
+        for (; head != kNone; head = nodes_[head].next)
+            beside_.push_back(nodes_[head].range);
+    }
+
+    std::vector<std::uint32_t> alive_, begun_; ///< heads of lists, by step
+    std::vector<Node> nodes_;
+    std::vector<Range> beside_; ///< memory for a search
+};
+
+template <class Placements>
+double best_fit_arena(std::span<const Buffer> buffers, std::span<const double> sizes, std::size_t steps) {
     std::vector<std::size_t> order(buffers.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return sizes[a] > sizes[b]; });
-    Placements placed(buffers.size());
+    Placements placed(buffers.size(), steps);
     double arena = 0;
     for (const std::size_t i : order) {
         if (buffers[i].kv_cache || sizes[i] <= 0)
@@ -107,7 +173,11 @@ MemoryPlan plan_memory(std::span<const Buffer> buffers, std::span<const double> 
         plan.peak_tensors.push_back(buffers[i].tensor);
         plan.peak_tensor_bytes.push_back(sizes[i]);
     }
-    plan.arena_bytes = buffers.size() <= kLargestPlan ? best_fit_arena(buffers, sizes) : plan.peak_live_bytes;
+    const std::size_t count = buffers.size();
+    plan.arena_bytes =
+        count <= kFewBuffers    ? best_fit_arena<FewPlacements>(buffers, sizes, plan.timeline.size())
+        : count <= kLargestPlan ? best_fit_arena<ManyPlacements>(buffers, sizes, plan.timeline.size())
+                                : plan.peak_live_bytes;
     return plan;
 }
 

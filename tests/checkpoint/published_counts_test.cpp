@@ -186,6 +186,48 @@ TEST_CASE("parameters within 0.5 % of the published checkpoints, caches by hand"
     }
 }
 
+TEST_CASE("norms with a mean have biases, and halves side by side may share one", "[checkpoint]") {
+    // To the last parameter, where nothing of a published checkpoint lies outside its layers.
+    const Published exact[] = {
+        {"openai-community/gpt2", 124439808,
+         R"({"model_type": "gpt2", "n_embd": 768, "n_head": 12, "n_layer": 12, "n_positions": 1024,
+             "vocab_size": 50257})",
+         0},
+        {"bigscience/bloom-7b1", 7069016064,
+         R"({"model_type": "bloom", "n_embed": 4096, "num_attention_heads": 32, "n_layer": 30,
+             "vocab_size": 250880})",
+         0},
+        {"facebook/opt-6.7b", 6658473984,
+         R"({"model_type": "opt", "ffn_dim": 16384, "hidden_size": 4096, "max_position_embeddings": 2048,
+             "num_attention_heads": 32, "num_hidden_layers": 32, "vocab_size": 50272,
+             "word_embed_proj_dim": 4096})",
+         0},
+        {"microsoft/phi-2", 2779683840,
+         R"({"model_type": "phi", "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 32,
+             "num_attention_heads": 32, "vocab_size": 51200, "tie_word_embeddings": false})",
+         0},
+        {"EleutherAI/gpt-j-6b", 6050882784,
+         R"({"model_type": "gptj", "n_embd": 4096, "n_head": 16, "n_inner": null, "n_layer": 28,
+             "n_positions": 2048, "vocab_size": 50400, "tie_word_embeddings": false})",
+         0},
+        {"EleutherAI/pythia-6.9b", 6857302016,
+         R"({"model_type": "gpt_neox", "hidden_size": 4096, "intermediate_size": 16384,
+             "num_attention_heads": 32, "num_hidden_layers": 32, "vocab_size": 50432,
+             "use_parallel_residual": true, "tie_word_embeddings": false})",
+         0},
+        {"tiiuae/falcon-7b", 6921720704,
+         R"({"model_type": "falcon", "hidden_size": 4544, "num_attention_heads": 71, "num_hidden_layers": 32,
+             "multi_query": true, "parallel_attn": true, "new_decoder_architecture": false, "bias": false,
+             "alibi": false, "vocab_size": 65024})",
+         0},
+    };
+    for (const Published& p : exact) {
+        INFO(p.name);
+        const Checkpoint c = read_checkpoint_config(p.config, p.name);
+        CHECK(archsim::bind(c.graph, {}, c.dims).parameters() == p.parameters);
+    }
+}
+
 TEST_CASE("Kimi's delta attention: a cache in the listed layers alone", "[checkpoint]") {
     // moonshotai/Kimi-Linear-48B-A3B-Base: arXiv:2510.26692 counts 48 B, the checkpoint 49.12 B.
     const Checkpoint c = read_checkpoint_config(

@@ -22,6 +22,38 @@ TEST_CASE("input that never ends is refused", "[cli][robustness]") {
     }
 }
 
+TEST_CASE("a damaged part of the database ends every tool that needs it with a sentence",
+          "[cli][robustness]") {
+    const Workplace workplace;
+    const fs::path data = workplace.folder() / "data";
+    fs::create_directories(data / "hardware_db");
+    fs::create_symlink(fs::path(ARCHSIM_SOURCE_DIR) / "models", data / "models");
+    for (const auto& entry : fs::directory_iterator(fs::path(ARCHSIM_SOURCE_DIR) / "hardware_db"))
+        fs::copy(entry.path(), data / "hardware_db" / entry.path().filename(), fs::copy_options::recursive);
+    const auto end_of = [&](const std::string& command) {
+        INFO(command);
+        const Said said = workplace.run("export ARCHSIM_DATA_DIR=data; " + command + " 2>&1 >/dev/null");
+        CHECK(said.status == 2);
+        CHECK(std::count(said.output.begin(), said.output.end(), '\n') <= 3);
+        return said.output;
+    };
+    for (const char* part : {"energy.json", "uncertainty.json"}) {
+        const fs::path file = data / "hardware_db" / part;
+        const std::string kept = read(file);
+        std::ofstream(file) << "{";
+        for (const char* command :
+             {"compare_models resnet18 --hardware H100 A100", "compare_architectures resnet18",
+              "sweep_design_space resnet18 --hardware H100 A100 --vary clock=0.5x..2x:9",
+              "serve_model llama-3-8b --hardware H100 --rate 1 --requests 20"})
+            CHECK_THAT(end_of(command), Catch::Contains(part));
+        CHECK(workplace.run("ARCHSIM_DATA_DIR=data profile_graph resnet18").status == 0);
+        std::ofstream(file) << kept;
+    }
+    fs::create_directory(data / "hardware_db/gpu/A folder.json"); // no device
+    CHECK_THAT(end_of("compare_models resnet18 --hardware 'no id but a name'"),
+               Catch::Contains("no device is called"));
+}
+
 TEST_CASE("an empty argument is a mistake, not a riddle", "[cli][robustness]") {
     const Workplace workplace;
     for (const char* command :

@@ -160,6 +160,25 @@ TEST_CASE("CPU: Winograd with tiles over the border", "[formulas][cpu]") {
     CHECK(bytes.events.macs[static_cast<std::size_t>(Precision::int8)] == Approx(230400 / (4.0 * 100 / 144)));
 }
 
+TEST_CASE("CPU: a core that decodes more instructions starts kernels sooner", "[formulas][cpu]") {
+    // Stated beside 17.4 G instructions per second; four per clock of 1 GHz are 4.35 times slower. What a
+    // further core adds is a signal across the chip and stays.
+    Machine m = four_cores();
+    set(m, Parameter::sync_time, 9e-6);
+    set(m, Parameter::sync_time_per_core, 1e-6);
+    set(m, Parameter::kernel_overhead, 2e-6);
+    auto device = std::make_shared<Device>(*m.device);
+    const auto overhead = [&](double width) {
+        own(*device, "decode_width") = fact(width);
+        m.device = device;
+        auto one = matmul(40, 36, 10, Precision::fp32);
+        return lane_seconds(counted(*one, m), m, Lane::overhead);
+    };
+    CHECK(overhead(17.4) == Approx(11e-6 + 4e-6));
+    CHECK(overhead(4) == Approx(11e-6 * 4.35 + 4e-6));
+    CHECK(overhead(8) < overhead(4));
+}
+
 TEST_CASE("CPU: depthwise convolution in rows of vectors", "[formulas][cpu]") {
     // 20 channels are three vectors, times 6 rows: 18 pieces on four cores, 20 / 18.
     Machine m = four_cores();

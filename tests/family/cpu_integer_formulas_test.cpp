@@ -53,6 +53,32 @@ TEST_CASE("CPU: what an 8-bit network runs on one thread takes as long on four c
     CHECK(cycles("Sigmoid", Precision::int8) == Approx(0.75 * 1200 / 4));
 }
 
+TEST_CASE("CPU: kernels scale their 8-bit results in registers", "[formulas][cpu]") {
+    Machine m = four_cores();
+    const auto added = [&](OneOperator& one) {
+        const auto cycles = [&] {
+            double sum = 0;
+            for (const Demand& d : counted(one, m).all())
+                if (d.resource == Resource::vector_cycles)
+                    sum += d.amount;
+            return sum;
+        };
+        set(m, Parameter::scaling_cycles, 0);
+        const double before = cycles();
+        set(m, Parameter::scaling_cycles, 5);
+        return cycles() - before;
+    };
+    // 10 x 10 pixels of 16 channels, 200 vectors of 8 on four cores, dense and depthwise alike.
+    auto window = convolution(1, 16, 16, 10, 3, 1, Precision::int8);
+    auto depthwise = convolution(1, 16, 16, 10, 3, 16, Precision::int8);
+    CHECK(added(*window) == Approx(5 * 200 / 4.0));
+    CHECK(added(*depthwise) == Approx(5 * 200 / 4.0));
+    auto product = matmul(40, 36, 10, Precision::int8);
+    CHECK(added(*product) == Approx(5 * 1440 / 32.0));
+    auto floats = matmul(40, 36, 10, Precision::fp32);
+    CHECK(added(*floats) == 0);
+}
+
 TEST_CASE("CPU: sums of a normalisation may wait for each other", "[formulas][cpu]") {
     Machine m = four_cores();
     set(m, Parameter::ordered_sum_cycles, 3);

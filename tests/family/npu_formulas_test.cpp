@@ -162,6 +162,9 @@ TEST_CASE("NPU: contexts load their weights over the link, and change where a st
     const Mapping context = map_one(*mapper_of("npu"), s, network, rig);
     CHECK(context.events[Event::configuration_byte] == 288);
     CHECK(demand(context, Resource::host_link_bytes, Lane::overhead) == 288);
+    // What crosses the link costs energy there, as the images do that come and go.
+    CHECK(context.events[Event::host_link_byte] ==
+          Approx(288 + demand(context, Resource::host_link_bytes, Lane::memory)));
     CHECK(demand(context, Resource::seconds, Lane::overhead) == 0);
     for (const OpKind kind : {OpKind::data_movement, OpKind::softmax, OpKind::normalization}) {
         const Mapping end = map_one(*mapper_of("npu"), network.simple(kind, 800, 0), network, rig);

@@ -19,11 +19,15 @@
 
 namespace archsim {
 
+class PriceTables;
+
 /// Where data and extensions come from.
 struct SessionOptions {
     std::filesystem::path data; ///< empty: data_dir()
     std::vector<std::filesystem::path> hardware_overlays;
-    TunedFacts tuned = TunedFacts::as_stated;          ///< for left-out predictions
+    TunedFacts tuned = TunedFacts::as_stated; ///< for left-out predictions
+    bool estimates =
+        true; ///< false: opens sooner, energy and intervals are read when something asks for them
     std::shared_ptr<const OperatorRegistry> operators; ///< null: OperatorRegistry::standard()
     /// Architectures counted by a mapper of one's own instead of the library's.
     std::map<Family, std::shared_ptr<const Mapper>> mappers;
@@ -46,8 +50,9 @@ class ARCHSIM_API Session {
 
     /// The hardware database.
     const HardwareDatabase& hardware() const { return *hardware_; }
-    /// Energy per event.
-    const EnergyDatabase& energy() const { return *energy_; }
+    /// Energy per event. Of a session that was not opened for estimates, throws InputError for a file that is
+    /// missing or wrong.
+    const EnergyDatabase& energy() const;
     /// The model catalogue.
     const Catalogue& catalogue() const { return *catalogue_; }
     /// Published percentiles, read anew at each call: for PercentileRequest::rows. Throws InputError for a
@@ -81,8 +86,7 @@ class ARCHSIM_API Session {
     std::filesystem::path data_;
     std::unique_ptr<HardwareDatabase> hardware_;
     std::unique_ptr<Catalogue> catalogue_;
-    std::shared_ptr<const EnergyDatabase> energy_;
-    std::shared_ptr<const UncertaintyTable> uncertainty_;
+    std::shared_ptr<const PriceTables> prices_;
     std::shared_ptr<const OperatorRegistry> operators_;
     std::map<Family, std::shared_ptr<const Mapper>> mappers_;
 };

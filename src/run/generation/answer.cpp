@@ -146,10 +146,17 @@ class AnswerBuilder {
     }
 
     double smallest_count() {
+        // What one device would hold of weights and cache; of several none holds less than its share.
+        double least = 0;
         for (double devices = 1; devices <= kLargestGroup; devices *= 2) {
             runner_.use_devices(devices);
-            if (g_.memory_capacity_bytes <= 0 || memory_need().peak_bytes <= g_.memory_capacity_bytes)
-                return devices;
+            if (least <= devices * g_.memory_capacity_bytes) {
+                const MemoryEstimate need = memory_need();
+                if (g_.memory_capacity_bytes <= 0 || need.peak_bytes <= g_.memory_capacity_bytes)
+                    return devices;
+                if (devices <= 1)
+                    least = need.weight_bytes + need.kv_cache_bytes;
+            }
             if (runner_.machine().rate(Resource::link_bytes) <= 0)
                 break;
         }

@@ -7,6 +7,7 @@
 #include "run/session/graph_run.hpp"
 #include "run/session/load_graph.hpp"
 #include "run/session/prepared.hpp"
+#include "run/session/price_tables.hpp"
 
 #include <cmath>
 #include <fmt/format.h>
@@ -48,8 +49,15 @@ Session::Session(const SessionOptions& options)
     hardware_ = std::make_unique<HardwareDatabase>(database, options.hardware_overlays, options.tuned);
     name_this_machine();
     catalogue_ = std::make_unique<Catalogue>(find_catalogue(data_));
-    energy_ = std::make_shared<const EnergyDatabase>(database / "energy.json");
-    uncertainty_ = std::make_shared<const UncertaintyTable>(database / "uncertainty.json");
+    prices_ = std::make_shared<const PriceTables>(database);
+    if (options.estimates) { // what is wrong with them is told once, not of every device
+        prices_->energy();
+        prices_->uncertainty();
+    }
+}
+
+const EnergyDatabase& Session::energy() const {
+    return prices_->energy();
 }
 
 std::shared_ptr<const std::vector<SpreadRow>> Session::spread_rows() const {
@@ -117,8 +125,8 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
     machine_options.scenario = conditions.scenario;
     machine_options.scope = conditions.scope;
     machine_options.devices = std::max(1.0, conditions.devices);
-    machine_options.energy = std::make_shared<const EnergyTable>(energy_->resolve(*choice.device));
-    machine_options.uncertainty = uncertainty_;
+    machine_options.energy = std::make_shared<const EnergyTable>(energy().resolve(*choice.device));
+    machine_options.uncertainty = prices_->uncertainty();
     if (!choice.device->dram && !choice.device->host.empty())
         machine_options.host = hardware_->device(choice.device->host).device;
     if (const auto own = mappers_.find(choice.device->family); own != mappers_.end())

@@ -5,16 +5,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace archsim {
 
 namespace {
 
 constexpr std::size_t kBlock = 16384; ///< most files of the database fit into one
+constexpr std::size_t kLargestBlock = std::size_t{4} << 20;
 constexpr std::size_t kMostBytes = std::size_t{256} << 20;
 
 [[noreturn]] void unreadable(const std::filesystem::path& file, FindingKind kind, std::string message,
@@ -25,6 +29,17 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20;
     finding.message = std::move(message);
     finding.hint = std::move(hint);
     throw InputError(finding);
+}
+
+/// One string that grew would be copied with every doubling, and an endless file three times as large.
+std::string joined(std::vector<std::string> blocks, std::size_t size) {
+    if (blocks.size() == 1)
+        return std::move(blocks.front());
+    std::string text;
+    text.reserve(size);
+    for (const std::string& block : blocks)
+        text += block;
+    return text;
 }
 
 } // namespace
@@ -43,20 +58,21 @@ std::string read_text_file(const std::filesystem::path& file) {
                    fmt::format("the file cannot be opened ({})", std::strerror(errno)),
                    "check its name and permissions");
     std::setvbuf(stream.get(), nullptr, _IONBF, 0);
-    std::string text;
-    for (;;) {
-        const std::size_t size = text.size();
+    std::vector<std::string> blocks;
+    std::size_t size = 0;
+    for (std::size_t next = kBlock;; next = std::min(2 * next, kLargestBlock)) {
         if (size > kMostBytes)
             unreadable(file, FindingKind::too_large, "the file has more than 256 MiB",
                        "is it the right one?");
-        text.resize(size + kBlock);
-        const std::size_t read = std::fread(text.data() + size, 1, kBlock, stream.get());
-        text.resize(size + read);
+        std::string& block = blocks.emplace_back(next, '\0');
+        const std::size_t read = std::fread(block.data(), 1, next, stream.get());
         if (std::ferror(stream.get()) != 0)
             unreadable(file, FindingKind::unreadable_file,
                        fmt::format("the file cannot be read ({})", std::strerror(errno)), "name a file");
-        if (read < kBlock)
-            return text;
+        block.resize(read);
+        size += read;
+        if (read < next)
+            return joined(std::move(blocks), size);
     }
 }
 

@@ -59,6 +59,7 @@ void Engine::keep_prompt(Sequence& s, const ServedRequest& r) {
 
 void Engine::enqueue(std::size_t request, const ServedRequest& r, double now) {
     queue_.push_back({request, now});
+    queued_tokens_ += r.prompt_tokens + r.output_tokens;
     ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
 }
 
@@ -90,7 +91,7 @@ void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, st
         s.request = queue_.front().request;
         s.bytes = bytes;
         s.kept = held;
-        s.positions = r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens);
+        s.given = blocks(r.prompt_tokens + (role_ == EngineRole::prompts ? 0 : r.output_tokens));
         s.prompt_left = role_ == EngineRole::answers ? 0 : computed_prompt(r, held);
         s.context = r.prompt_tokens - s.prompt_left;
         s.left = role_ == EngineRole::prompts ? 1 : r.output_tokens - r.emitted;
@@ -106,6 +107,7 @@ void Engine::admit(const std::vector<ServedRequest>& requests, double seen_s, st
         budget -= s.prompt_left > 0 ? s.chunk : limits_.drafted + 1;
         used_bytes_ += bytes;
         running_.push_back(s);
+        queued_tokens_ -= r.prompt_tokens + r.output_tokens;
         queue_.pop_front();
     }
     peak_bytes_ = std::max(peak_bytes_, used_bytes_);
@@ -169,7 +171,7 @@ void Engine::count_load() {
 void Engine::measure_waste() {
     double given = 0, held = 0;
     for (const Sequence& s : running_) {
-        given += static_cast<double>(blocks(s.positions));
+        given += static_cast<double>(s.given);
         held += static_cast<double>(s.context + s.chunk);
     }
     waste_ = given > 0 ? 1 - held / given : 0;
@@ -195,7 +197,6 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
             s.prompt_left -= s.chunk;
             s.context += s.chunk;
             tokens = s.prompt_left == 0 && s.chunk > 0 ? 1 : 0;
-            ahead_ -= static_cast<double>(s.chunk);
             if (s.prompt_left == 0)
                 keep_prompt(s, r);
         } else {
@@ -220,13 +221,10 @@ std::int64_t Engine::end_step(double now, std::vector<ServedRequest>& requests,
     std::erase_if(running_, [](const Sequence& s) { return s.left == 0; });
     if (running_.empty())
         used_bytes_ = prefixes_.bytes(); // sums of doubles leave a rest
-    ahead_ = 0;
+    std::int64_t ahead = queued_tokens_;
     for (const Sequence& s : running_)
-        ahead_ += static_cast<double>(s.prompt_left + s.left);
-    for (const Waiting& waiting : queue_) {
-        const ServedRequest& r = requests[waiting.request];
-        ahead_ += static_cast<double>(r.prompt_tokens + r.output_tokens);
-    }
+        ahead += s.prompt_left + s.left;
+    ahead_ = static_cast<double>(ahead);
     return emitted;
 }
 

@@ -51,7 +51,7 @@ class Engine {
         std::int64_t left = 0;        ///< tokens still to be emitted here
         double bytes = 0;             ///< given out, beside those of a prompt that is kept
         bool kept = false;            ///< uses a prompt of the prefix cache
-        std::int64_t positions = 0;   ///< at its end
+        std::int64_t given = 0;       ///< positions that it has at its end, in whole blocks
     };
     std::int64_t blocks(std::int64_t positions) const;
     /// Prompt tokens that must be processed, of a prompt that is held or not; the last one always, it gives
@@ -79,6 +79,7 @@ class Engine {
     StepPrices* prices_;
     RandomStream random_;
     std::deque<Waiting> queue_;
+    std::int64_t queued_tokens_ = 0; ///< of prompts and answers that wait: thousands, when a rate is tried
     std::vector<Sequence> running_;
     PrefixCache prefixes_;
     StepLoad load_;

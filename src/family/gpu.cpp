@@ -61,6 +61,10 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
 
     LooksAt looks_at() const override { return LooksAt::neighbours; }
 
+    bool knows_by_name(Precision p, const Machine& machine) const override {
+        return p != Precision::bf16 && (p != Precision::fp16 || gpu::half_accumulation_gain(machine) > 1);
+    }
+
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping out = Mapper::map_network(network, machine);
         out.scheme = machine.scenario == Scenario::throughput ? "overlapping streams" : "one stream";

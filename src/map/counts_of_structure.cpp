@@ -41,4 +41,21 @@ bool counts_depend_on(Lever lever, const Machine& machine) {
     }
 }
 
+bool runs_alike(Precision a, Precision b, const Machine& machine) {
+    if (a == b)
+        return true;
+    if (is_integer(a) || is_integer(b) || bits_of(a) != bits_of(b) ||
+        machine.matrix_ops(a) != machine.matrix_ops(b) || machine.vector_ops(a) != machine.vector_ops(b))
+        return false;
+    if (machine.energy) {
+        const auto price = [&](Precision p) { return machine.energy->mac[static_cast<std::size_t>(p)].value; };
+        const auto known = [&](Precision p) { return machine.energy->mac[static_cast<std::size_t>(p)].known(); };
+        if (known(a) != known(b) || (known(a) && price(a) != price(b)))
+            return false;
+    }
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
+    const auto* const known = dynamic_cast<const CountsOfStructure*>(&mapper);
+    return known != nullptr && !known->knows_by_name(a, machine) && !known->knows_by_name(b, machine);
+}
+
 } // namespace archsim

@@ -22,8 +22,7 @@ Joiner::Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces&
     : machine_(clocked.machine), static_w_(clocked.static_w), clock_ratio_(clocked.clock_ratio),
       prices_(clocked.prices), prefetch_(machine_.runtime->weight_prefetch == WeightPrefetch::network),
       crossing_(larger.work->memory.crossing), pieces_(in_pieces), piece_(in_pieces.piece->schedule),
-      whole_(larger.whole.schedule), before_(costs_in_pieces(in_pieces)),
-      behind_(costs_whole(larger)) {
+      whole_(larger.whole.schedule), before_(costs_in_pieces(in_pieces)), behind_(costs_whole(larger)) {
     for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
         if (machine_.rate(resource) > 0)
             outside_ = resource;

@@ -96,19 +96,18 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
     whole.by_class = alike != nullptr && alike != &work.representatives;
     whole.which.resize(count);
     whole.pieces.assign(count, 1.0);
-    std::vector<std::uint32_t> firsts;
-    firsts.reserve(count);
+    std::vector<std::uint32_t> firsts(count);
+    std::uint32_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-        const bool is_first = alike == nullptr || (*alike)[i] == i;
-        whole.which[i] = is_first ? static_cast<std::uint32_t>(firsts.size()) : whole.which[(*alike)[i]];
-        if (is_first)
-            firsts.push_back(i);
+        const std::uint32_t first = alike == nullptr ? i : (*alike)[i];
+        firsts[distinct] = i; // stays where it is one
+        whole.which[i] = first == i ? distinct++ : whole.which[first];
     }
-    const std::size_t distinct = firsts.size();
-    whole.repeat.clear();
-    for (const std::uint32_t first : firsts)
-        whole.repeat.push_back(work.subgraphs[first].repeat);
-    const std::size_t cleared = std::min(distinct, whole.mappings.size());
+    firsts.resize(distinct);
+    whole.repeat.resize(distinct);
+    for (std::size_t k = 0; k < distinct; ++k)
+        whole.repeat[k] = work.subgraphs[firsts[k]].repeat;
+    const std::size_t cleared = std::min<std::size_t>(distinct, whole.mappings.size());
     for (std::size_t k = 0; k < cleared; ++k)
         clear(whole.mappings[k]);
     whole.mappings.resize(distinct, Mapping{}); // copies of one are made faster than as many new ones
@@ -117,8 +116,9 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
     else
         for (std::size_t k = 0; k < distinct; ++k)
             mapper.map(work.subgraphs[firsts[k]], work, machine, whole.mappings[k]);
-    for (std::size_t k = 0; k < distinct; ++k)
-        add_collectives(work.subgraphs[firsts[k]], machine, whole.mappings[k]);
+    if (work.derived) // only one chip of several has anything to send
+        for (std::size_t k = 0; k < distinct; ++k)
+            add_collectives(work.subgraphs[firsts[k]], machine, whole.mappings[k]);
     whole.network = mapper.map_network(work, machine);
 }
 

@@ -72,9 +72,9 @@ struct BatchInPieces {
     Scheduled* piece = nullptr;
     double count = 1; ///< pieces of the larger batch
     std::vector<std::uint32_t>
-        which;              ///< per subgraph of it, into the mappings of the piece; kIdle: not there
-    bool alike = true;      ///< subgraph by subgraph as the whole batch
-    NetworkMapping network; ///< of all pieces
+        which;                       ///< per subgraph of it, into the mappings of the piece; kIdle: not there
+    bool alike = true;               ///< subgraph by subgraph as the whole batch
+    NetworkMapping network;          ///< of all pieces
     std::vector<ScheduleCost> costs; ///< memory for those of the subgraphs
     std::vector<std::pair<std::size_t, std::unique_ptr<Scheduled>>> by_cut;
     Reused<Scheduled> cuts; ///< memory for more of them
@@ -94,7 +94,7 @@ struct BatchLevel {
     /// What the machine lacks for it: one sentence, empty where nothing; not asked for yet. Which rates there
     /// are is of the machine's structure, as the counts are.
     std::optional<std::string> missing;
-    Reused<BatchInPieces> pieces; ///< memory for more of them
+    Reused<BatchInPieces> pieces;    ///< memory for more of them
     std::vector<ScheduleCost> costs; ///< memory for those of the subgraphs, undivided
 
     /// No batch was cut yet.

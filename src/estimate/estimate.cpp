@@ -126,8 +126,10 @@ class SubgraphPricer {
   public:
     SubgraphPricer(Scheduled& chosen, const Machine& machine, const OperatingPoint& point,
                    double energy_scale)
-        : schedule_(chosen.schedule), machine_(machine), static_w_(static_power_at(machine, point.clock_ratio)),
-          times_(chosen.costs.times(schedule_, machine, point.clock_ratio)), cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
+        : schedule_(chosen.schedule), machine_(machine),
+          static_w_(static_power_at(machine, point.clock_ratio)),
+          times_(chosen.costs.times(schedule_, machine, point.clock_ratio)),
+          cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
           prices_(point.prices.scaled(energy_scale)), priced_(schedule_.mappings.size()) {
         // Weights fetched ahead move while the whole network runs, whatever subgraph they are for.
         stream_power_w_ = point.streamed_bytes * prices_[Event::dram_byte] / point.latency_s;
@@ -182,9 +184,9 @@ class SubgraphPricer {
             p.utilization = p.ideal_s / p.latency_s;
         }
         if (p.latency_s > 0)
-            p.power_w = static_w_ + stream_power_w_ +
-                        repeat * (joules - times_[which].streamed_bytes * prices_[Event::dram_byte]) /
-                            p.latency_s;
+            p.power_w =
+                static_w_ + stream_power_w_ +
+                repeat * (joules - times_[which].streamed_bytes * prices_[Event::dram_byte]) / p.latency_s;
     }
 
     const BatchSchedule& schedule_;

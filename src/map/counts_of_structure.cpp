@@ -45,17 +45,17 @@ bool runs_alike(Precision a, Precision b, const Machine& machine) {
     if (a == b)
         return true;
     if (is_integer(a) || is_integer(b) || bits_of(a) != bits_of(b) ||
-        machine.matrix_ops(a) != machine.matrix_ops(b) || machine.vector_ops(a) != machine.vector_ops(b))
+        machine.peak_ops(a) != machine.peak_ops(b))
         return false;
     if (machine.energy) {
-        const auto price = [&](Precision p) { return machine.energy->mac[static_cast<std::size_t>(p)].value; };
-        const auto known = [&](Precision p) { return machine.energy->mac[static_cast<std::size_t>(p)].known(); };
-        if (known(a) != known(b) || (known(a) && price(a) != price(b)))
+        const Fact& price = machine.energy->mac[static_cast<std::size_t>(a)];
+        const Fact& other = machine.energy->mac[static_cast<std::size_t>(b)];
+        if (price.known() != other.known() || (price.known() && price.value != other.value))
             return false;
     }
     const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
     const auto* const known = dynamic_cast<const CountsOfStructure*>(&mapper);
-    return known != nullptr && !known->knows_by_name(a, machine) && !known->knows_by_name(b, machine);
+    return known != nullptr && !known->tells_apart(a, b, machine);
 }
 
 } // namespace archsim

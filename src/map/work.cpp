@@ -229,8 +229,19 @@ class WorkBuilder {
 
 } // namespace
 
-class MemoryPlans {
+class PartitionFindings {
   public:
+    /// As classify_subgraphs(): graphs of other sizes are mostly alike in the same places.
+    std::shared_ptr<const SubgraphClasses> classes_for(const ShapedGraph& graph, const GraphKinds& kinds,
+                                                       const Partition& partition) const {
+        const std::lock_guard lock(mutex_);
+        for (const Classified& known : classified_)
+            if (known.kinds == kinds)
+                return known.classes;
+        auto made = std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, kinds, partition));
+        return classified_.emplace_back(Classified{kinds, std::move(made)}).classes;
+    }
+
     /// Formats and batches scale most networks' buffers alike, and powers of two leave every comparison of
     /// the planner as it is, to the last bit.
     MemoryPlan plan_for(const Partition& partition, std::vector<double> sizes) const {
@@ -247,8 +258,13 @@ class MemoryPlans {
         std::vector<double> sizes; ///< of the buffers
         MemoryPlan plan;
     };
-    mutable std::mutex mutex_;
+    struct Classified {
+        GraphKinds kinds;
+        std::shared_ptr<const SubgraphClasses> classes;
+    };
+    mutable std::mutex mutex_;             ///< of both lists
     mutable std::vector<Planned> planned_; ///< one per width of activations at most, of each graph
+    mutable std::vector<Classified> classified_;
 
     /// The factor on every size of `from` that gives those of `to`.
     static std::optional<double> power_of_two_between(const std::vector<double>& from,
@@ -265,8 +281,8 @@ class MemoryPlans {
     }
 };
 
-std::shared_ptr<const MemoryPlans> no_plans_yet() {
-    return std::make_shared<const MemoryPlans>();
+std::shared_ptr<const PartitionFindings> no_findings_yet() {
+    return std::make_shared<const PartitionFindings>();
 }
 
 namespace {
@@ -312,16 +328,16 @@ StoredTensors find_buffers(const ShapedGraph& graph, const Partition& partition,
 
 struct FormatInvariants {
     std::shared_ptr<const SubgraphClasses> classes;
-    std::shared_ptr<const MemoryPlans> plans;
+    std::shared_ptr<const PartitionFindings> known;
     StoredTensors weights, buffers;
 };
 
 std::shared_ptr<const FormatInvariants>
 find_format_invariants(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
-                       std::shared_ptr<const MemoryPlans> plans, const DerivedCounts* derived) {
+                       std::shared_ptr<const PartitionFindings> known, const DerivedCounts* derived) {
+    auto classes = known->classes_for(graph, kinds, partition);
     return std::make_shared<const FormatInvariants>(
-        FormatInvariants{std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, kinds, partition)),
-                         std::move(plans), find_weights(graph, kinds, partition, derived),
+        FormatInvariants{std::move(classes), std::move(known), find_weights(graph, kinds, partition, derived),
                          find_buffers(graph, partition, derived)});
 }
 
@@ -329,7 +345,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
                               std::shared_ptr<const DerivedCounts> derived) {
     const auto kinds = find_kinds(graph, derived.get());
-    const auto common = find_format_invariants(graph, *kinds, partition, no_plans_yet(), derived.get());
+    const auto common = find_format_invariants(graph, *kinds, partition, no_findings_yet(), derived.get());
     return make_network_work(graph, partition, precision, unsupported, std::move(derived), *common);
 }
 
@@ -370,7 +386,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             network.output_bytes += builder.stored_bytes(out);
     network.uses = std::make_shared<const std::vector<OperatorUse>>(builder.take_uses());
-    network.memory = common.plans->plan_for(partition, common.buffers.bytes(precision));
+    network.memory = common.known->plan_for(partition, common.buffers.bytes(precision));
     network.derived = std::move(derived);
     network.representatives = find_representatives(*common.classes, network.memory.timeline);
     network.classes = common.classes;

@@ -34,7 +34,7 @@ struct Layer {
 struct Follower {
     Follower(Layer& layer, const char* type, double operands, double special_ops = 0) {
         layer.network.follow(layer.work, 8100, 8100, special_ops);
-        OperatorUse& use = layer.work.operators.back();
+        OperatorUse& use = layer.network.uses().of(layer.work).back();
         op = *use.op;
         op.type = type;
         use.op = &op;

@@ -22,8 +22,7 @@ Joiner::Joiner(const ClockedMachine& clocked, BatchLevel& larger, BatchInPieces&
     : machine_(clocked.machine), static_w_(clocked.static_w), clock_ratio_(clocked.clock_ratio),
       prices_(clocked.prices), prefetch_(machine_.runtime->weight_prefetch == WeightPrefetch::network),
       crossing_(larger.work->memory.crossing), pieces_(in_pieces), piece_(in_pieces.piece->schedule),
-      whole_(larger.whole.schedule), before_(costs_in_pieces(in_pieces.joules)),
-      behind_(costs_whole(larger.joules)) {
+      whole_(larger.whole.schedule), before_(costs_in_pieces(in_pieces)), behind_(costs_whole(larger)) {
     for (const Resource resource : {Resource::host_link_bytes, Resource::dram_bytes})
         if (machine_.rate(resource) > 0)
             outside_ = resource;
@@ -75,14 +74,14 @@ Mapping Joiner::first_behind(std::size_t at) const {
     return with_crossing(whole_.of(at), at, at);
 }
 
-Joiner::Cost Joiner::cost(const Mapping& mapping, double joules) const {
-    const LaneTimes times = price_time(mapping, machine_, clock_ratio_, prefetch_);
+Joiner::Cost Joiner::cost(const LaneTimes& times, double joules) {
     const double overhead = times.lanes[static_cast<std::size_t>(Lane::overhead)];
     return {times.total - overhead, times.weight_stream, overhead, joules};
 }
 
 Joiner::Cost Joiner::cost_of(const Mapping& mapping, std::size_t index) const {
-    return whole_.repeat_of(index) * cost(mapping, prices_.total(mapping.events));
+    return whole_.repeat_of(index) *
+           cost(price_time(mapping, machine_, clock_ratio_, prefetch_), prices_.total(mapping.events));
 }
 
 Joiner::Cost Joiner::fixed_cost(const NetworkMapping& network) const {
@@ -90,30 +89,28 @@ Joiner::Cost Joiner::fixed_cost(const NetworkMapping& network) const {
             prices_.total(network.fixed.events)};
 }
 
-void Joiner::find_costs(const BatchSchedule& schedule, ScheduleJoules& known) const {
-    const std::vector<double>& joules = known.at(prices_, schedule);
-    known.cost_of_mapping.resize(schedule.mappings.size());
-    for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
-        known.cost_of_mapping[k] = cost(schedule.mappings[k], joules[k]);
+const std::vector<ScheduleCost>& Joiner::costs_whole(BatchLevel& larger) {
+    const std::vector<LaneTimes>& times = larger.whole.costs.times(whole_, machine_, clock_ratio_);
+    const std::vector<double>& joules = larger.whole.costs.joules(whole_, prices_, clock_ratio_);
+    larger.costs.resize(whole_.which.size());
+    for (std::size_t i = 0; i < whole_.which.size(); ++i) {
+        const std::uint32_t k = whole_.which[i];
+        larger.costs[i] = whole_.repeat[k] * cost(times[k], joules[k]);
+    }
+    return larger.costs;
 }
 
-const std::vector<ScheduleCost>& Joiner::costs_whole(ScheduleJoules& known) const {
-    find_costs(whole_, known);
-    known.cost_of_subgraph.resize(whole_.which.size());
-    for (std::size_t i = 0; i < whole_.which.size(); ++i)
-        known.cost_of_subgraph[i] = whole_.repeat_of(i) * known.cost_of_mapping[whole_.which[i]];
-    return known.cost_of_subgraph;
-}
-
-const std::vector<ScheduleCost>& Joiner::costs_in_pieces(ScheduleJoules& known) const {
-    find_costs(piece_, known);
-    known.cost_of_subgraph.resize(pieces_.which.size());
-    for (std::size_t i = 0; i < pieces_.which.size(); ++i)
-        known.cost_of_subgraph[i] =
-            pieces_.which[i] == BatchInPieces::kIdle
-                ? Cost{}
-                : whole_.repeat_of(i) * (pieces_.count * known.cost_of_mapping[pieces_.which[i]]);
-    return known.cost_of_subgraph;
+const std::vector<ScheduleCost>& Joiner::costs_in_pieces(BatchInPieces& in_pieces) {
+    const std::vector<LaneTimes>& times = in_pieces.piece->costs.times(piece_, machine_, clock_ratio_);
+    const std::vector<double>& joules = in_pieces.piece->costs.joules(piece_, prices_, clock_ratio_);
+    in_pieces.costs.resize(in_pieces.which.size());
+    for (std::size_t i = 0; i < in_pieces.which.size(); ++i) {
+        const std::uint32_t k = in_pieces.which[i];
+        in_pieces.costs[i] = k == BatchInPieces::kIdle
+                                 ? Cost{}
+                                 : whole_.repeat_of(i) * (in_pieces.count * cost(times[k], joules[k]));
+    }
+    return in_pieces.costs;
 }
 
 /// Where the power limit binds, energy sets the time.

@@ -28,12 +28,11 @@ class Joiner {
     void join(std::size_t cut, BatchSchedule& out) const;
 
   private:
-    Cost cost(const Mapping& mapping, double joules) const;
+    static Cost cost(const LaneTimes& times, double joules);
     Cost cost_of(const Mapping& mapping, std::size_t index) const;
     Cost fixed_cost(const NetworkMapping& network) const;
-    void find_costs(const BatchSchedule& schedule, ScheduleJoules& known) const;
-    const std::vector<Cost>& costs_whole(ScheduleJoules& known) const;
-    const std::vector<Cost>& costs_in_pieces(ScheduleJoules& known) const;
+    const std::vector<Cost>& costs_whole(BatchLevel& larger);
+    const std::vector<Cost>& costs_in_pieces(BatchInPieces& in_pieces);
     double seconds(const Cost& c) const;
     double joules(const Cost& c) const { return c.dynamic_j + static_w_ * seconds(c); }
     bool can_cross(std::size_t at) const;

@@ -96,19 +96,18 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
     whole.by_class = alike != nullptr && alike != &work.representatives;
     whole.which.resize(count);
     whole.pieces.assign(count, 1.0);
-    std::vector<std::uint32_t> firsts;
-    firsts.reserve(count);
+    std::vector<std::uint32_t> firsts(count);
+    std::uint32_t distinct = 0;
     for (std::uint32_t i = 0; i < count; ++i) {
-        const bool is_first = alike == nullptr || (*alike)[i] == i;
-        whole.which[i] = is_first ? static_cast<std::uint32_t>(firsts.size()) : whole.which[(*alike)[i]];
-        if (is_first)
-            firsts.push_back(i);
+        const std::uint32_t first = alike == nullptr ? i : (*alike)[i];
+        firsts[distinct] = i; // stays where it is one
+        whole.which[i] = first == i ? distinct++ : whole.which[first];
     }
-    const std::size_t distinct = firsts.size();
-    whole.repeat.clear();
-    for (const std::uint32_t first : firsts)
-        whole.repeat.push_back(work.subgraphs[first].repeat);
-    const std::size_t cleared = std::min(distinct, whole.mappings.size());
+    firsts.resize(distinct);
+    whole.repeat.resize(distinct);
+    for (std::size_t k = 0; k < distinct; ++k)
+        whole.repeat[k] = work.subgraphs[firsts[k]].repeat;
+    const std::size_t cleared = std::min<std::size_t>(distinct, whole.mappings.size());
     for (std::size_t k = 0; k < cleared; ++k)
         clear(whole.mappings[k]);
     whole.mappings.resize(distinct, Mapping{}); // copies of one are made faster than as many new ones
@@ -117,8 +116,9 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
     else
         for (std::size_t k = 0; k < distinct; ++k)
             mapper.map(work.subgraphs[firsts[k]], work, machine, whole.mappings[k]);
-    for (std::size_t k = 0; k < distinct; ++k)
-        add_collectives(work.subgraphs[firsts[k]], machine, whole.mappings[k]);
+    if (work.derived) // only one chip of several has anything to send
+        for (std::size_t k = 0; k < distinct; ++k)
+            add_collectives(work.subgraphs[firsts[k]], machine, whole.mappings[k]);
     whole.network = mapper.map_network(work, machine);
 }
 
@@ -126,7 +126,7 @@ void map_whole(const NetworkWork& work, const Machine& machine, BatchSchedule& w
 constexpr std::size_t kCutsKept = 8;
 
 /// The schedule of the smaller batch, as often as the larger batch has it.
-BatchInPieces& in_pieces(BatchLevel& larger, const Scheduled& smaller) {
+BatchInPieces& in_pieces(BatchLevel& larger, Scheduled& smaller) {
     for (const auto& known : larger.in_pieces)
         if (known->piece == &smaller)
             return *known;
@@ -144,21 +144,10 @@ BatchInPieces& in_pieces(BatchLevel& larger, const Scheduled& smaller) {
 
 } // namespace
 
-const std::vector<double>& ScheduleJoules::at(const EventPrices& asked, const BatchSchedule& schedule) {
-    if (!prices || *prices != asked) {
-        prices = asked;
-        of_mapping.clear();
-        for (const Mapping& mapping : schedule.mappings)
-            of_mapping.push_back(asked.total(mapping.events));
-    }
-    return of_mapping;
-}
-
 void BatchInPieces::restart() {
     for (auto& [cut, made] : by_cut)
         cuts.leave(std::move(made));
     by_cut.clear();
-    joules.prices.reset();
 }
 
 void BatchLevel::forget_cuts() {
@@ -175,7 +164,7 @@ void BatchLevel::restart() {
     owner = nullptr;
     work = nullptr;
     smaller = nullptr;
-    joules.prices.reset();
+    whole.costs.restart();
     missing.reset();
 }
 
@@ -189,8 +178,12 @@ void BatchCounts::machine_changed() {
     std::size_t cuts = 0;
     for (const auto& level : levels_) {
         level->at_full_clock = nullptr;
-        for (const auto& pieces : level->in_pieces)
+        level->whole.costs.forget_times();
+        for (const auto& pieces : level->in_pieces) {
             cuts += pieces->by_cut.size();
+            for (const auto& [at, cut] : pieces->by_cut)
+                cut->costs.forget_times();
+        }
     }
     // The pieces of one batch are made of the cuts of another: all of them go.
     if (cuts > kCutsKept)
@@ -258,7 +251,7 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
 
 namespace {
 
-const Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
+Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
     if (!level.smaller)
         return level.whole;
     if (machine.clock_ratio == 1 && level.at_full_clock)
@@ -266,7 +259,7 @@ const Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
     BatchInPieces& known = in_pieces(level, schedule_at(*level.smaller, machine));
     const Joiner joiner(machine, level, known);
     const std::size_t cut = joiner.cut(known.alike);
-    const Scheduled* chosen = cut == 0 ? &level.whole : nullptr;
+    Scheduled* chosen = cut == 0 ? &level.whole : nullptr;
     for (const auto& [at, made] : known.by_cut)
         if (at == cut)
             chosen = made.get();
@@ -274,6 +267,7 @@ const Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
         std::unique_ptr<Scheduled>& joined = known.by_cut.emplace_back(cut, known.cuts.take()).second;
         joiner.join(cut, joined->schedule);
         joined->events = total_events(joined->schedule, *level.work);
+        joined->costs.restart();
         chosen = joined.get();
     }
     if (machine.clock_ratio == 1)
@@ -283,7 +277,7 @@ const Scheduled& schedule_at(BatchLevel& level, const ClockedMachine& machine) {
 
 } // namespace
 
-const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
+Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio) {
     if (!level.smaller)
         return level.whole;
     if (clock_ratio == 1 && level.at_full_clock)

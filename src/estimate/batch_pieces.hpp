@@ -11,6 +11,7 @@
 #include "estimate/intervals.hpp"
 #include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
+#include "estimate/schedule_costs.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ namespace archsim {
 struct Scheduled {
     BatchSchedule schedule;
     EventCounts events;
+    ScheduleCosts costs;
 };
 
 /// Additive parts of time and energy, so that schedules can be summed subgraph by subgraph.
@@ -42,16 +44,6 @@ struct ScheduleCost {
         return {f * c.body, f * c.weights, f * c.overhead, f * c.dynamic_j};
     }
     friend ScheduleCost operator-(ScheduleCost a, const ScheduleCost& b) { return a += -1 * b; }
-};
-
-/// Joules of the mappings of a schedule at the prices that were asked for last: a sweep of rates asks for the
-/// same again and again. With room for what the schedule costs at the rates of now.
-struct ScheduleJoules {
-    std::optional<EventPrices> prices;
-    std::vector<double> of_mapping;
-    std::vector<ScheduleCost> cost_of_mapping, cost_of_subgraph;
-
-    const std::vector<double>& at(const EventPrices& asked, const BatchSchedule& schedule);
 };
 
 /// Values that are made, left and made again, as one point of a sweep follows another: the memory of one is
@@ -77,13 +69,13 @@ class Reused {
 /// where the cut is, and nothing else, so that each cut is made once.
 struct BatchInPieces {
     static constexpr auto kIdle = UINT32_MAX;
-    const Scheduled* piece = nullptr;
+    Scheduled* piece = nullptr;
     double count = 1; ///< pieces of the larger batch
     std::vector<std::uint32_t>
-        which;              ///< per subgraph of it, into the mappings of the piece; kIdle: not there
-    bool alike = true;      ///< subgraph by subgraph as the whole batch
-    NetworkMapping network; ///< of all pieces
-    ScheduleJoules joules;  ///< of the piece
+        which;                       ///< per subgraph of it, into the mappings of the piece; kIdle: not there
+    bool alike = true;               ///< subgraph by subgraph as the whole batch
+    NetworkMapping network;          ///< of all pieces
+    std::vector<ScheduleCost> costs; ///< memory for those of the subgraphs
     std::vector<std::pair<std::size_t, std::unique_ptr<Scheduled>>> by_cut;
     Reused<Scheduled> cuts; ///< memory for more of them
 
@@ -96,15 +88,14 @@ struct BatchLevel {
     std::shared_ptr<const NetworkWork> owner; ///< null: the work of the caller
     const NetworkWork* work = nullptr;
     Scheduled whole;               ///< undivided, without repetition
-    ScheduleJoules joules;         ///< of it
     BatchLevel* smaller = nullptr; ///< what it may be cut into; null: it runs whole
     std::vector<std::unique_ptr<BatchInPieces>> in_pieces;
-    const Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet
+    Scheduled* at_full_clock = nullptr; ///< one of the above; null: not asked for yet
     /// What the machine lacks for it: one sentence, empty where nothing; not asked for yet. Which rates there
     /// are is of the machine's structure, as the counts are.
     std::optional<std::string> missing;
-    Reused<BatchInPieces> pieces; ///< memory for more of them
-    std::vector<LaneTimes> times; ///< memory for those of an estimate
+    Reused<BatchInPieces> pieces;    ///< memory for more of them
+    std::vector<ScheduleCost> costs; ///< memory for those of the subgraphs, undivided
 
     /// No batch was cut yet.
     void forget_cuts();
@@ -146,7 +137,7 @@ class BatchCounts {
 /// so that neither throughput falls nor energy per inference rises when a batch doubles. The fixed time of an
 /// inference is paid once. Worked: 8 images with 1.5 MB of live activations each, 8 MB of buffer: two pieces
 /// of 4 images up to the layer that halves them, from there on all 8. Lives as long as the counts.
-const Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio);
+Scheduled& schedule_at(BatchLevel& level, const Machine& machine, double clock_ratio);
 
 /// estimate() with what earlier estimates on the same machine left in `counted`.
 Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,

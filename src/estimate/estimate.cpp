@@ -118,25 +118,31 @@ struct Priced {
     double repeat = 1;
     double latency_s = 0, ideal_s = 0, utilization = 0;
     Bound bound = Bound::compute;
+    int subgraphs = 0; ///< that have it
     double power_w = 0;
 };
 
 class SubgraphPricer {
   public:
-    SubgraphPricer(const BatchSchedule& schedule, const Machine& machine, const OperatingPoint& point,
+    SubgraphPricer(Scheduled& chosen, const Machine& machine, const OperatingPoint& point,
                    double energy_scale)
-        : schedule_(schedule), machine_(machine), static_w_(static_power_at(machine, point.clock_ratio)),
-          times_(point.times), cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
-          prices_(point.prices.scaled(energy_scale)), priced_(schedule.mappings.size()) {
+        : schedule_(chosen.schedule), machine_(machine),
+          static_w_(static_power_at(machine, point.clock_ratio)),
+          times_(chosen.costs.times(schedule_, machine, point.clock_ratio)),
+          cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
+          prices_(point.prices.scaled(energy_scale)), priced_(schedule_.mappings.size()) {
         // Weights fetched ahead move while the whole network runs, whatever subgraph they are for.
         stream_power_w_ = point.streamed_bytes * prices_[Event::dram_byte] / point.latency_s;
         weights_wait_s_ = std::max(0.0, point.weight_stream_s - point.body_s);
+        const std::vector<double>* joules = nullptr;
+        if (energy_scale == 1)
+            joules = &chosen.costs.joules(schedule_, point.prices, point.clock_ratio);
         for (std::uint32_t k = 0; k < priced_.size(); ++k)
-            price(k, schedule.repeat[k], priced_[k]);
+            price(k, joules ? (*joules)[k] : prices_.total(schedule_.mappings[k].events), priced_[k]);
     }
 
     /// Of every mapping.
-    const std::vector<Priced>& each() const { return priced_; }
+    std::vector<Priced>& each() { return priced_; }
     double weights_wait_s() const { return weights_wait_s_; }
 
     SubgraphEstimate estimate(std::size_t index, const Priced& p) const {
@@ -164,8 +170,9 @@ class SubgraphPricer {
         return times.total - times.lanes[static_cast<std::size_t>(Lane::overhead)];
     }
 
-    void price(std::uint32_t which, double repeat, Priced& p) const {
+    void price(std::uint32_t which, double joules, Priced& p) const {
         const Mapping& mapping = schedule_.mappings[which];
+        const double repeat = schedule_.repeat[which];
         p.repeat = repeat;
         p.latency_s = times_[which].total * repeat;
         p.bound = bound_of(times_[which]);
@@ -177,11 +184,9 @@ class SubgraphPricer {
             p.utilization = p.ideal_s / p.latency_s;
         }
         if (p.latency_s > 0)
-            p.power_w = static_w_ + stream_power_w_ +
-                        repeat *
-                            (prices_.total(mapping.events) -
-                             times_[which].streamed_bytes * prices_[Event::dram_byte]) /
-                            p.latency_s;
+            p.power_w =
+                static_w_ + stream_power_w_ +
+                repeat * (joules - times_[which].streamed_bytes * prices_[Event::dram_byte]) / p.latency_s;
     }
 
     const BatchSchedule& schedule_;
@@ -195,9 +200,10 @@ class SubgraphPricer {
     std::vector<Priced> priced_; ///< per mapping
 };
 
-void price_subgraphs(const BatchSchedule& schedule, const Machine& machine, const OperatingPoint& point,
+void price_subgraphs(Scheduled& chosen, const Machine& machine, const OperatingPoint& point,
                      const EstimateOptions& options, Estimate& e) {
-    const SubgraphPricer pricer(schedule, machine, point, e.energy_scale);
+    const BatchSchedule& schedule = chosen.schedule;
+    SubgraphPricer pricer(chosen, machine, point, e.energy_scale);
     double ideal_s = 0, busy_s = 0;
     e.utilization_min = std::numeric_limits<double>::infinity();
     for (const Priced& p : pricer.each()) {
@@ -207,14 +213,15 @@ void price_subgraphs(const BatchSchedule& schedule, const Machine& machine, cons
             e.utilization_max = std::max(e.utilization_max, p.utilization);
         }
     }
-    std::array<int, 3> bound{}; // sums of this function's own: those of the estimate lie in memory
     for (const std::uint32_t k : schedule.which) {
-        const Priced& p = pricer.each()[k];
+        Priced& p = pricer.each()[k];
         ideal_s += p.ideal_s;
         busy_s += p.latency_s;
-        for (std::size_t b = 0; b < bound.size(); ++b)
-            bound[b] += p.bound == static_cast<Bound>(b);
+        ++p.subgraphs;
     }
+    std::array<int, 3> bound{};
+    for (const Priced& p : pricer.each())
+        bound[static_cast<std::size_t>(p.bound)] += p.subgraphs;
     e.compute_bound = bound[static_cast<std::size_t>(Bound::compute)];
     e.memory_bound = bound[static_cast<std::size_t>(Bound::memory)];
     e.overhead_bound = bound[static_cast<std::size_t>(Bound::overhead)];
@@ -264,6 +271,21 @@ std::string missing_resource(const BatchSchedule& schedule, const Machine& machi
     return find(schedule.network.fixed);
 }
 
+/// The same of a batch undivided. Where every demand takes a finite time nothing is missing, which its times,
+/// priced for what follows anyway, tell at a glance.
+std::string missing_resource(Scheduled& whole, const Machine& machine) {
+    double sum = 0;
+    const auto add = [&sum](const LaneTimes& times) {
+        sum += times.weight_stream;
+        for (const double lane : times.lanes)
+            sum += lane;
+    };
+    for (const LaneTimes& times : whole.costs.times(whole.schedule, machine, 1))
+        add(times);
+    add(price_time(whole.schedule.network.fixed, machine, 1, false));
+    return std::isfinite(sum) ? std::string() : missing_resource(whole.schedule, machine);
+}
+
 /// Where the energy of `busy` goes, over the times of `alone`: subgraphs share the static energy by their
 /// time.
 void share_energy(const Estimate& busy, Estimate& alone) {
@@ -285,7 +307,7 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
         return e;
     BatchLevel& level = counted.of(work, machine, options);
     if (!level.missing)
-        level.missing = missing_resource(level.whole.schedule, machine);
+        level.missing = missing_resource(level.whole, machine);
     if (!level.missing->empty()) {
         e.status = Status::unsupported;
         e.reason = *level.missing;
@@ -297,11 +319,11 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
                                machine.power_limit_w, machine.static_power_w);
         return e;
     }
-    const Scheduled* chosen = &schedule_at(level, machine, 1);
-    OperatingPoint point = settle_clock(chosen->schedule, chosen->events, machine, std::move(level.times));
+    Scheduled* chosen = &schedule_at(level, machine, 1);
+    OperatingPoint point = settle_clock(chosen->schedule, chosen->events, machine, chosen->costs);
     if (level.smaller && point.clock_ratio < 1) { // what is best may be another schedule there
         chosen = &schedule_at(level, machine, point.clock_ratio);
-        point = settle_clock(chosen->schedule, chosen->events, machine, std::move(point.times));
+        point = settle_clock(chosen->schedule, chosen->events, machine, chosen->costs);
     }
     e.events = chosen->events;
     const BatchSchedule& schedule = chosen->schedule;
@@ -315,9 +337,8 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     e.throughput_per_s = work.batch / point.interval_s;
     e.energy_scale =
         bounded_by_budget(machine, point.prices.total(e.events), point.interval_s, point.clock_ratio);
-    price_subgraphs(schedule, machine, point, options, e);
+    price_subgraphs(*chosen, machine, point, options, e);
     price_power(machine, point, e);
-    level.times = std::move(point.times);
     for (Finding& finding : unpriced_events(e.events, machine))
         e.findings.push_back(std::move(finding));
     e = on_devices(std::move(e), machine.devices);

@@ -18,32 +18,30 @@ constexpr int kBisections = 24;
 class Solver {
   public:
     Solver(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
-           std::vector<LaneTimes> times)
+           ScheduleCosts& costs)
         : schedule_(schedule), network_(schedule.network), events_(events), machine_(machine),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), times_(std::move(times)) {
-        times_.resize(schedule.mappings.size());
-    }
+          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), costs_(costs) {}
 
     OperatingPoint at(double clock_ratio) {
-        price(clock_ratio);
+        const std::vector<LaneTimes>& times = costs_.times(schedule_, machine_, clock_ratio);
         Sums sums;
         const std::vector<double>& repeat = schedule_.repeat;
         for (const std::uint32_t k : schedule_.which) {
-            const double fixed_part = times_[k].lanes[kOverhead];
-            sums.body += (times_[k].total - fixed_part) * repeat[k];
+            const double fixed_part = times[k].lanes[kOverhead];
+            sums.body += (times[k].total - fixed_part) * repeat[k];
             sums.overhead += fixed_part * repeat[k];
         }
-        for (std::size_t k = 0; k < times_.size(); ++k)
-            sums.slowest = std::max(sums.slowest, times_[k].total * repeat[k]);
+        for (std::size_t k = 0; k < times.size(); ++k)
+            sums.slowest = std::max(sums.slowest, times[k].total * repeat[k]);
         double streamed_bytes = 0;
         if (prefetch_)
             for (const std::uint32_t k : schedule_.which) {
-                sums.weights += times_[k].weight_stream * repeat[k];
-                streamed_bytes += times_[k].streamed_bytes * repeat[k];
+                sums.weights += times[k].weight_stream * repeat[k];
+                streamed_bytes += times[k].streamed_bytes * repeat[k];
             }
         if (shares_dram())
             for (const std::uint32_t k : schedule_.which)
-                sums.dram += times_[k].dram_bytes * repeat[k];
+                sums.dram += times[k].dram_bytes * repeat[k];
         OperatingPoint found = point(clock_ratio, sums);
         found.body_s = sums.body;
         found.weight_stream_s = sums.weights;
@@ -83,12 +81,6 @@ class Solver {
             prices_at_ = clock_ratio;
         }
         return prices_;
-    }
-
-    /// Of every mapping. Used last: the times are moved out.
-    std::vector<LaneTimes> take_times(double clock_ratio) {
-        price(clock_ratio);
-        return std::move(times_);
     }
 
   private:
@@ -142,14 +134,6 @@ class Solver {
             }
     }
 
-    void price(double clock_ratio) {
-        if (clock_ratio == priced_)
-            return;
-        for (std::size_t k = 0; k < times_.size(); ++k)
-            price_time(schedule_.mappings[k], machine_, clock_ratio, prefetch_, times_[k]);
-        priced_ = clock_ratio;
-    }
-
     double shared_dram(double bytes_per_batch) const {
         const double rate = machine_.rate(Resource::dram_bytes);
         return rate > 0 ? bytes_per_batch / rate : 0;
@@ -160,8 +144,7 @@ class Solver {
     const EventCounts& events_;
     const Machine& machine_;
     const bool prefetch_;
-    std::vector<LaneTimes> times_;  ///< per mapping
-    double priced_ = 0;             ///< the clock of these times; 0: none yet
+    ScheduleCosts& costs_;
     std::vector<SplitTimes> split_; ///< per mapping; empty: not needed yet
     Sums streamed_;                 ///< what no clock changes
     EventPrices prices_;
@@ -273,12 +256,11 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
 } // namespace
 
 OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
-                            std::vector<LaneTimes> times) {
-    Solver solver(schedule, events, machine, std::move(times));
+                            ScheduleCosts& costs) {
+    Solver solver(schedule, events, machine, costs);
     OperatingPoint point = within_limit(solver, machine);
     if (machine.efficient_clock && machine.energy)
         point = most_efficient(solver, machine, point);
-    point.times = solver.take_times(point.clock_ratio);
     point.prices = solver.prices(point.clock_ratio);
     return point;
 }

@@ -3,8 +3,7 @@
 
 #include "estimate/price.hpp"
 #include "estimate/schedule.hpp"
-
-#include <vector>
+#include "estimate/schedule_costs.hpp"
 
 namespace archsim {
 
@@ -15,16 +14,15 @@ struct OperatingPoint {
     bool limited = false;
     // Of all subgraphs: time beside overhead, and of weights that are fetched ahead the time and the bytes.
     double body_s = 0, weight_stream_s = 0, streamed_bytes = 0;
-    std::vector<LaneTimes> times; ///< of every mapping at this clock
-    EventPrices prices = {};      ///< at this clock
+    EventPrices prices = {}; ///< at this clock
 };
 
 /// Latency at a given clock, then the highest clock whose average power fits the limit. Where even the lowest
 /// clock does not fit, the machine pauses: time is stretched until energy / time equals the limit. With
 /// Machine::efficient_clock, the clock of least energy per inference instead.
-/// `events` are those of the whole batch: total_events(schedule, work). `times` is memory for those of the
-/// result, whatever it holds.
+/// `events` are those of the whole batch: total_events(schedule, work). `costs`, of the same schedule, then
+/// has the times at the clock of the result.
 OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
-                            std::vector<LaneTimes> times = {});
+                            ScheduleCosts& costs);
 
 } // namespace archsim

@@ -149,7 +149,7 @@ class CgraMapper final : public Mapper, public CountsOfStructure {
         const Machine& m = fabric.m;
         if (m.rate(Resource::dram_bytes) <= 0)
             return;
-        const double outside = outside_bytes(network, work);
+        const double outside = outside_bytes(work);
         if (fabric.sections > 1)
             add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes);
         if (!activations_stay(network, work, fabric.memory / 2, 1))

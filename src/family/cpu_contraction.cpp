@@ -67,6 +67,8 @@ RowBlocks split_rows(double rows, double step, double block, double across, doub
     double least = 0;
     for (double height = block; height >= std::min(block / 2, round_up(rows, step)); height -= step) {
         const double count = std::ceil(rows / height);
+        if (least > 0 && height * count >= least) // imbalance only adds
+            continue;
         const double time = height * count * View::imbalance(count * across, units);
         if (least == 0 || time < least) {
             least = time;

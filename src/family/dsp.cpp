@@ -160,7 +160,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
     static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
         if (core.m.rate(Resource::dram_bytes) <= 0)
             return;
-        const double outside = outside_bytes(core.network, work);
+        const double outside = outside_bytes(work);
         add_dram(out, Resource::weight_bytes, Lane::memory, work.weight_bytes + outside);
         const double fresh = work.activation_bytes() - outside;
         if (fresh > core.scratchpad / 2)

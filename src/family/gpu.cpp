@@ -72,6 +72,15 @@ class GpuMapper final : public ViewMapper<gpu::View>, public CountsOfStructure {
 
     LooksAt looks_at() const override { return LooksAt::neighbours; }
 
+    /// Of formats with matrix engines it reads their rate, and may sum fp16 in fp16.
+    bool tells_apart(Precision a, Precision b, const Machine& machine) const override {
+        const auto rate = [&](Precision p) {
+            return machine.matrix_ops(p) * (p == Precision::fp16 ? gpu::half_accumulation_gain(machine) : 1);
+        };
+        const auto half = [](Precision p) { return p == Precision::fp16 || p == Precision::bf16; };
+        return !half(a) || !half(b) || !(rate(a) > 0) || rate(a) != rate(b);
+    }
+
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping out = Mapper::map_network(network, machine);
         out.scheme = machine.scenario == Scenario::throughput ? "overlapping streams" : "one stream";

@@ -40,6 +40,12 @@ double last_cache_bytes(const Device& device) {
 
 } // namespace
 
+double half_accumulation_gain(const Machine& machine) {
+    if (machine.param(Parameter::half_accumulation, 0) <= 0)
+        return 1;
+    return std::max(1.0, family_number(*machine.device, "half_accumulation_rate").value_or(1));
+}
+
 View::View(const Machine& m, const NetworkWork& n)
     : machine(m), network(n), units(std::max(1.0, m.units)), overlapped(runs_side_by_side(m)),
       vector_fp32(m.vector_ops(Precision::fp32)) {
@@ -53,8 +59,7 @@ View::View(const Machine& m, const NetworkWork& n)
         special_per_cycle = vector_fp32 * kSpecialShare;
     paired_units = std::max(1.0, family_number(*m.device, "paired_multiprocessors").value_or(1));
     resident_bytes_ = param(Parameter::resident_fraction, 0) * last_cache_bytes(*m.device);
-    if (param(Parameter::half_accumulation, 0) > 0)
-        half_gain_ = std::max(1.0, family_number(*m.device, "half_accumulation_rate").value_or(1));
+    half_gain_ = half_accumulation_gain(m);
     // Weights survive from one inference to the next when they and a typical activation fit together.
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
 }

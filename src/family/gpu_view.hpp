@@ -78,6 +78,9 @@ void map_simple(const View& view, const SubgraphWork& work, Mapping& out);
 /// One input channel per group, and not so few groups that it is a plain product.
 bool is_depthwise(const SubgraphWork& work);
 
+/// Rate of fp16 products of a stack that sums them in fp16, relative to those summed in fp32; 1 for others.
+double half_accumulation_gain(const Machine& machine);
+
 // Energy events
 // ------------------------------------------------------------------------------------------------
 

@@ -94,7 +94,7 @@ class KpuMapper final : public Mapper, public CountsOfStructure {
         limited_by(Resource::l1_bytes, total.edge_bytes);
         limited_by(Resource::l2_bytes, l2);
         limited_by(Resource::llc_bytes, l3);
-        const double outside = outside_bytes(network, work);
+        const double outside = outside_bytes(work);
         double dram = work.weight_bytes + outside; // known beforehand, so DMA runs ahead
         if (machine.rate(Resource::weight_bytes) > 0)
             add_dram(out, Resource::weight_bytes, Lane::memory, dram);

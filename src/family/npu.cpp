@@ -184,7 +184,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
             const SubgraphWork& stage = network.subgraphs[i];
             const std::size_t first = classified ? network.representatives[i] : i;
             if (first == i)
-                each[i] = {placed_cycles(array, cycles_of(array, stage)), outside(array, stage, network)};
+                each[i] = {placed_cycles(array, cycles_of(array, stage)), outside(array, stage)};
             all.cycles += stage.repeat * each[first].cycles;
             all.outside_bytes += stage.repeat * each[first].outside_bytes;
         }
@@ -202,9 +202,8 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         else
             add_layer_overhead(machine, 1, array.independent(), out);
         // Images stream into a pipeline while all of its stages work.
-        add_memory(
-            array, work, network,
-            array.pipeline && array.fits ? stages.outside_bytes * share : outside(array, work, network), out);
+        add_memory(array, work, network,
+                   array.pipeline && array.fits ? stages.outside_bytes * share : outside(array, work), out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
@@ -214,8 +213,8 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
     }
 
     /// Activations of a subgraph that pass the chip's border.
-    static double outside(const Array& array, const SubgraphWork& work, const NetworkWork& network) {
-        return outside_bytes(network, work) - (array.keeps_cache ? work.kv_bytes : 0);
+    static double outside(const Array& array, const SubgraphWork& work) {
+        return outside_bytes(work) - (array.keeps_cache ? work.kv_bytes : 0);
     }
 
     static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {

@@ -98,7 +98,7 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
         out.add(resource, Lane::memory, bytes);
         out.events[resource == Resource::host_link_bytes ? Event::host_link_byte : Event::dram_byte] += bytes;
     };
-    const double outside = outside_bytes(network, work);
+    const double outside = outside_bytes(work);
     if (!activations_stay(network, work, chip.capacity, 1))
         charge(chip.off_chip, work.output_bytes + m.param(Parameter::input_refetch, 1) *
                                                       (work.input_bytes + work.extra_bytes - outside));

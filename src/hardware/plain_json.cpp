@@ -1,5 +1,8 @@
 #include "hardware/plain_json.hpp"
 
+#include <bit>
+#include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace archsim {
@@ -22,7 +25,59 @@ constexpr bool is_plain(char c) {
     return kPlain[static_cast<unsigned char>(c)];
 }
 
+/// The same of eight at once: the lowest bit that is set lies in the first that is not plain, bits above it
+/// say nothing.
+constexpr std::uint64_t not_plain(std::uint64_t eight) {
+    constexpr std::uint64_t kEach = 0x0101010101010101, kHigh = 0x80 * kEach;
+    const auto is = [](std::uint64_t bytes, std::uint64_t c) {
+        const std::uint64_t other = bytes ^ (c * kEach);
+        return (other - kEach) & ~other;
+    };
+    return ((eight - ' ' * kEach) | eight | is(eight, 0x7f) | is(eight, '"') | is(eight, '\\')) & kHigh;
+}
+
 } // namespace
+
+void PlainJson::pass_plain() {
+    if constexpr (std::endian::native == std::endian::little)
+        for (std::uint64_t eight = 0; end_ - at_ >= static_cast<std::ptrdiff_t>(sizeof eight);
+             at_ += sizeof eight) {
+            std::memcpy(&eight, at_, sizeof eight);
+            if (const std::uint64_t found = not_plain(eight)) {
+                at_ += std::countr_zero(found) / 8;
+                return;
+            }
+        }
+    while (at_ != end_ && is_plain(*at_))
+        ++at_;
+}
+
+bool PlainJson::pass(int depth) {
+    if (at_end() || depth < 0)
+        return false;
+    std::string_view value;
+    bool whole = false;
+    switch (peek()) {
+    case '{':
+        return members([&](std::string_view) { return pass(depth - 1); });
+    case '[':
+        return items([&] { return pass(depth - 1); });
+    case '"': {
+        if (string(value))
+            return true;
+        std::string rest;
+        return rest_of_string(rest);
+    }
+    case 't':
+        return take_word("true");
+    case 'f':
+        return take_word("false");
+    case 'n':
+        return take_word("null");
+    default:
+        return number(value, whole);
+    }
+}
 
 bool PlainJson::take_word(std::string_view word) {
     if (!std::string_view(at_, static_cast<std::size_t>(end_ - at_)).starts_with(word))
@@ -35,8 +90,7 @@ bool PlainJson::rest_of_string(std::string& out) {
     constexpr std::string_view kEscapes = "\"\\/bfnrt", kMeanings = "\"\\/\b\f\n\r\t";
     for (;;) {
         const char* begin = at_;
-        while (at_ != end_ && is_plain(*at_))
-            ++at_;
+        pass_plain();
         out.append(begin, at_);
         if (take('"'))
             return true;
@@ -54,8 +108,7 @@ bool PlainJson::string(std::string_view& out) {
     if (!take('"'))
         return false;
     const char* begin = at_;
-    while (at_ != end_ && is_plain(*at_))
-        ++at_;
+    pass_plain();
     out = {begin, static_cast<std::size_t>(at_ - begin)};
     return take('"');
 }

@@ -36,6 +36,11 @@ class PlainJson {
     bool string(std::string_view& out);
     /// Adds what is left of a string that was begun, with its escapes taken out.
     bool rest_of_string(std::string& out);
+    /// Any value, whose parts nobody wants; at most `depth` objects and arrays inside each other.
+    bool pass(int depth);
+    /// What was read since `begin`, an earlier place.
+    std::string_view since(const char* begin) const { return {begin, static_cast<std::size_t>(at_ - begin)}; }
+    const char* place() const { return at_; }
     /// The characters of a number; `whole` where it has neither fraction nor exponent.
     bool number(std::string_view& out, bool& whole);
 
@@ -60,6 +65,8 @@ class PlainJson {
     }
 
   private:
+    /// To the next character that a string cannot hold as it is.
+    void pass_plain();
     template <class Read>
     bool list(char open, char close, Read read) {
         if (!take(open))

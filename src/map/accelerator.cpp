@@ -304,17 +304,8 @@ bool activations_stay(const NetworkWork& network, const SubgraphWork& work, doub
     return alive <= capacity * shares;
 }
 
-double outside_bytes(const NetworkWork& network, const SubgraphWork& work) {
-    double bytes = work.kv_bytes;
-    if (!network.partition || work.index >= network.partition->subgraphs.size())
-        return bytes;
-    for (TensorId id : network.partition->subgraphs[work.index].inputs) {
-        const ShapedTensor& tensor = network.graph->tensors[id];
-        if (tensor.role == TensorRole::input && !tensor.kv_cache)
-            bytes += tensor.elements() * (is_floating(tensor.type) ? bytes_of(network.precision.activations)
-                                                                   : bits_of(tensor.type) / 8.0);
-    }
-    return std::min(bytes, work.input_bytes + work.extra_bytes);
+double outside_bytes(const SubgraphWork& work) {
+    return std::min(work.kv_bytes + work.given_bytes, work.input_bytes + work.extra_bytes);
 }
 
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out) {

@@ -96,7 +96,7 @@ bool activations_stay(const NetworkWork& network, const SubgraphWork& work, doub
 
 /// Bytes that exist before the inference starts and are no weights: keys and values of earlier steps, inputs
 /// of the network. They come from outside the chip whatever its buffers hold, and can be fetched ahead.
-double outside_bytes(const NetworkWork& network, const SubgraphWork& work);
+double outside_bytes(const SubgraphWork& work);
 
 /// Elements that concatenations must bring to another scale where activations are quantised: every tensor has
 /// a scale of its own, and the result has one. A kernel whose result only the concatenation reads writes at

@@ -41,4 +41,21 @@ bool counts_depend_on(Lever lever, const Machine& machine) {
     }
 }
 
+bool runs_alike(Precision a, Precision b, const Machine& machine) {
+    if (a == b)
+        return true;
+    if (is_integer(a) || is_integer(b) || bits_of(a) != bits_of(b) ||
+        machine.peak_ops(a) != machine.peak_ops(b))
+        return false;
+    if (machine.energy) {
+        const Fact& price = machine.energy->mac[static_cast<std::size_t>(a)];
+        const Fact& other = machine.energy->mac[static_cast<std::size_t>(b)];
+        if (price.known() != other.known() || (price.known() && price.value != other.value))
+            return false;
+    }
+    const Mapper& mapper = machine.mapper ? *machine.mapper : mapper_for(machine.device->family);
+    const auto* const known = dynamic_cast<const CountsOfStructure*>(&mapper);
+    return known != nullptr && !known->tells_apart(a, b, machine);
+}
+
 } // namespace archsim

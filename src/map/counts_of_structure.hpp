@@ -24,6 +24,8 @@ class CountsOfStructure {
     virtual bool counts_depend_on(Lever lever, const Machine& machine) const;
     /// What tells subgraphs of the same work apart for it.
     virtual LooksAt looks_at() const { return LooksAt::memory; }
+    /// Whether it counts a network in one of these formats, floats of one width, otherwise than in the other.
+    virtual bool tells_apart(Precision, Precision, const Machine&) const { return true; }
 
   protected:
     CountsOfStructure() = default;
@@ -38,5 +40,10 @@ const std::vector<std::uint32_t>& classes_for(const Mapper& mapper, const Networ
 /// Whether a change of `lever` may change what the machine's mapper counts. Of a mapper that does not say,
 /// everything may.
 bool counts_depend_on(Lever lever, const Machine& machine);
+
+/// Whether the machine runs a network in either format with the same counts, times and energy: floats of one
+/// width at the same prices, which its mapper does not tell apart. Holds for networks whose operators all
+/// leave their format to the request.
+bool runs_alike(Precision a, Precision b, const Machine& machine);
 
 } // namespace archsim

@@ -32,12 +32,16 @@ bool folded_away(const SubgraphMember& member) {
 
 class WorkBuilder {
   public:
-    WorkBuilder(const ShapedGraph& graph, const PrecisionConfig& precision,
+    WorkBuilder(const ShapedGraph& graph, const Partition& partition, const PrecisionConfig& precision,
                 std::span<const std::string> unsupported, const DerivedCounts* derived)
         : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
           operators_(derived ? derived->operators : graph.operators), needed_(graph.tensors.size()) {
         if (precision.head_bits > 0)
             lm_heads_ = find_lm_head_weights(graph);
+        std::size_t members = 0;
+        for (const Subgraph& s : partition.subgraphs)
+            members += s.members.size();
+        uses_.reserve(members); // subgraphs point into it
     }
 
     /// Bytes that the tensor, which nothing multiplies with as a weight, takes on this chip.
@@ -59,26 +63,32 @@ class WorkBuilder {
         const Operator& anchor = operators_[s.anchor];
         work.anchor = &anchor.work;
         work.precision = compute_precision(anchor);
-        work.operators.reserve(s.members.size());
+        const std::size_t first = uses_.size();
         for (const auto& member : s.members)
             if (has_work(member))
                 add_operator(s, member, work);
+        work.operators = std::span(uses_).subspan(first);
         add_boundary(s, work);
         return work;
     }
 
     /// What build() makes of a subgraph that is like one it was called for.
-    SubgraphWork build_like(const SubgraphWork& first, const Subgraph& s, std::uint32_t index) const {
+    SubgraphWork build_like(const SubgraphWork& first, const Subgraph& s, std::uint32_t index) {
         SubgraphWork work = first;
         work.name = s.name;
         work.index = index;
         work.anchor = &operators_[s.anchor].work;
-        auto use = work.operators.begin();
+        const std::size_t own = uses_.size();
+        auto use = first.operators.begin();
         for (const auto& member : s.members)
             if (has_work(member) && !folded_away(member))
-                (use++)->op = &operators_[member.op];
+                uses_.emplace_back(*use++).op = &operators_[member.op];
+        work.operators = std::span(uses_).subspan(own);
         return work;
     }
+
+    /// The operators of all subgraphs that were built; they stay where they are.
+    std::vector<OperatorUse> take_uses() { return std::move(uses_); }
 
   private:
     Precision compute_precision(const Operator& op) const {
@@ -150,7 +160,7 @@ class WorkBuilder {
         work.vector_ops += op.work.vector_ops;
         work.special_ops += op.work.special_ops;
         work.unfused_bytes += use.read_bytes + use.written_bytes + use.weight_bytes;
-        work.operators.push_back(use);
+        uses_.push_back(use);
     }
 
     double bits(TensorId id, const Operator& op, bool matrix_weight) const {
@@ -175,8 +185,13 @@ class WorkBuilder {
         for (TensorId in : s.inputs) {
             const double bytes = needed_[in];
             (first ? work.input_bytes : work.extra_bytes) += bytes;
-            if (graph_.tensors[in].kv_cache)
+            const ShapedTensor& tensor = graph_.tensors[in];
+            if (tensor.kv_cache)
                 work.kv_bytes += bytes;
+            else if (tensor.role == TensorRole::input)
+                work.given_bytes +=
+                    tensor.elements() * (is_floating(tensor.type) ? bytes_of(precision_.activations)
+                                                                  : bits_of(tensor.type) / 8.0);
             first = false;
         }
         for (TensorId weight : s.weights)
@@ -209,12 +224,24 @@ class WorkBuilder {
     const std::vector<Operator>& operators_;
     std::vector<std::uint8_t> lm_heads_; ///< see find_lm_head_weights; empty: none are kept wider
     std::vector<double> needed_;         ///< bytes per tensor; 0 between calls
+    std::vector<OperatorUse> uses_;      ///< of all subgraphs
 };
 
 } // namespace
 
-class MemoryPlans {
+class PartitionFindings {
   public:
+    /// As classify_subgraphs(): graphs of other sizes are mostly alike in the same places.
+    std::shared_ptr<const SubgraphClasses> classes_for(const ShapedGraph& graph, const GraphKinds& kinds,
+                                                       const Partition& partition) const {
+        const std::lock_guard lock(mutex_);
+        for (const Classified& known : classified_)
+            if (known.kinds == kinds)
+                return known.classes;
+        auto made = std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, kinds, partition));
+        return classified_.emplace_back(Classified{kinds, std::move(made)}).classes;
+    }
+
     /// Formats and batches scale most networks' buffers alike, and powers of two leave every comparison of
     /// the planner as it is, to the last bit. Keys and values, of any context, lie outside the arena.
     MemoryPlan plan_for(const Partition& partition, std::vector<double> sizes) const {
@@ -232,8 +259,13 @@ class MemoryPlans {
         std::vector<double> sizes; ///< of the buffers
         MemoryPlan plan;
     };
-    mutable std::mutex mutex_;
+    struct Classified {
+        GraphKinds kinds;
+        std::shared_ptr<const SubgraphClasses> classes;
+    };
+    mutable std::mutex mutex_;             ///< of both lists
     mutable std::vector<Planned> planned_; ///< one per width of activations at most, of each graph
+    mutable std::vector<Classified> classified_;
 
     MemoryPlan plan_without_cache(const Partition& partition, std::vector<double> sizes) const {
         const std::lock_guard lock(mutex_);
@@ -259,8 +291,8 @@ class MemoryPlans {
     }
 };
 
-std::shared_ptr<const MemoryPlans> no_plans_yet() {
-    return std::make_shared<const MemoryPlans>();
+std::shared_ptr<const PartitionFindings> no_findings_yet() {
+    return std::make_shared<const PartitionFindings>();
 }
 
 namespace {
@@ -306,16 +338,16 @@ StoredTensors find_buffers(const ShapedGraph& graph, const Partition& partition,
 
 struct FormatInvariants {
     std::shared_ptr<const SubgraphClasses> classes;
-    std::shared_ptr<const MemoryPlans> plans;
+    std::shared_ptr<const PartitionFindings> known;
     StoredTensors weights, buffers;
 };
 
 std::shared_ptr<const FormatInvariants>
 find_format_invariants(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
-                       std::shared_ptr<const MemoryPlans> plans, const DerivedCounts* derived) {
+                       std::shared_ptr<const PartitionFindings> known, const DerivedCounts* derived) {
+    auto classes = known->classes_for(graph, kinds, partition);
     return std::make_shared<const FormatInvariants>(
-        FormatInvariants{std::make_shared<const SubgraphClasses>(classify_subgraphs(graph, kinds, partition)),
-                         std::move(plans), find_weights(graph, kinds, partition, derived),
+        FormatInvariants{std::move(classes), std::move(known), find_weights(graph, kinds, partition, derived),
                          find_buffers(graph, partition, derived)});
 }
 
@@ -323,7 +355,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
                               const PrecisionConfig& precision, std::span<const std::string> unsupported,
                               std::shared_ptr<const DerivedCounts> derived) {
     const auto kinds = find_kinds(graph, derived.get());
-    const auto common = find_format_invariants(graph, *kinds, partition, no_plans_yet(), derived.get());
+    const auto common = find_format_invariants(graph, *kinds, partition, no_findings_yet(), derived.get());
     return make_network_work(graph, partition, precision, unsupported, std::move(derived), *common);
 }
 
@@ -341,7 +373,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.precision = precision;
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
-    WorkBuilder builder(graph, precision, unsupported, derived.get());
+    WorkBuilder builder(graph, partition, precision, unsupported, derived.get());
     network.subgraphs.reserve(partition.subgraphs.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
         const std::uint32_t first = common.classes->by_work[i];
@@ -363,7 +395,8 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     for (TensorId out : graph.outputs)
         if (out != kNoTensor && !graph.tensors[out].kv_cache)
             network.output_bytes += builder.stored_bytes(out);
-    network.memory = common.plans->plan_for(partition, common.buffers.bytes(precision));
+    network.uses = std::make_shared<const std::vector<OperatorUse>>(builder.take_uses());
+    network.memory = common.known->plan_for(partition, common.buffers.bytes(precision));
     network.derived = std::move(derived);
     network.representatives = find_representatives(*common.classes, network.memory.timeline);
     network.classes = common.classes;

@@ -180,7 +180,10 @@ struct Settled {
         schedule.repeat = {2, 1};
         schedule.network.fixed.add(Resource::seconds, Lane::overhead, 0.25e-3);
     }
-    OperatingPoint point() { return settle_clock(schedule, total_events(schedule, network.work), machine); }
+    OperatingPoint point() {
+        ScheduleCosts costs;
+        return settle_clock(schedule, total_events(schedule, network.work), machine, costs);
+    }
     void prefetch() {
         auto stack = std::make_shared<Runtime>(*machine.runtime);
         stack->weight_prefetch = WeightPrefetch::network;

@@ -40,7 +40,8 @@ struct Product {
         const Mapper* gpu = mapper_of("gpu");
         const BatchSchedule schedule{
             {map(*gpu, *one, machine)}, {1.0}, {0}, {1.0}, gpu->map_network(one->network, machine)};
-        return settle_clock(schedule, total_events(schedule, one->network), machine);
+        ScheduleCosts costs;
+        return settle_clock(schedule, total_events(schedule, one->network), machine, costs);
     }
 };
 

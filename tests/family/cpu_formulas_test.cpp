@@ -241,7 +241,7 @@ TEST_CASE("CPU: a fused exponential and the parts of a chain of kernels", "[form
     use.op = &gelu;
     use.compute = Precision::fp32;
     use.input_elements = use.output_elements = 1440;
-    one->work().operators.push_back(use);
+    one->uses.add(one->work(), use);
     one->op.work.serial_steps = 30;
     const Mapping out = counted(*one, m);
     // 1440 / 8 = 180 vectors of 5 cycles on four cores, all busy.

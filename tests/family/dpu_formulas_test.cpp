@@ -34,7 +34,7 @@ struct Layer {
 struct Follower {
     Follower(Layer& layer, const char* type, double operands, double special_ops = 0) {
         layer.network.follow(layer.work, 8100, 8100, special_ops);
-        OperatorUse& use = layer.work.operators.back();
+        OperatorUse& use = layer.network.uses().of(layer.work).back();
         op = *use.op;
         op.type = type;
         use.op = &op;
@@ -159,7 +159,7 @@ TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
     w.out = {1, 5, 5};
     w.kernel = {1, 2, 2};
     op.work.window = w;
-    pool.operators[0].op = &op;
+    one.uses().of(pool)[0].op = &op;
     CHECK(demand(map_one(*mapper_of("dpu"), pool, one, rig), Resource::vector_cycles, Lane::on_chip) ==
           Approx(2000 / 10.0 * 4));
 }

@@ -95,7 +95,7 @@ TEST_CASE("an operator outside the instruction set runs on the host", "[dpu]") {
     const auto mapper = mapper_of("dpu");
     Network network;
     SubgraphWork& s = network.simple(OpKind::softmax, 1000, 5000);
-    s.operators[0].supported = false;
+    network.uses().of(s)[0].supported = false;
     Rig rig = b4096();
     rig.runtime->fallback = Fallback::host;
     rig.set(Parameter::fallback_switch, 1e-4).set(Parameter::fallback_operation_time, 1e-10);
@@ -122,7 +122,7 @@ TEST_CASE("AI engines pad channels, the logic pools in a clock domain of its own
     SubgraphWork& pool = network.simple(OpKind::pooling, 6 * 64 * 14 * 14, 0);
     Operator op = *pool.operators[0].op;
     op.work.window = window(64, 64, 14, 2);
-    pool.operators[0].op = &op;
+    network.uses().of(pool)[0].op = &op;
     const Mapping p = map_one(*mapper, pool, network, rig);
     // One round: 14 x 14 x 4 taps x 64 channels at 20 per logic cycle, four AI-engine cycles each.
     CHECK(demand(p, Resource::vector_cycles, Lane::on_chip) == Approx(14 * 14 * 4 * 64 / 20.0 * 4));

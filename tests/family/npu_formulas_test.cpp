@@ -129,7 +129,7 @@ TEST_CASE("NPU: layers of a pipeline wait for the rows they need", "[formulas][n
     // The interval of one image is that of all layers.
     Operator op = *s.operators[0].op;
     op.work.window->dilation = {1, 2, 1};
-    s.operators[0].op = &op;
+    network.uses().of(s)[0].op = &op;
     const Mapping m = map_one(*mapper_of("npu"), s, network, rig);
     check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * macs / 1000, 0.5}, // not padded
                       {Resource::seconds, Lane::on_chip, 1e-3 * 2 / 3},
@@ -237,8 +237,8 @@ TEST_CASE("NPU: scores of attention without a kernel of its own pass through mem
     shape.query_length = 100;
     shape.kv_length = 120;
     op.work.attention = shape;
-    const Network network(Precision::int8);
-    const SubgraphWork s = subgraph_of(op, {5000, 0, 5000}, network.work().precision);
+    Network network(Precision::int8);
+    const SubgraphWork s = subgraph_of(op, {5000, 0, 5000}, network.work().precision, network.uses());
     const auto dram = [&](Rig rig) {
         return demand(map_one(*mapper_of("npu"), s, network, rig), Resource::dram_bytes, Lane::memory);
     };
@@ -262,8 +262,8 @@ TEST_CASE("NPU: ranks of a sharded network have whole heads and caches of their 
     shape.heads = 3;
     shape.kv_heads = 1;
     op.work.attention = shape;
-    const Network network(Precision::int8);
-    SubgraphWork s = subgraph_of(op, {5000, 0, 300}, network.work().precision);
+    Network network(Precision::int8);
+    SubgraphWork s = subgraph_of(op, {5000, 0, 300}, network.work().precision, network.uses());
     s.kv_bytes = 4000;
     // Programs of npu_cores() run on two cores.
     const auto on = [&](double cores, double devices) {

@@ -86,11 +86,12 @@ class Network {
         use.compute = work_.precision.compute;
         use.input_elements = use.output_elements = elements;
         use.read_bytes = use.written_bytes = elements * bytes_of(work_.precision.activations);
-        s.operators.push_back(use);
+        uses_.add(s, use);
         s.unfused_bytes += use.read_bytes + use.written_bytes;
         s.vector_ops += vector_ops;
         s.special_ops += special_ops;
     }
+    Uses& uses() { return uses_; }
     const NetworkWork& work() const { return work_; }
     NetworkWork& work() { return work_; }
 
@@ -98,7 +99,7 @@ class Network {
     SubgraphWork& subgraph(const OperatorWork& work, const Elements& elements) {
         Operator& op = operators_.emplace_back();
         op.work = work;
-        SubgraphWork& s = subgraphs_.emplace_back(subgraph_of(op, elements, work_.precision));
+        SubgraphWork& s = subgraphs_.emplace_back(subgraph_of(op, elements, work_.precision, uses_));
         s.index = static_cast<std::uint32_t>(subgraphs_.size() - 1);
         work_.weight_bytes += s.weight_bytes;
         work_.macs += s.macs;
@@ -109,6 +110,7 @@ class Network {
         return s;
     }
     std::deque<Operator> operators_;
+    Uses uses_;
     std::deque<SubgraphWork> subgraphs_;
     NetworkWork work_;
 };

@@ -43,6 +43,7 @@ inline Machine gpu_machine(double units = 100) {
 /// One operator as a network of its own.
 struct OneOperator {
     Operator op;
+    Uses uses;
     ShapedGraph graph;
     Partition partition;
     NetworkWork network;
@@ -59,7 +60,7 @@ inline std::unique_ptr<OneOperator> one_operator(OperatorWork work, Precision pr
     one->partition.subgraphs.front().inputs = {0};
     one->network.partition = &one->partition;
     one->network.precision = PrecisionConfig::uniform(precision);
-    const SubgraphWork s = subgraph_of(one->op, elements, one->network.precision);
+    const SubgraphWork s = subgraph_of(one->op, elements, one->network.precision, one->uses);
     one->network.weight_bytes = s.weight_bytes;
     one->network.largest_activation_bytes = s.activation_bytes();
     one->network.subgraphs.push_back(s);

@@ -4,7 +4,10 @@
 
 #include "map/mapper_of.hpp"
 
+#include <deque>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace archsim::test {
 
@@ -56,9 +59,31 @@ inline Elements elements_of_convolution(const OperatorWork& work) {
             w.batch * w.out_channels * w.out_pixels()};
 }
 
-/// The subgraph of one operator, which must outlive it.
+/// Keeps what subgraphs that are made by hand have of their operators.
+class Uses {
+  public:
+    /// One more operator of `s`, behind the others.
+    void add(SubgraphWork& s, const OperatorUse& use) {
+        own(s).push_back(use);
+        s.operators = lists_.back();
+    }
+    /// Those of `s`, to be changed.
+    std::span<OperatorUse> of(SubgraphWork& s) {
+        std::vector<OperatorUse>& list = own(s);
+        s.operators = list;
+        return list;
+    }
+
+  private:
+    std::vector<OperatorUse>& own(const SubgraphWork& s) {
+        return lists_.emplace_back(s.operators.begin(), s.operators.end());
+    }
+    std::deque<std::vector<OperatorUse>> lists_;
+};
+
+/// The subgraph of one operator, which must outlive it as `uses` must.
 inline SubgraphWork subgraph_of(const Operator& op, const Elements& elements,
-                                const PrecisionConfig& precision) {
+                                const PrecisionConfig& precision, Uses& uses) {
     const double width = bytes_of(precision.activations);
     OperatorUse use;
     use.op = &op;
@@ -80,7 +105,7 @@ inline SubgraphWork subgraph_of(const Operator& op, const Elements& elements,
     s.macs = op.work.macs;
     s.vector_ops = op.work.vector_ops;
     s.special_ops = op.work.special_ops;
-    s.operators.push_back(use);
+    uses.add(s, use);
     return s;
 }
 

@@ -97,6 +97,7 @@ TEST_CASE("work: bytes of a product with packed weights and a residual", "[formu
     const double x = 32 * 2, r = 24 * 2, z = 24 * 2, w = 48 * 4.5 / 8;
     CHECK(work.input_bytes == x);
     CHECK(work.extra_bytes == r);
+    CHECK(work.given_bytes == x + r);
     CHECK(work.output_bytes == z);
     CHECK(work.weight_bytes == w);
     CHECK(work.macs == 192);
@@ -115,6 +116,13 @@ TEST_CASE("work: bytes of a product with packed weights and a residual", "[formu
     CHECK(n.largest_activation_bytes == x + r + z);
     CHECK(n.macs == 3 * 192);
     CHECK(n.operations == 3 * (2 * 192 + 24));
+}
+
+TEST_CASE("work: inputs of the network at their widths, caches apart", "[formulas][map]") {
+    ProductAndSum s;
+    s.graph.tensors[s.x].kv_cache = true;
+    s.graph.tensors[s.r].type = DataType::int64;
+    CHECK(s.work(PrecisionConfig::uniform(Precision::fp16)).subgraphs[0].given_bytes == 24 * 8);
 }
 
 TEST_CASE("work: an output projection that is kept wide is multiplied wide", "[formulas][map]") {

@@ -1,10 +1,82 @@
 // Our counts against what others published.
 
+#include "archsim/core/finding.hpp"
 #include "laws/laws.hpp"
 
 #include <catch2/catch.hpp>
 
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <unistd.h>
+
 using namespace archsim;
+
+namespace {
+
+/// A folder with a catalogue of one file.
+class CatalogueFolder {
+  public:
+    explicit CatalogueFolder(const std::string& text)
+        : path_(std::filesystem::temp_directory_path() / ("archsim-catalogue-" + std::to_string(getpid()))) {
+        std::filesystem::create_directories(path_ / "catalogue");
+        std::ofstream(path_ / "catalogue" / "some.json") << text;
+    }
+    ~CatalogueFolder() { std::filesystem::remove_all(path_); }
+    Catalogue read() const { return Catalogue(path_); }
+    std::filesystem::path operator/(const char* file) const { return path_ / file; }
+
+  private:
+    std::filesystem::path path_;
+};
+
+std::string words_of(const std::function<void()>& act) {
+    try {
+        act();
+    } catch (const InputError& problem) {
+        return problem.what();
+    }
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("a model of the catalogue is read when it is asked for", "[catalogue]") {
+    const CatalogueFolder folder(R"({"note": [1, {"a": null}], "models": [
+        {"name": "b", "file": "onnx/b.onnx", "dims": {"batch": 1}, "aliases": ["Bee", "B-2"]},
+        {"name": "a", "title": "\"A\"", "dims": {"batch": "one"}}]})");
+    const Catalogue catalogue = folder.read();
+    REQUIRE(catalogue.find("bee") != nullptr);
+    CHECK(catalogue.find("bee")->file == folder / "onnx/b.onnx");
+    CHECK(catalogue.find("B") == catalogue.find("b2")); // by a name without its punctuation
+    CHECK(catalogue.find("c") == nullptr);
+    CHECK(catalogue.nearest("bb") == std::vector<std::string>{"b"});
+    const std::string wrong = words_of([&] { catalogue.find("a"); });
+    CHECK(wrong.find("some.json: not a model catalogue: \"batch\" must be a number") != std::string::npos);
+    CHECK(words_of([&] { catalogue.entries(); }) == wrong);
+}
+
+TEST_CASE("a list of models that is no list is refused at once", "[catalogue]") {
+    const auto words = [](const std::string& text) {
+        return words_of([&] { CatalogueFolder(text).read(); });
+    };
+    CHECK(words(R"({"models": [{"name": "a"}]})").empty());
+    CHECK(words(R"({"models": [{"name": "a"},]})").find("some.json") != std::string::npos);
+    CHECK(words(R"({"models": [{"title": "a"}]})").find("a model without \"name\"") != std::string::npos);
+    CHECK(words(R"({"models": [{"name": 1}]})").find("\"name\" must be a text") != std::string::npos);
+    CHECK(words(R"({"models": [{"name": "a", "aliases": "b"}]})").find("an array of texts") !=
+          std::string::npos);
+    CHECK(words(R"({"model": []})").find("a model without \"models\"") != std::string::npos);
+}
+
+TEST_CASE("texts of the catalogue may be of any alphabet", "[catalogue]") {
+    const CatalogueFolder folder(
+        R"({"models": [{"name": "z\u00fcrich", "title": "Zürich", "aliases": ["Züri"]}]})");
+    const Catalogue catalogue = folder.read();
+    REQUIRE(catalogue.find("Züri") != nullptr);
+    CHECK(catalogue.find("Züri")->name == "zürich");
+    CHECK(catalogue.find("zürich")->title == "Zürich");
+}
 
 TEST_CASE("every catalogue model imports, binds and has no unknown part", "[catalogue]") {
     for (const CatalogueEntry& entry : laws::session().catalogue().entries()) {

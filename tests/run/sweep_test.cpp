@@ -168,6 +168,37 @@ TEST_CASE("what neighbouring points share changes none of them", "[sweep]") {
     CHECK(compared > 150);
 }
 
+TEST_CASE("formats that a machine does not tell apart give one result", "[sweep][laws]") {
+    const Session& session = test::shipped_session();
+    SweepRequest q;
+    q.models = {"resnet18", "bert-base", "mobilenet_v3_small"};
+    q.precisions = {"fp16", "bf16"};
+    q.batches = {1, 16};
+    std::size_t alike = 0, apart = 0;
+    for (const std::string& name : session.hardware().device_ids()) {
+        const auto machine = session.machine(name, {});
+        (runs_alike(Precision::fp16, Precision::bf16, *machine) ? alike : apart) += 1;
+        if (runs_alike(Precision::fp16, Precision::bf16, *machine))
+            q.hardware.push_back(name);
+    }
+    CHECK(alike > 10);
+    CHECK(apart > 10); // those that have no bfloat16, or run it at another rate
+    const Sweep sweep(session, q);
+    for (const SweepRow& row : all_rows(sweep, 2)) {
+        INFO(row.model << " on " << row.hardware << " in " << row.precision << ", batch " << row.batch);
+        Conditions conditions;
+        conditions.precision = *PrecisionConfig::parse(row.precision);
+        const Result own = session.estimate({.model = session.load(row.model), .batch = row.batch},
+                                            row.hardware, conditions);
+        REQUIRE(row.status == own.estimate.status);
+        REQUIRE(row.reason == own.estimate.reason);
+        if (own.ok())
+            REQUIRE(row.executed == name_of(own.estimate.executed.compute));
+        for (const Metric* metric : MetricTable::standard().rows())
+            REQUIRE(row.value(*metric) == value_of(own, *metric));
+    }
+}
+
 TEST_CASE("machines that a mapper counts alike are counted once and give every estimate its own numbers",
           "[sweep][laws]") {
     // Every lever and the clock, on a device of each family; the middle factors come back after the others.

@@ -33,8 +33,8 @@ struct SubgraphWork {
     std::uint32_t index = 0;
     OpKind kind = OpKind::free;
     double repeat = 1;
-    Precision precision = Precision::fp32; ///< arithmetic of the anchor
-    std::vector<OperatorUse> operators;    ///< topological order, work only
+    Precision precision = Precision::fp32;  ///< arithmetic of the anchor
+    std::span<const OperatorUse> operators; ///< topological order, work only; in NetworkWork::uses
     const OperatorWork* anchor = nullptr;
     // Boundary traffic of the fused subgraph, in bytes.
     double input_bytes = 0; ///< main activation input
@@ -42,6 +42,7 @@ struct SubgraphWork {
     double output_bytes = 0;
     double weight_bytes = 0;    ///< constants at their packed size
     double kv_bytes = 0;        ///< part of input/extra that is attention cache
+    double given_bytes = 0;     ///< part of input/extra that is inputs of the network, but for caches
     double unfused_bytes = 0;   ///< what the same operators would move one by one
     double link_bytes = 0;      ///< sent by this chip to the others to sum or gather results
     double relaid_elements = 0; ///< elements that change between blocked and plain layout (Subgraph::relaid)
@@ -70,6 +71,8 @@ struct NetworkWork {
     const Partition* partition = nullptr;
     PrecisionConfig precision;
     std::vector<SubgraphWork> subgraphs;
+    /// What the operators of `subgraphs` lie in, one behind the other.
+    std::shared_ptr<const std::vector<OperatorUse>> uses;
     /// For each subgraph the first one of its equivalence class: the same in everything but name and place;
     /// empty where that was not looked for. A class is mapped and priced once.
     std::vector<std::uint32_t> representatives;

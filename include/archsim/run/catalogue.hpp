@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -49,21 +50,31 @@ struct CatalogueEntry {
     std::optional<LanguageModel> language_model;
 };
 
-/// The models that come with the library.
+/// The models that come with the library. Names are read at once, an entry when somebody asks for it; safe to
+/// use from several threads.
 class ARCHSIM_API Catalogue {
   public:
-    Catalogue() = default;
-    /// Reads every file of `folder`/catalogue; throws InputError naming the file and place of a mistake.
+    /// Without models.
+    Catalogue();
+    /// Lists every file of `folder`/catalogue; throws InputError naming the file and place of a mistake, of
+    /// one inside an entry where that is first asked for.
     explicit Catalogue(const std::filesystem::path& folder);
+    ~Catalogue();
+    /// Catalogues move; they are not copied.
+    Catalogue(Catalogue&&) noexcept;
+    /// Catalogues move; they are not copied.
+    Catalogue& operator=(Catalogue&&) noexcept;
 
-    const std::vector<CatalogueEntry>& entries() const { return entries_; } ///< sorted by name
+    bool empty() const;
+    const std::vector<CatalogueEntry>& entries() const; ///< sorted by name
     /// By name or alias, case-insensitive; null when there is none.
     const CatalogueEntry* find(std::string_view name) const;
     /// Names closest to `name`.
     std::vector<std::string> nearest(std::string_view name) const;
 
   private:
-    std::vector<CatalogueEntry> entries_;
+    struct State;
+    std::unique_ptr<State> state_;
 };
 
 } // namespace archsim

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace archsim {
 
@@ -68,17 +69,40 @@ void join_uses(OperatorUse& a, const OperatorUse& b, double share) {
     a.input_elements += share * b.input_elements;
 }
 
-/// Points a subgraph at copies of its operators, which `copies` owns.
-template <class Copy>
-void own_operators(SubgraphWork& work, std::vector<Operator>& copies, Copy&& copy) {
-    for (std::size_t i = 0; i < work.operators.size(); ++i) {
-        const OperatorWork* before = &work.operators[i].op->work;
-        copies.push_back(copy(i));
-        work.operators[i].op = &copies.back();
-        if (work.anchor == before)
-            work.anchor = &copies.back().work;
+/// Operators of its own that a step points into; there is room for all of them from the start.
+class OwnOperators {
+  public:
+    explicit OwnOperators(std::size_t most) {
+        operators_.reserve(most);
+        uses_.reserve(most);
     }
-}
+    /// Points a subgraph at copies of its operators. Returns what it now has of them, to be changed.
+    template <class Copy>
+    std::span<OperatorUse> add(SubgraphWork& work, Copy&& copy) {
+        const std::size_t first = uses_.size();
+        for (std::size_t i = 0; i < work.operators.size(); ++i) {
+            const OperatorWork* before = &work.operators[i].op->work;
+            operators_.push_back(copy(i));
+            uses_.emplace_back(work.operators[i]).op = &operators_.back();
+            if (work.anchor == before)
+                work.anchor = &operators_.back().work;
+        }
+        const auto own = std::span(uses_).subspan(first);
+        work.operators = own;
+        return own;
+    }
+    /// Gives them to the step.
+    void leave_to(NetworkWork& network) {
+        network.uses = std::make_shared<const std::vector<OperatorUse>>(std::move(uses_));
+        auto derived = std::make_shared<DerivedCounts>();
+        derived->operators = std::move(operators_);
+        network.derived = std::move(derived);
+    }
+
+  private:
+    std::vector<Operator> operators_;
+    std::vector<OperatorUse> uses_;
+};
 
 bool same_structure(const NetworkWork& a, const NetworkWork& b) {
     return a.subgraphs.size() == b.subgraphs.size() &&
@@ -99,42 +123,37 @@ std::size_t operator_count(const NetworkWork& network) {
 
 NetworkWork mixed_step(const NetworkWork& decode, const NetworkWork& prefill, double share) {
     NetworkWork mixed = decode;
-    auto derived = std::make_shared<DerivedCounts>();
-    // Pointers into `operators` are handed out while it grows.
-    derived->operators.reserve(operator_count(decode) + operator_count(prefill));
+    OwnOperators own_operators(operator_count(decode) + operator_count(prefill));
     const bool aligned = same_structure(decode, prefill);
     std::vector<SubgraphWork> beside;
     for (std::size_t i = 0; i < prefill.subgraphs.size(); ++i) {
         const SubgraphWork& b = prefill.subgraphs[i];
         if (aligned && !multiplies_activations(b)) {
             SubgraphWork& a = mixed.subgraphs[i];
-            own_operators(a, derived->operators, [&](std::size_t op) {
+            const auto uses = own_operators.add(a, [&](std::size_t op) {
                 return join_operators(*a.operators[op].op, *b.operators[op].op, share);
             });
-            for (std::size_t op = 0; op < a.operators.size(); ++op)
-                join_uses(a.operators[op], b.operators[op], share);
+            for (std::size_t op = 0; op < uses.size(); ++op)
+                join_uses(uses[op], b.operators[op], share);
             join_bytes(a, b, share);
             continue;
         }
         SubgraphWork own = b;
-        own_operators(own, derived->operators, [&](std::size_t op) { return *b.operators[op].op; });
+        own_operators.add(own, [&](std::size_t op) { return *b.operators[op].op; });
         own.repeat *= share;
         if (!aligned) // its place is in another partition than that of the decoding step
             own.index = kNoPlace;
         beside.push_back(std::move(own));
     }
     for (std::size_t i = 0; i < mixed.subgraphs.size(); ++i)
-        if (!aligned || multiplies_activations(mixed.subgraphs[i])) {
-            const SubgraphWork whole = mixed.subgraphs[i];
-            own_operators(mixed.subgraphs[i], derived->operators,
-                          [&](std::size_t op) { return *whole.operators[op].op; });
-        }
+        if (SubgraphWork& whole = mixed.subgraphs[i]; !aligned || multiplies_activations(whole))
+            own_operators.add(whole, [&](std::size_t op) { return *whole.operators[op].op; });
     mixed.subgraphs.insert(mixed.subgraphs.end(), beside.begin(), beside.end());
     mixed.macs += share * prefill.macs;
     mixed.operations += share * prefill.operations;
     mixed.largest_activation_bytes =
         std::max(decode.largest_activation_bytes, prefill.largest_activation_bytes);
-    mixed.derived = std::move(derived);
+    own_operators.leave_to(mixed);
     return mixed;
 }
 

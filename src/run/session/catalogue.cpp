@@ -2,15 +2,22 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/hardware/database.hpp"
+#include "core/embedded_files.hpp"
+#include "core/text_file.hpp"
 #include "hardware/json_document.hpp"
+#include "hardware/plain_json.hpp"
 #include "hardware/text.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cctype>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <utility>
 
 namespace archsim {
 
@@ -136,60 +143,178 @@ CatalogueEntry read_entry(const JsonValue& object, const std::filesystem::path& 
     return e;
 }
 
+/// What is known of a model before it is asked for, as views of its file.
+struct Listed {
+    std::string_view name;
+    std::vector<std::string_view> aliases;
+    std::string_view text; ///< of the entry
+    const std::filesystem::path* file = nullptr;
+};
+
+[[noreturn]] void no_catalogue(const std::filesystem::path& file, const std::runtime_error& problem) {
+    throw InputError(fmt::format("{}: not a model catalogue: {}", file.string(), problem.what()));
+}
+
+/// Reads the list of models in a file and passes what else is in it. False where that is not as plain as a
+/// catalogue is written, right or wrong.
+bool list_plain(std::string_view text, const std::filesystem::path& file, std::vector<Listed>& listed) {
+    constexpr int kMaxDepth = 16;
+    PlainJson json(text);
+    const auto member = [&](std::string_view key, Listed& model) {
+        if (key == "name")
+            return json.string(model.name);
+        if (key != "aliases")
+            return json.pass(kMaxDepth);
+        model.aliases.clear();
+        return json.items([&] { return json.string(model.aliases.emplace_back()); });
+    };
+    bool found = false;
+    const auto model = [&] {
+        Listed& made = listed.emplace_back();
+        made.file = &file;
+        const char* const begin = json.place();
+        const bool read = json.members([&](std::string_view key) { return member(key, made); });
+        made.text = json.since(begin);
+        return read && !made.name.empty();
+    };
+    json.skip_blanks();
+    const bool read = json.members([&](std::string_view key) {
+        if (key != "models")
+            return json.pass(kMaxDepth);
+        const bool again = std::exchange(found, true);
+        return !again && json.items(model);
+    });
+    json.skip_blanks();
+    return read && found && json.at_end();
+}
+
+/// The same of any file, whose words for what is wrong with it this has. Texts are copied to `memory`.
+void list_any(std::string_view text, const std::filesystem::path& file, JsonMemory& memory,
+              std::vector<Listed>& listed) {
+    std::vector<Finding> findings;
+    const auto document = parse_document_text(text, file.string(), findings);
+    if (!document)
+        throw InputError(findings.front());
+    try {
+        for (const JsonValue& object : required(document->root, "models").items()) {
+            Listed& model = listed.emplace_back();
+            model.file = &file;
+            model.name = memory.copy(text_of(required(object, "name"), "name"));
+            for (const std::string& alias : texts(object, "aliases"))
+                model.aliases.push_back(memory.copy(std::string_view(alias)));
+            model.text = memory.copy(std::string_view(object.dump()));
+        }
+    } catch (const std::runtime_error& problem) {
+        no_catalogue(file, problem);
+    }
+}
+
 } // namespace
 
-Catalogue::Catalogue(const std::filesystem::path& folder) {
+struct Catalogue::State {
+    void add(const std::filesystem::path& path) {
+        const std::filesystem::path& file = files.emplace_back(path);
+        std::string_view text;
+        if (const auto built_in = embedded_text(file.string()))
+            text = *built_in;
+        else
+            text = memory.copy(std::string_view(read_text_file(file.string())));
+        const std::size_t before = listed.size();
+        if (list_plain(text, file, listed))
+            return;
+        listed.resize(before);
+        list_any(text, file, memory, listed);
+    }
+
+    const CatalogueEntry& entry(std::size_t i) {
+        const std::lock_guard lock(reading);
+        if (!read[i]) {
+            const Listed& model = listed[i];
+            std::vector<Finding> findings;
+            const auto document = parse_document_text(model.text, model.file->string(), findings);
+            if (!document)
+                throw InputError(findings.front());
+            try {
+                entries[i] = read_entry(document->root, folder);
+            } catch (const std::runtime_error& problem) {
+                no_catalogue(*model.file, problem);
+            }
+            read[i] = true;
+        }
+        return entries[i];
+    }
+
+    std::filesystem::path folder;
+    std::deque<std::filesystem::path> files; ///< stay where they are
+    JsonMemory memory;                       ///< of their texts
+    std::vector<Listed> listed;              ///< sorted by name
+    std::mutex reading;
+    std::vector<CatalogueEntry> entries; ///< as listed; those that were asked for
+    std::vector<bool> read;
+};
+
+Catalogue::Catalogue() : state_(std::make_unique<State>()) {}
+Catalogue::~Catalogue() = default;
+Catalogue::Catalogue(Catalogue&&) noexcept = default;
+Catalogue& Catalogue::operator=(Catalogue&&) noexcept = default;
+
+Catalogue::Catalogue(const std::filesystem::path& folder) : Catalogue() {
+    state_->folder = folder;
     const auto lists = folder / "catalogue";
     std::error_code failure;
-    for (const auto& file : std::filesystem::directory_iterator(lists, failure)) {
-        if (file.path().extension() != ".json")
-            continue;
-        std::vector<Finding> findings;
-        const auto document = parse_document(file.path().string(), findings);
-        if (!document)
-            throw InputError(findings.front());
-        try {
-            for (const JsonValue& object : required(document->root, "models").items())
-                entries_.push_back(read_entry(object, folder));
-        } catch (const std::runtime_error& problem) {
-            throw InputError(
-                fmt::format("{}: not a model catalogue: {}", file.path().string(), problem.what()));
-        }
-    }
+    for (const auto& file : std::filesystem::directory_iterator(lists, failure))
+        if (file.path().extension() == ".json")
+            state_->add(file.path());
     if (failure)
         throw InputError(fmt::format("{}: cannot be read: {}", lists.string(), failure.message()));
-    std::sort(entries_.begin(), entries_.end(),
-              [](const CatalogueEntry& a, const CatalogueEntry& b) { return a.name < b.name; });
+    auto& listed = state_->listed;
+    std::sort(listed.begin(), listed.end(), [](const Listed& a, const Listed& b) { return a.name < b.name; });
+    state_->entries.resize(listed.size());
+    state_->read.resize(listed.size());
+}
+
+bool Catalogue::empty() const {
+    return state_->listed.empty();
+}
+
+const std::vector<CatalogueEntry>& Catalogue::entries() const {
+    for (std::size_t i = 0; i < state_->listed.size(); ++i)
+        state_->entry(i);
+    return state_->entries;
 }
 
 const CatalogueEntry* Catalogue::find(std::string_view name) const {
-    for (const CatalogueEntry& entry : entries_)
-        if (same_name(entry.name, name))
-            return &entry;
-    for (const CatalogueEntry& entry : entries_)
-        for (const std::string& alias : entry.aliases)
+    const std::vector<Listed>& listed = state_->listed;
+    const auto entry_of = [&](const Listed& model) {
+        return &state_->entry(static_cast<std::size_t>(&model - listed.data()));
+    };
+    for (const Listed& model : listed)
+        if (same_name(model.name, name))
+            return entry_of(model);
+    for (const Listed& model : listed)
+        for (const std::string_view alias : model.aliases)
             if (same_name(alias, name))
-                return &entry;
+                return entry_of(model);
     // "ResNet-50" is resnet50: punctuation tells names apart only where something else is called so, too.
     const std::string bare = bare_name(name);
-    const CatalogueEntry* only = nullptr;
-    for (const CatalogueEntry& entry : entries_) {
-        const bool called = bare_name(entry.name) == bare ||
-                            std::any_of(entry.aliases.begin(), entry.aliases.end(),
-                                        [&](const std::string& alias) { return bare_name(alias) == bare; });
+    const Listed* only = nullptr;
+    for (const Listed& model : listed) {
+        const bool called = bare_name(model.name) == bare ||
+                            std::any_of(model.aliases.begin(), model.aliases.end(),
+                                        [&](std::string_view alias) { return bare_name(alias) == bare; });
         if (!called)
             continue;
         if (only != nullptr)
             return nullptr;
-        only = &entry;
+        only = &model;
     }
-    return only;
+    return only != nullptr ? entry_of(*only) : nullptr;
 }
 
 std::vector<std::string> Catalogue::nearest(std::string_view name) const {
     std::vector<std::string> names;
-    for (const CatalogueEntry& entry : entries_)
-        names.push_back(entry.name);
+    for (const Listed& model : state_->listed)
+        names.emplace_back(model.name);
     return nearest_names(name, names);
 }
 

@@ -46,10 +46,10 @@ struct Once {
     }
 };
 
-/// A graph as it is cut, with the plans of its memory.
+/// A graph as it is cut, with what was found out about that.
 struct Fused {
     Partition partition;
-    std::shared_ptr<const MemoryPlans> plans = no_plans_yet();
+    std::shared_ptr<const PartitionFindings> findings = no_findings_yet();
 };
 
 /// Partitions of graphs that fuse alike: of a model at several batches. Policies that cut a graph alike share
@@ -254,7 +254,7 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         } else {
             const auto common = of.common.get([&] {
                 const auto kinds = state_->kinds.get([&] { return find_kinds(graph); });
-                return find_format_invariants(graph, *kinds, cut, of.fused->plans);
+                return find_format_invariants(graph, *kinds, cut, of.fused->findings);
             });
             counted = make_network_work(graph, cut, precision, unsupported, nullptr, *common);
         }

@@ -3,6 +3,7 @@
 #include "map/counts_of_structure.hpp"
 #include "map/on_chip.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -17,6 +18,19 @@ constexpr std::size_t kPlaces = 256;
 /// Changes of parameters, which a machine keeps; the rest is put on its rates, prices and limits anew.
 bool changes_parameters(Lever lever) {
     return lever == Lever::fixed_cost || lever == Lever::host_time;
+}
+
+/// Whether the machine runs a network that leaves its formats to the request in either with the same result,
+/// but for the format's name.
+bool run_alike(const PrecisionConfig& a, const PrecisionConfig& b, const Machine& machine) {
+    return a == PrecisionConfig::uniform(a.compute) && b == PrecisionConfig::uniform(b.compute) &&
+           runs_alike(a.compute, b.compute, machine);
+}
+
+bool leaves_formats_open(const ShapedGraph& graph) {
+    return !graph.stored_weights &&
+           std::none_of(graph.operators.begin(), graph.operators.end(),
+                        [](const Operator& op) { return op.native_precision.has_value(); });
 }
 
 /// The machine as stated, but for its parameters.
@@ -65,8 +79,10 @@ SweepWorker::Place& SweepWorker::enter(const SweepPoint& point) {
     // Axes run fastest, so that a format and batch do not come back. Without axes they share a machine.
     const bool other_format = point.precision != before_.precision;
     const bool other_run = other_format || point.batch != before_.batch;
-    if (point.model != before_.model)
+    if (point.model != before_.model) {
         bound_.assign(request_.batches.size(), nullptr);
+        formats_open_.reset();
+    }
     if (elsewhere || (other_run && !targets_.empty())) {
         leave_places();
         rows_.assign(targets_.empty() ? precisions_.size() * request_.batches.size() : 0, std::nullopt);
@@ -137,7 +153,7 @@ SweepWorker::Place& SweepWorker::make(const SweepPoint& point, const PlaceKey& k
         apply(parameters, *place.machine);
     }
     if (targets_.empty())
-        find_alike_formats(place);
+        find_alike_formats(point, place);
     return place;
 }
 
@@ -149,18 +165,22 @@ void SweepWorker::find_targets(const SweepPoint& point) {
         target.counts = target.lever && (!machine || counts_depend_on(*target.lever, *machine));
 }
 
-void SweepWorker::find_alike_formats(const Place& place) {
+void SweepWorker::find_alike_formats(const SweepPoint& point, const Place& place) {
     alike_.resize(precisions_.size());
     comes_again_.assign(precisions_.size(), false);
-    std::vector<ExecutedPrecision> executed(precisions_.size());
+    executed_.resize(precisions_.size());
+    if (place.stated && !formats_open_)
+        formats_open_ = leaves_formats_open(bound(point)->graph());
     for (std::size_t p = 0; p < precisions_.size(); ++p) {
         alike_[p] = p;
         if (!place.stated)
             continue;
-        executed[p] = resolve_precision(*place.stated->device, *place.stated->runtime, precisions_[p]);
+        const Machine& machine = *place.stated;
+        executed_[p] = resolve_precision(*machine.device, *machine.runtime, precisions_[p]);
         for (std::size_t before = 0; before < p && alike_[p] == p; ++before)
-            if (executed[before].supported && executed[p].supported &&
-                executed[before].config == executed[p].config) {
+            if (executed_[before].supported && executed_[p].supported &&
+                (executed_[before].config == executed_[p].config ||
+                 (*formats_open_ && run_alike(executed_[before].config, executed_[p].config, machine)))) {
                 alike_[p] = before;
                 comes_again_[before] = true;
             }
@@ -189,6 +209,8 @@ void SweepWorker::fill(const SweepPoint& point, SweepRow& row) {
     if (const auto& same = rows_[alike_[point.precision] * batches + point.batch]) {
         row = *same;
         row.precision = request_.precisions[point.precision];
+        if (row.status == Status::ok)
+            row.executed = name_of(executed_[point.precision].config.compute);
         row.point = point.number;
         return;
     }

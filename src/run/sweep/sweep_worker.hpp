@@ -62,7 +62,7 @@ class SweepWorker {
     Place& make(const SweepPoint& point, const PlaceKey& key);
     void leave_places();
     void find_targets(const SweepPoint& point);
-    void find_alike_formats(const Place& place);
+    void find_alike_formats(const SweepPoint& point, const Place& place);
     void estimate(const SweepPoint& point, Place& place, SweepRow& row);
     void answer(const SweepPoint& point, SweepRow& row) const;
     PreparedRun& run(const SweepPoint& point, Place& place);
@@ -80,6 +80,8 @@ class SweepWorker {
     Place* place_ = nullptr;
     BatchCounts counts_;                        ///< those of the last place, for their memory
     std::vector<KnownWidths> widths_;           ///< of intervals, per device: the same for every model
+    std::optional<bool> formats_open_;          ///< whether the model's operators state none; not asked yet
+    std::vector<ExecutedPrecision> executed_;   ///< per format, on the device; where there are no axes
     std::vector<std::size_t> alike_;            ///< per format the first one that the device executes alike
     std::vector<bool> comes_again_;             ///< per format: a later one is alike
     std::vector<std::optional<SweepRow>> rows_; ///< of those, per format and batch; where there are no axes

@@ -1,0 +1,40 @@
+#include "estimate/schedule_costs.hpp"
+
+namespace archsim {
+
+const std::vector<LaneTimes>& ScheduleCosts::times(const BatchSchedule& schedule, const Machine& machine,
+                                                   double clock_ratio) {
+    Times& known = times_.at(clock_ratio);
+    if (known.clock_ratio != clock_ratio) {
+        const bool prefetch = machine.runtime->weight_prefetch == WeightPrefetch::network;
+        known.of_mapping.resize(schedule.mappings.size());
+        for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
+            price_time(schedule.mappings[k], machine, clock_ratio, prefetch, known.of_mapping[k]);
+        known.clock_ratio = clock_ratio;
+    }
+    return known.of_mapping;
+}
+
+const std::vector<double>& ScheduleCosts::joules(const BatchSchedule& schedule, const EventPrices& prices,
+                                                 double clock_ratio) {
+    Joules& known = joules_.at(clock_ratio);
+    if (!known.prices || *known.prices != prices) {
+        known.prices = prices;
+        known.of_mapping.resize(schedule.mappings.size());
+        for (std::size_t k = 0; k < schedule.mappings.size(); ++k)
+            known.of_mapping[k] = prices.total(schedule.mappings[k].events);
+    }
+    return known.of_mapping;
+}
+
+void ScheduleCosts::forget_times() {
+    times_.full().clock_ratio = times_.lowered().clock_ratio = 0;
+}
+
+void ScheduleCosts::restart() {
+    forget_times();
+    joules_.full().prices.reset();
+    joules_.lowered().prices.reset();
+}
+
+} // namespace archsim

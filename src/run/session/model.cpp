@@ -249,7 +249,7 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
         if (sharing.devices() > 1) {
             const auto derived = shard(graph, sharing);
             const auto common = find_format_invariants(graph, *find_kinds(graph, derived.get()), cut,
-                                                       of.fused->plans, derived.get());
+                                                       of.fused->findings, derived.get());
             counted = make_network_work(graph, cut, precision, unsupported, derived, *common);
         } else {
             const auto common = of.common.get([&] {

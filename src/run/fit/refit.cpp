@@ -18,7 +18,7 @@ namespace {
 constexpr int kJointIterations = 8;
 
 /// Of a row's time, what a parameter prices at least where the row says something of it.
-constexpr double kLeastShare = 0.01;
+constexpr double kLeastShare = 0.05;
 
 /// Rows that say something of a parameter, and their median error.
 struct Support {

@@ -17,6 +17,10 @@ namespace {
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
 
+/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that moves
+/// by less stays, and fits that follow each other settle.
+constexpr double kLeastChange = 0.003;
+
 /// Of a row's time, what a parameter prices at least where the row says something of it.
 constexpr double kLeastShare = 0.05;
 
@@ -71,9 +75,11 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
             if (support.rows == 0)
                 continue;
             ++result.parameters;
-            for (const ParameterSite& site : fit.parameters()[j].sites)
-                files[file_of(hardware, site)].push_back(
-                    {site, full.values[j], support.rows, support.error, {}});
+            const TunedParameter& parameter = fit.parameters()[j];
+            const bool stays = std::abs(std::log(full.values[j] / parameter.start)) < kLeastChange;
+            const double value = stays ? parameter.start : full.values[j];
+            for (const ParameterSite& site : parameter.sites)
+                files[file_of(hardware, site)].push_back({site, value, support.rows, support.error, {}});
         }
     }
     for (auto& [file, values] : files)

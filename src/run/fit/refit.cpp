@@ -17,8 +17,8 @@ namespace {
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
 
-/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that moves
-/// by less stays, and fits that follow each other settle.
+/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that
+/// moves by less stays, and fits that follow each other settle.
 constexpr double kLeastChange = 0.003;
 
 /// Of a row's time, what a parameter prices at least where the row says something of it.
@@ -39,11 +39,12 @@ Support support_of(const ParameterFit& fit, std::size_t parameter, const FitResu
     std::vector<std::pair<double, double>> shares; // of time, and the error
     for (std::size_t i = 0; i < weights.size(); ++i)
         if (weights[i] > 0 && fit.uses(i, parameter) && left_out[i].ok())
-            if (const double share = std::abs(full.jacobian[i * fit.parameters().size() + parameter]); share > 0)
+            if (const double share = std::abs(full.jacobian[i * fit.parameters().size() + parameter]);
+                share > 0)
                 shares.emplace_back(share, std::abs(left_out[i].predicted / fit.rows()[i].value - 1));
     std::sort(shares.begin(), shares.end(), std::greater<>());
-    const auto rest = std::find_if(shares.begin(), shares.end(),
-                                   [](const auto& row) { return row.first < kLeastShare; });
+    const auto rest =
+        std::find_if(shares.begin(), shares.end(), [](const auto& row) { return row.first < kLeastShare; });
     const auto some = std::max<std::ptrdiff_t>(rest - shares.begin(), shares.empty() ? 0 : 1);
     std::vector<double> errors;
     for (auto row = shares.begin(); row != shares.begin() + some; ++row)

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 
 namespace archsim {
@@ -17,38 +16,22 @@ namespace {
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
 
-/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that
-/// moves by less stays, and fits that follow each other settle.
+/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that moves
+/// by less stays, and fits that follow each other settle.
 constexpr double kLeastChange = 0.003;
 
-/// Of a row's time, what a parameter prices at least where the row says something of it.
-constexpr double kLeastShare = 0.05;
-
-/// Rows that say something of a parameter, and their median error.
+/// Rows that a parameter decides, and their median error.
 struct Support {
     int rows = 0;
     double error = 0;
 };
 
-/// Of the rows whose device and stack take the parameter, those whose time it prices; where it prices hardly
-/// any of all, the one that it prices most of: a value that follows from what others state alone would else
-/// pass for evidence, and two such values for each other's.
-Support support_of(const ParameterFit& fit, std::size_t parameter, const FitResult& full,
-                   const std::vector<Prediction>& left_out) {
+Support support_of(const ParameterFit& fit, std::size_t parameter, const std::vector<Prediction>& left_out) {
     const std::vector<double> weights = fit.weights();
-    std::vector<std::pair<double, double>> shares; // of time, and the error
+    std::vector<double> errors;
     for (std::size_t i = 0; i < weights.size(); ++i)
         if (weights[i] > 0 && fit.uses(i, parameter) && left_out[i].ok())
-            if (const double share = std::abs(full.jacobian[i * fit.parameters().size() + parameter]);
-                share > 0)
-                shares.emplace_back(share, std::abs(left_out[i].predicted / fit.rows()[i].value - 1));
-    std::sort(shares.begin(), shares.end(), std::greater<>());
-    const auto rest =
-        std::find_if(shares.begin(), shares.end(), [](const auto& row) { return row.first < kLeastShare; });
-    const auto some = std::max<std::ptrdiff_t>(rest - shares.begin(), shares.empty() ? 0 : 1);
-    std::vector<double> errors;
-    for (auto row = shares.begin(); row != shares.begin() + some; ++row)
-        errors.push_back(row->second);
+            errors.push_back(std::abs(left_out[i].predicted / fit.rows()[i].value - 1));
     std::sort(errors.begin(), errors.end());
     return {static_cast<int>(errors.size()), errors.empty() ? 0 : quantile(errors, 0.5)};
 }
@@ -72,7 +55,7 @@ Refit refit_all(const RowEstimator& estimator, const std::vector<MeasuredRow>& r
         result.rows += static_cast<std::size_t>(
             std::count_if(weights.begin(), weights.end(), [](double w) { return w > 0; }));
         for (std::size_t j = 0; j < fit.parameters().size(); ++j) {
-            const Support support = support_of(fit, j, full, left_out);
+            const Support support = support_of(fit, j, left_out);
             if (support.rows == 0)
                 continue;
             ++result.parameters;

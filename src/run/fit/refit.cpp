@@ -16,8 +16,8 @@ namespace {
 /// Enough for starts that are off by a factor; a fit that has settled ends before.
 constexpr int kJointIterations = 8;
 
-/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that moves
-/// by less stays, and fits that follow each other settle.
+/// A fit ends where a step gains hardly anything, so that its values are known to about that much: one that
+/// moves by less stays, and fits that follow each other settle.
 constexpr double kLeastChange = 0.003;
 
 /// Rows that a parameter decides, and their median error.

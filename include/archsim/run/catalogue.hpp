@@ -65,6 +65,7 @@ class ARCHSIM_API Catalogue {
     /// Catalogues move; they are not copied.
     Catalogue& operator=(Catalogue&&) noexcept;
 
+    /// Whether no model is listed.
     bool empty() const;
     const std::vector<CatalogueEntry>& entries() const; ///< sorted by name
     /// By name or alias, case-insensitive; null when there is none.

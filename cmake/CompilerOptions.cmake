@@ -16,8 +16,10 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     find_program(ARCHSIM_CCACHE ccache)
     mark_as_advanced(ARCHSIM_CCACHE)
     if(ARCHSIM_CCACHE)
-        # Without these it passes over every file that uses a precompiled header.
-        set(CMAKE_CXX_COMPILER_LAUNCHER /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros ${ARCHSIM_CCACHE})
+        # Without the first it passes over every file that uses a precompiled header; with the second it learns what a file
+        # includes from the compiler instead of preprocessing it once more: a tenth of a second a file.
+        set(CMAKE_CXX_COMPILER_LAUNCHER
+            /usr/bin/env CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_DEPEND=1 ${ARCHSIM_CCACHE})
     endif()
 endif()
 

@@ -22,16 +22,16 @@ set(archsim_later
     run/compare/check_budget run/compare/explain_difference run/portability/
     check/benchmark_app check/benchncnn check/hailortcli check/layer_ check/llama_bench check/onnxruntime check/tool_output check/trtexec
     compare/attribution compare/batch_ compare/breakdown compare/energy_attribution compare/factor_ compare/hybrid
-    compare/best_rows compare/conformal compare/interval_maker compare/left_out compare/power_validation compare/rank_agreement compare/sweep compare/time_ compare/validation
-    hardware/check hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe
+    compare/best_rows compare/conformal compare/displacement compare/interval_maker compare/left_out compare/power_validation compare/rank_agreement compare/sweep compare/time_ compare/validation
+    hardware/check hardware/claims hardware/family_schema hardware/json_edit hardware/lints hardware/schema_check hardware/write_fitted machine/entry_file machine/probe map/systolic_cycles
     report/answers/architectures_batches report/answers/architectures_detailed report/answers/architectures_hybrid
-    report/answers/architectures_s report/answers/batch_ report/answers/calibration report/answers/compare_architectures
+    report/answers/architectures_s report/answers/architectures_text report/answers/batch_ report/answers/calibration report/answers/compare_architectures
     report/answers/check_layers report/answers/comprehensive report/answers/explanation_ report/answers/explanation.cpp
     report/answers/first_run report/answers/list_verdicts
-    report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/mapping_diagram
+    report/answers/graph_ report/answers/hardware_ report/answers/left_out report/answers/limits_of_belief report/answers/mapping_diagram
     report/answers/model_list report/answers/operator_list report/answers/power_report report/answers/price_report report/answers/runtime_sheet report/answers/sweep_
     report/answers/this_machine report/answers/uncertainty report/answers/validation report/blocks/batch_blocks report/blocks/sheet_text
-    report/blocks/statistic_cells
+    report/blocks/grouped_subgraphs report/blocks/short_number report/blocks/statistic_cells run/generation/phases
     run/compare/analyze_batch run/compare/architecture_choice run/compare/batch_sweep run/compare/compare_architectures
     run/compare/comprehensive run/compare/flips run/compare/sensitivity run/compare/what_if run/fit/
     store/history store/read run/compare/model_classes report/answers/model_classes
@@ -48,18 +48,25 @@ include(cmake/EmbeddedFiles.cmake)
 if(NOT EMSCRIPTEN) # for which Debian has no zlib
     include(cmake/Zlib.cmake)
 endif()
-# Reports and readers of small files work for microseconds, so that their compilation, which is the longest, is cut by a
-# quarter by optimising them less.
-set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|hardware|store)/")
+# Most of the code works for microseconds, so that its compilation, which is what a first build waits for, is cut by a
+# quarter by optimising it less: what reads files and asks questions, and, least of all, what writes and describes.
+set(archsim_read_pattern "/src/(hardware|import|run)/")
+set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|store)/")
+set(archsim_read_options -O1)
+set(archsim_text_options -Og $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>) # <regex> (PR105562), at this level too
 set(archsim_objects)
 foreach(part first later)
-    set(text_sources ${archsim_${part}_sources})
-    list(FILTER archsim_${part}_sources EXCLUDE REGEX "${archsim_text_pattern}")
-    list(FILTER text_sources INCLUDE REGEX "${archsim_text_pattern}")
-    add_library(archsim_${part}_objects OBJECT ${archsim_${part}_sources})
-    add_library(archsim_${part}_text_objects OBJECT ${text_sources})
-    target_compile_options(archsim_${part}_text_objects PRIVATE $<$<CONFIG:Release>:-O1>)
-    list(APPEND archsim_objects archsim_${part}_objects archsim_${part}_text_objects)
+    set(rest ${archsim_${part}_sources})
+    foreach(kind read text)
+        set(sources ${rest})
+        list(FILTER sources INCLUDE REGEX "${archsim_${kind}_pattern}")
+        list(FILTER rest EXCLUDE REGEX "${archsim_${kind}_pattern}")
+        add_library(archsim_${part}_${kind}_objects OBJECT ${sources})
+        target_compile_options(archsim_${part}_${kind}_objects PRIVATE "$<$<CONFIG:Release>:${archsim_${kind}_options}>")
+        list(APPEND archsim_objects archsim_${part}_${kind}_objects)
+    endforeach()
+    add_library(archsim_${part}_objects OBJECT ${rest})
+    list(APPEND archsim_objects archsim_${part}_objects)
 endforeach()
 # But every start waits for the parser, and a sweep for the numbers that it writes.
 set_source_files_properties(
@@ -97,7 +104,9 @@ function(archsim_library target kind)
 endfunction()
 
 archsim_library(archsim STATIC ${archsim_objects})
-archsim_library(archsim_first STATIC archsim_first_objects archsim_first_text_objects)
+set(archsim_first ${archsim_objects})
+list(FILTER archsim_first INCLUDE REGEX "_first_")
+archsim_library(archsim_first STATIC ${archsim_first})
 if(ARCHSIM_BUILD_SHARED)
     archsim_library(archsim_shared SHARED ${archsim_objects})
     set_target_properties(archsim_shared PROPERTIES

@@ -8,8 +8,12 @@ target_include_directories(archsim_cli PRIVATE ${PROJECT_SOURCE_DIR}/cli ${PROJE
 target_compile_features(archsim_cli PUBLIC cxx_std_20)
 target_include_directories(archsim_cli PUBLIC ${PROJECT_SOURCE_DIR}/include)
 target_link_libraries(archsim_cli PRIVATE CLI11::CLI11 archsim_warnings archsim_fmt)
-target_compile_options(archsim_cli PRIVATE $<$<CONFIG:Release>:-O1>) # as for reports: they run for microseconds
+target_compile_options(archsim_cli PRIVATE $<$<CONFIG:Release>:-Og>) # as for reports: they run for microseconds
 archsim_share_precompiled(archsim_cli)
+set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+set(archsim_cli_grouped ${archsim_cli_sources})
+list(FILTER archsim_cli_grouped EXCLUDE REGEX "/measurement_options") # not for the first tool: calls what it is built without
+archsim_group(${PROJECT_SOURCE_DIR}/cli common:3 SOURCES ${archsim_cli_grouped})
 target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
 
 set(archsim_shell_formats man bash zsh fish)

@@ -9,7 +9,6 @@ namespace archsim::cli {
 namespace {
 
 constexpr const char* kGroup = "Limits and choices";
-constexpr std::int64_t kLargestBatch = 1 << 20;
 constexpr std::size_t kMostBatches = 64;
 
 std::vector<std::string> pieces_of(const std::string& text) {

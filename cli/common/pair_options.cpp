@@ -12,7 +12,6 @@ namespace archsim::cli {
 
 namespace {
 
-constexpr std::int64_t kLargestBatch = 1 << 20;
 constexpr std::int64_t kMostTokens = 1 << 30;
 
 /// The value of one side, or the one that both share.

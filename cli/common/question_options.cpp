@@ -14,7 +14,6 @@ namespace archsim::cli {
 namespace {
 
 constexpr int kMostCounts = 64; ///< of --devices
-constexpr std::int64_t kLargestBatch = 1 << 20;
 constexpr const char* kGenerationGroup = "Language models and several devices";
 
 std::int64_t parse_integer(const std::string& text, const std::string& flag) {

@@ -7,6 +7,7 @@
 #include "archsim/run/session.hpp"
 
 #include "common/flags.hpp"
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,6 +16,8 @@
 #include <vector>
 
 namespace archsim::cli {
+
+inline constexpr std::int64_t kLargestBatch = 1 << 20; ///< of --batch-size and what else takes batches
 
 /// Devices, with every NAME@all in each of its power modes. Throws InputError as with_every_mode() does.
 std::vector<std::string> with_modes(const Session& session, const std::vector<std::string>& devices);

@@ -23,8 +23,6 @@ constexpr double kQueryRows = 64, kKeyStep = 64;
 // A maximum, a sum or a scaling is one instruction per lane, in whose time the rate counts a multiplication
 // and an addition.
 constexpr double kLaneOperations = 2;
-// Up to this many query rows the keys and values are streamed once, past all query heads that share them.
-constexpr double kRowKernelRows = 8;
 // Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
 constexpr double kInstructionRows = 16;
 // Product, scale and mask, softmax, product: each writes or reads the score matrix once.

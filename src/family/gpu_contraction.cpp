@@ -12,9 +12,6 @@ namespace archsim::gpu {
 
 namespace {
 
-// Up to this many rows libraries leave the tiles and stream the weights through a dot-product kernel
-// (llama.cpp ggml-cuda MMVQ_MAX_BATCH_SIZE; cuBLAS gemv for fewer).
-constexpr double kRowKernelRows = 8;
 // Group widths that cuDNN has grouped kernels for, each processed in blocks of 32 channels (cuDNN release
 // notes).
 constexpr std::array kGroupWidths = {4.0, 8.0, 16.0, 32.0};

@@ -49,7 +49,8 @@ find_program(ccache ccache)
 set(cached_compiler ${COMPILER})
 set(launcher "")
 if(ccache)
-    set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros) # as cmake/CompilerOptions.cmake, for the precompiled headers
+    set(ENV{CCACHE_SLOPPINESS} pch_defines,time_macros) # as cmake/CompilerOptions.cmake
+    set(ENV{CCACHE_DEPEND} 1)
     set(cached_compiler ${ccache} ${COMPILER})
     set(launcher -D CMAKE_CXX_COMPILER_LAUNCHER=${ccache})
 endif()

@@ -9,6 +9,7 @@
 #include "partition/fusion_graph.hpp"
 #include "partition/group_description.hpp"
 #include "partition/group_order.hpp"
+#include "partition/readers.hpp"
 #include "partition/relayout.hpp"
 
 #include <algorithm>
@@ -332,6 +333,7 @@ class Partitioner {
                 result.subgraphs.push_back(std::move(subgraphs[g]));
         }
         result.critical_path = longest_chain(result.subgraphs);
+        result.next_reader = next_readers(result.subgraphs, fusion_.graph().tensors.size());
         find_relaid(fusion_, result.subgraphs);
         result.buffers = find_buffers(fusion_, result.subgraphs);
         return result;

@@ -151,6 +151,7 @@ TEST_CASE("products of one tensor share a kernel where the stack merges them", "
         one->network.subgraphs.back().index = i;
         one->partition.subgraphs.push_back(one->partition.subgraphs.front());
     }
+    one->partition.next_reader = {1, 2, 0};
     const double alone = lane_seconds(counted(*one, m), m, Lane::overhead);
     set(m, Parameter::merge_products, 1);
     CHECK(lane_seconds(counted(*one, m), m, Lane::overhead) == Approx(alone / 3));

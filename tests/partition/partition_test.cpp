@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include <map>
+#include <set>
 
 using namespace archsim;
 
@@ -68,6 +69,27 @@ TEST_CASE("every operator with work is in exactly one subgraph, predecessors com
                     INFO(operators[i].name);
                     CHECK(seen[i] == 1);
                 }
+        }
+    }
+}
+
+TEST_CASE("subgraphs with one main input follow each other in a ring, wherever they are", "[partition]") {
+    for (const char* model : {"ssd-mobilenet_v1", "inception_v3", "bert-base"}) {
+        const auto partition = laws::bound(model, 1)->partition({});
+        const auto& subgraphs = partition->subgraphs;
+        const auto main_input = [&](std::uint32_t i) {
+            return subgraphs[i].inputs.empty() ? kNoTensor : subgraphs[i].inputs.front();
+        };
+        REQUIRE(partition->next_reader.size() == subgraphs.size());
+        for (std::uint32_t i = 0; i < subgraphs.size(); ++i) {
+            std::set<std::uint32_t> met{i}, readers{i};
+            for (std::uint32_t j = partition->next_reader[i]; j != i && met.insert(j).second;)
+                j = partition->next_reader[j];
+            for (std::uint32_t j = 0; j < subgraphs.size(); ++j)
+                if (main_input(i) != kNoTensor && main_input(j) == main_input(i))
+                    readers.insert(j);
+            INFO(model << ": " << subgraphs[i].name);
+            CHECK(met == readers);
         }
     }
 }

@@ -68,9 +68,11 @@ struct Buffer {
 
 /// A graph cut into fused subgraphs. Several policies may cut it alike.
 struct Partition {
-    std::vector<Subgraph> subgraphs;                   ///< topological order
-    std::vector<Buffer> buffers;                       ///< what crosses subgraphs, with its lifetime
-    std::vector<std::uint32_t> critical_path;          ///< longest chain by subgraph count
+    std::vector<Subgraph> subgraphs;          ///< topological order
+    std::vector<Buffer> buffers;              ///< what crosses subgraphs, with its lifetime
+    std::vector<std::uint32_t> critical_path; ///< longest chain by subgraph count
+    /// Of every subgraph the next one with the same main input; after the last of them the first again.
+    std::vector<std::uint32_t> next_reader;
     bool operator==(const Partition&) const = default; ///< cut alike, for the same reasons
 };
 

@@ -243,12 +243,12 @@ TEST_CASE("NPU: scores of attention without a kernel of its own pass through mem
         return demand(map_one(*mapper_of("npu"), s, network, rig), Resource::dram_bytes, Lane::memory);
     };
     Rig unfused = npu_cores().set(Parameter::fused_attention_bits, 0);
-    // Four cores hold 6000 bytes: all 96,000 scores of 4 bytes pass ten times.
+    // Two of four cores hold 3000 bytes: all 96,000 scores of 4 bytes pass ten times.
     CHECK(dram(unfused) - dram(npu_cores()) == Approx(96000. * 4 * 10));
     // One head would stay, but the operator after the product waits for the scores of all of them.
-    own(*unfused.device, "sram") = fact(512000 - 4);
+    own(*unfused.device, "sram") = fact(768000 - 4);
     CHECK(dram(unfused) == Approx(96000. * 4 * 10));
-    own(*unfused.device, "sram") = fact(512000); // three of four cores work: 384,000 bytes
+    own(*unfused.device, "sram") = fact(768000); // of which the two cores at work have half
     CHECK(dram(unfused) == 0);
     // A kernel for long prompts keeps them; this one has 100 queries.
     own(*unfused.device, "sram") = fact(48000);

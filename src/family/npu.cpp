@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <vector>
 
 namespace archsim {
@@ -106,9 +107,10 @@ const AttentionShape* attention_of(const SubgraphWork& work) {
 }
 
 /// Bytes that the scores of attention pass through memory where the stack has no attention kernel for the
-/// format and the scores of one head, in fp32, outgrow a core's share of the buffer. The product writes them;
+/// format or for so few queries and the scores of a core, in fp32, outgrow its share of the buffer: what runs
+/// as operators of their own hands over the scores of all its heads and sequences. The product writes them;
 /// mask, exponential and quotient read and write them, maximum and sum read them; the second product reads
-/// them. Worked: 4096 queries and keys are 67 MB a head, which pass ten times.
+/// them. Worked: 2 heads of 2048 queries and keys are 34 MB on a core, which pass ten times; one head stays.
 double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
     constexpr double kPasses = 10, kBytes = 4;
     if (work.kind != OpKind::attention ||
@@ -121,10 +123,13 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
                 const auto& shape = use.op->work.attention;
                 const double keys = shape ? shape->kv_length : product.n;
                 const double queries = shape ? shape->query_length : product.m;
-                if (queries * keys * kBytes <= array.core_buffer)
+                if (queries >=
+                    array.m.param(Parameter::fused_attention_rows, std::numeric_limits<double>::infinity()))
                     return 0;
-                return product.groups * product.m * keys * kBytes * kPasses *
-                       (shape ? whole_heads(array, shape->heads) : 1);
+                const double bytes = product.groups * product.m * keys * kBytes *
+                                     (shape ? whole_heads(array, shape->heads) : 1);
+                const double busy_cores = array.per_inference * array.parallel;
+                return bytes > array.core_buffer * busy_cores ? bytes * kPasses : 0;
             }
     return 0;
 }
@@ -332,8 +337,9 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         const bool own_dram = array.own_dram;
         if (!own_dram && m.rate(Resource::host_link_bytes) <= 0)
             return;
-        const auto charge = [&](Resource resource, double bytes) {
-            out.add(resource, Lane::memory, bytes);
+        const auto charge = [&](Resource resource, double bytes, double efficiency = 1,
+                                Parameter reason = Parameter::count_) {
+            out.add(resource, Lane::memory, bytes, efficiency, reason);
             out.events[own_dram ? Event::dram_byte : Event::host_link_byte] += bytes;
         };
         const double missing =
@@ -350,7 +356,8 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
             charge(own_dram ? Resource::dram_bytes : Resource::host_link_bytes,
                    (work.activation_bytes() - outside) * m.param(Parameter::spill_share, 1));
         if (const double scores = own_dram ? spilled_score_bytes(array, work) : 0; scores > 0)
-            charge(Resource::dram_bytes, scores);
+            charge(Resource::dram_bytes, scores, array.m.param(Parameter::spilled_score_efficiency, 1),
+                   Parameter::spilled_score_efficiency);
     }
 
     static void describe(const Array& array, const SubgraphWork& work, double share, double padded,

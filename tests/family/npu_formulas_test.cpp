@@ -243,10 +243,17 @@ TEST_CASE("NPU: scores of attention without a kernel of its own pass through mem
         return demand(map_one(*mapper_of("npu"), s, network, rig), Resource::dram_bytes, Lane::memory);
     };
     Rig unfused = npu_cores().set(Parameter::fused_attention_bits, 0);
-    // A core holds a quarter of 6000 bytes, a head has 48,000: all 96,000 scores of 4 bytes pass ten times.
+    // Two of four cores hold 3000 bytes: all 96,000 scores of 4 bytes pass ten times.
     CHECK(dram(unfused) - dram(npu_cores()) == Approx(96000. * 4 * 10));
-    own(*unfused.device, "sram") = fact(4 * 48000);
-    CHECK(dram(unfused) == 0); // a head stays, and so do the tensors
+    // One head would stay, but the operator after the product waits for the scores of all of them.
+    own(*unfused.device, "sram") = fact(768000 - 4);
+    CHECK(dram(unfused) == Approx(96000. * 4 * 10));
+    own(*unfused.device, "sram") = fact(768000); // of which the two cores at work have half
+    CHECK(dram(unfused) == 0);
+    // A kernel for long prompts keeps them; this one has 100 queries.
+    own(*unfused.device, "sram") = fact(48000);
+    CHECK(dram(unfused.set(Parameter::fused_attention_rows, 101)) > 0);
+    CHECK(dram(unfused.set(Parameter::fused_attention_rows, 100)) < 96000. * 4);
     // A kernel for the format keeps them wherever they fit or not.
     CHECK(dram(npu_cores().set(Parameter::fused_attention_bits, 8)) == dram(npu_cores()));
 }

@@ -73,6 +73,23 @@ TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt 
           time("H100", "trt-llm", GenerationPhase::decode, 0));
 }
 
+TEST_CASE("a fixed context that grows in blocks is read up to the end of its block", "[generation]") {
+    // Positions 256 to 383 are one block of 128 on Gaudi; positions up to 511 need another.
+    const auto per_token = [](std::int64_t generate, std::int64_t context) {
+        Conditions conditions = options_of(Precision::bf16);
+        conditions.stack = "synapse-ai";
+        const PhaseEstimate e =
+            estimate_phase(laws::session(), llama(), "Gaudi-3", conditions, GenerationPhase::decode, 64,
+                           {.tokens = 256, .generate = generate, .context = context});
+        REQUIRE(e.status == Status::ok);
+        return e.latency_s;
+    };
+    CHECK(per_token(2, 2048) == Approx(per_token(128, 2048)));
+    CHECK(per_token(256, 2048) > 1.001 * per_token(128, 2048));
+    CHECK(per_token(128, 384) == Approx(per_token(128, 2048)));
+    CHECK(per_token(2, 258) < 0.999 * per_token(2, 2048)); // no more than there is room for
+}
+
 TEST_CASE("one token at a time is bound by weights that come from memory, or by fixed cost",
           "[laws][generation]") {
     // Every multiply-accumulate needs a weight of its own: no device computes slower than it reads them, and

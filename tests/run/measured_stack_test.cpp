@@ -65,3 +65,15 @@ TEST_CASE("published TensorRT rows are told apart", "[run]") {
     r.note = "TensorRT 7.2.3 through MMDeploy, synchronised after each inference";
     CHECK(stacks.of(r) == "tensorrt-synchronous");
 }
+
+TEST_CASE("published Neuron rows are told apart by release", "[run]") {
+    const HardwareDatabase database(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "hardware_db");
+    const MeasuredStacks stacks(database);
+    MeasuredRow r =
+        row_of_stack("2026", "Transformers NeuronX, Neuron 2.18.0; sequence length 8192 compiled");
+    r.runtime = "neuron";
+    CHECK(stacks.of(r) == "neuron-2.18.0");
+    CHECK(database.runtime("neuron-2.18.0")->serves(*database.device("Trainium1").device));
+    r.note = "Transformers NeuronX, Neuron 2.18.1; sequence length 8192 compiled";
+    CHECK(stacks.of(r) == "neuron");
+}

@@ -29,7 +29,8 @@ constexpr std::array kStructural = {Parameter::fused_attention_bits,    Paramete
                                     Parameter::column_packing,          Parameter::wide_passes,
                                     Parameter::cores_per_inference,     Parameter::weight_residency,
                                     Parameter::input_refetch,           Parameter::reserved_memory,
-                                    Parameter::half_accumulation,       Parameter::dynamic_quantization_rows};
+                                    Parameter::half_accumulation,       Parameter::dynamic_quantization_rows,
+                                    Parameter::fused_attention_rows,    Parameter::context_block};
 
 // How far others lie apart says how much an expectation from them is worth. Shares of what the hardware can
 // do are alike to 30 % at best: then a row that is wrong by 10 % weighs ten times as much. Costs in time and

@@ -107,7 +107,12 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
 }
 
 std::int64_t StepRunner::context_read(std::int64_t past, std::int64_t compiled) const {
-    return machine_->param(Parameter::static_context, 0) > 0 ? std::max(past, compiled - 1) : past;
+    if (machine_->param(Parameter::static_context, 0) <= 0)
+        return past;
+    const auto block = static_cast<std::int64_t>(
+        machine_->param(Parameter::context_block, static_cast<double>(std::max<std::int64_t>(1, compiled))));
+    const std::int64_t grown = (past / block + 1) * block; // room for the token that is made
+    return std::max(past, std::min(grown, compiled) - 1);
 }
 
 Estimate StepRunner::decode(std::int64_t batch, std::int64_t past, std::int64_t compiled,

@@ -251,6 +251,7 @@ TEST_CASE("GPU: three products of one tensor share a kernel", "[formulas][gpu]")
         one->network.subgraphs.back().index = i;
         one->partition.subgraphs.push_back(one->partition.subgraphs.front());
     }
+    one->partition.next_reader = {1, 2, 0};
     const Mapping out = counted(*one, m);
     const double padded = 64 * 32 * 96, macs = 64 * 32 * 70;
     CHECK(demand_on(out, Resource::matrix_cycles)->amount == Approx(384 / 3.0));

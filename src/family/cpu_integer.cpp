@@ -42,7 +42,7 @@ bool scales_in_registers(const OperatorUse& use) {
 /// A concatenation brings each of its inputs to the scale of its result. Stacks that run one operator after
 /// another write every tensor at its own calibrated scale, whoever reads it, so that all elements pass here
 /// again; compilers of accelerators let a branch write at the scale of the result instead
-/// (accelerator::requantized_elements).
+/// (accelerator::requantized_inputs).
 bool joins_scales(const OperatorUse& use) {
     return use.op->type == "Concat";
 }

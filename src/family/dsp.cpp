@@ -99,7 +99,10 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
   protected:
     void count(const Core& core, const SubgraphWork& work, Mapping& out) const override {
         const double padded = add_tensor(core, work, out);
-        const VectorWork vector = vector_work(work, core.m);
+        VectorWork vector = vector_work(work, core.m);
+        const PrecisionConfig& precision = core.network.precision;
+        if (!is_integer(precision.weights) && bits_of(precision.activations) == 16)
+            vector.operations += (core.m.param(Parameter::half_activation_cost, 1) - 1) * vector.activations;
         add_vector(core, vector, out);
         add_memory(core, work, out);
         add_overhead(core, vector, out);
@@ -114,19 +117,21 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
     }
 
   private:
-    /// Integer weights mean that activations have scales, whatever their width; half as many 16-bit ones fit
-    /// into a vector.
+    /// Integer weights mean that activations have scales, whatever their width. What is scaled again costs
+    /// what any small operator does: its start, and each element read and written.
     static void add_requantized(const Core& core, Mapping& out) {
         const NetworkWork& network = core.network;
-        const double cost = core.m.param(Parameter::requantize_cost, 0);
-        if (!(cost > 0) || network.graph == nullptr || !is_integer(network.precision.weights))
+        const double share = core.m.param(Parameter::requantized_share, 0);
+        if (!(share > 0) || network.graph == nullptr || !is_integer(network.precision.weights))
             return;
-        const double elements = requantized_elements(*network.graph);
-        const double bytes = elements * bytes_of(network.precision.activations);
-        out.add(Resource::vector_cycles, Lane::overhead, cost * bytes / core.vector_rate,
-                core.m.param(Parameter::vector_efficiency, 1), Parameter::requantize_cost);
-        out.events[Event::vector_op] += elements;
-        out.events[Event::l2_byte] += 2 * bytes; // read and written
+        const Requantized again = requantized_inputs(*network.graph);
+        const double moved = 2 * share * again.elements;
+        add_start(core, share * again.tensors, Parameter::requantized_share, out);
+        out.add(Resource::vector_cycles, Lane::overhead,
+                core.m.param(Parameter::elementwise_cost, 1) * moved / core.vector_rate,
+                core.m.param(Parameter::vector_efficiency, 1), Parameter::elementwise_cost);
+        out.events[Event::vector_op] += moved / 2;
+        out.events[Event::l2_byte] += moved * bytes_of(network.precision.activations);
     }
     /// Returns the padded multiply-accumulates of dense products.
     static double add_tensor(const Core& core, const SubgraphWork& work, Mapping& out) {
@@ -170,9 +175,14 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
 
     static void add_overhead(const Core& core, const VectorWork& vector, Mapping& out) {
         add_layer_overhead(core.m, 1, 1, out);
-        const double start = core.m.param(Parameter::small_operator_work, 0) * vector.small_operators;
+        add_start(core, vector.small_operators, Parameter::small_operator_work, out);
+    }
+
+    /// Starting so many operators without a dense product.
+    static void add_start(const Core& core, double operators, Parameter reason, Mapping& out) {
+        const double start = core.m.param(Parameter::small_operator_work, 0) * operators;
         out.add(core.narrow.resource, Lane::overhead, start / (core.narrow.ops_per_cycle * core.share),
-                core.narrow.efficiency, Parameter::small_operator_work);
+                core.narrow.efficiency, reason);
     }
 
     static void count_events(const Core& core, const SubgraphWork& work, const VectorWork& vector,

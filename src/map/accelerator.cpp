@@ -290,9 +290,11 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
         result.operations += costs.normalization < 0 ? pass.own : costs.normalization * widest;
     else
         result.operations += costs.elementwise < 0 ? pass.own : costs.elementwise * pass.traffic;
-    if (pass.activation > 0)
-        result.operations +=
-            costs.activation < 0 ? costs.special * special : costs.activation * pass.activation;
+    if (pass.activation > 0 && costs.activation >= 0)
+        result.activations = costs.activation * pass.activation;
+    else if (pass.activation > 0)
+        result.operations += costs.special * special;
+    result.operations += result.activations;
     result.small_operators += pass.traffic > 0;
     result.special = special;
     return result;

@@ -84,6 +84,7 @@ double rows_awaited(const SubgraphWork& work, double batch);
 struct VectorWork {
     double operations = 0;
     double special = 0;         ///< exponentials, divisions, roots among them
+    double activations = 0;     ///< part of `operations` for which the stack states an activation's cost
     double depthwise_macs = 0;  ///< not part of `operations`
     double small_operators = 0; ///< operators that are no dense contraction, concatenation or window pooling
 };
@@ -103,7 +104,10 @@ double outside_bytes(const SubgraphWork& work);
 /// that scale to begin with; what others read too, or what no arithmetic wrote (inputs, pieces, maxima), is
 /// scaled again and copied. Worked: in a dense block every feature is read by all later layers, in an
 /// inception block each branch by the concatenation alone.
-double requantized_elements(const ShapedGraph& graph);
+struct Requantized {
+    double tensors = 0, elements = 0;
+};
+Requantized requantized_inputs(const ShapedGraph& graph);
 
 /// Operators that the runtime hands to the host: transfers, hand-over and host time, all outside overlap.
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out);

@@ -60,12 +60,12 @@ struct Readers {
 
 } // namespace
 
-double requantized_elements(const ShapedGraph& graph) {
+Requantized requantized_inputs(const ShapedGraph& graph) {
     const auto joins = [](const Operator& op) { return op.type == "Concat" && !op.folded; };
     if (std::none_of(graph.operators.begin(), graph.operators.end(), joins))
-        return 0;
+        return {};
     const Readers of(graph);
-    double elements = 0;
+    Requantized total;
     for (const Operator& op : graph.operators) {
         if (!joins(op))
             continue;
@@ -74,11 +74,13 @@ double requantized_elements(const ShapedGraph& graph) {
                 continue;
             const TensorId source = of.source[in];
             const Operator* producer = of.producer[source];
-            if (producer == nullptr || of.readers[source] > 1 || !writes_any_scale(producer->work.kind))
-                elements += op.repeat * graph.tensors[in].elements();
+            if (producer == nullptr || of.readers[source] > 1 || !writes_any_scale(producer->work.kind)) {
+                total.tensors += op.repeat;
+                total.elements += op.repeat * graph.tensors[in].elements();
+            }
         }
     }
-    return elements;
+    return total;
 }
 
 } // namespace archsim::accelerator

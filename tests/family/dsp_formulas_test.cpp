@@ -56,6 +56,24 @@ TEST_CASE("DSP: a convolution with an exponential activation on one of two proce
     CHECK(m.ideal_cycles == Approx(2 * macs / 2000));
 }
 
+TEST_CASE("DSP: exponential activations may cost more in 16-bit floats than in integers", "[formulas][dsp]") {
+    const auto vector_cycles = [](Precision precision, double half_cost) {
+        Rig rig = processors();
+        rig.set(Parameter::half_activation_cost, half_cost);
+        Network network(precision);
+        SubgraphWork& s = network.convolution(10, 20, 9, 3);
+        network.follow(s, 1620, 3240, 1620);
+        double cycles = 0;
+        for (const Demand& d : map_one(*mapper_of("dsp"), s, network, rig).all())
+            if (d.resource == Resource::vector_cycles)
+                cycles += d.amount;
+        return cycles;
+    };
+    CHECK(vector_cycles(Precision::fp16, 4) - vector_cycles(Precision::fp16, 1) ==
+          Approx(3 * 3 * 1620 / 80.0));
+    CHECK(vector_cycles(Precision::int8, 4) == vector_cycles(Precision::int8, 1));
+}
+
 TEST_CASE("DSP: a rate above the nominal one raises the peak", "[formulas][dsp]") {
     Network network;
     Rig rig = processors();

@@ -33,7 +33,7 @@ struct Sketch {
         op.work.kind = kind;
         return out;
     }
-    double requantized() const { return accelerator::requantized_elements(graph); }
+    double requantized() const { return accelerator::requantized_inputs(graph).elements; }
 };
 
 } // namespace
@@ -60,21 +60,24 @@ TEST_CASE("what others read too, or what no arithmetic wrote, is scaled again", 
     const TensorId view = s.apply("Reshape", OpKind::free, {most});
     s.apply("Concat", OpKind::data_movement, {view, in});
     CHECK(s.requantized() == 10 + 10 + 20);
+    CHECK(accelerator::requantized_inputs(s.graph).tensors == 3);
 }
 
 TEST_CASE("dense blocks scale their features again, inception blocks do not", "[map][laws]") {
     const Session& session = test::shipped_session();
-    const auto elements = [&](const char* name) {
+    const auto again = [&](const char* name) {
         const Model model = session.load(name);
-        return accelerator::requantized_elements(session.bind(model, 1)->graph());
+        return accelerator::requantized_inputs(session.bind(model, 1)->graph());
     };
     // 58 concatenations of 64 to 1024 channels at 56, 28, 14 and 7 pixels: 10.6 M elements, of which the last
     // layer's 32 channels in each block have one reader.
-    CHECK(elements("densenet121") == Approx(10.5e6).epsilon(0.05));
-    CHECK(elements("googlenet") == 0);
+    CHECK(again("densenet121").elements == Approx(10.5e6).epsilon(0.05));
+    CHECK(again("densenet121").tensors == Approx(590).epsilon(0.01));
+    CHECK(again("googlenet").tensors == 0);
 }
 
-TEST_CASE("a quantised concatenation takes vector cycles by the byte, a float one none", "[map][formulas]") {
+TEST_CASE("what a quantised concatenation scales again is a small operator, a float one has none",
+          "[map][formulas]") {
     using namespace archsim::test;
     Sketch s;
     const TensorId in = s.tensor();
@@ -87,13 +90,16 @@ TEST_CASE("a quantised concatenation takes vector cycles by the byte, a float on
     work.graph = &s.graph;
     Rig rig(Family("dsp"), 1, 1000); // 1000 matrix operations a cycle, 0.1 of them on the vector unit
     rig.set(Parameter::vector_per_matrix, 0.1).set(Parameter::vector_efficiency, 0.5);
-    rig.set(Parameter::requantize_cost, 64);
+    rig.set(Parameter::requantized_share, 0.25).set(Parameter::elementwise_cost, 3);
+    rig.set(Parameter::small_operator_work, 5000);
     const Mapper& dsp = *mapper_of("dsp");
-    check_demands(dsp.map_network(work, rig.machine()).fixed,
-                  {{Resource::vector_cycles, Lane::overhead, 64 * 10 / 100.0, 0.5}});
-    work.precision = PrecisionConfig::parse("w8a16").value();
-    check_demands(dsp.map_network(work, rig.machine()).fixed,
-                  {{Resource::vector_cycles, Lane::overhead, 64 * 20 / 100.0, 0.5}});
+    // Ten elements are read and written, whatever their width.
+    for (const char* precision : {"int8", "w8a16"}) {
+        work.precision = PrecisionConfig::parse(precision).value();
+        check_demands(dsp.map_network(work, rig.machine()).fixed,
+                      {{Resource::matrix_cycles, Lane::overhead, 0.25 * 5000 / 1000, 1},
+                       {Resource::vector_cycles, Lane::overhead, 0.25 * 3 * 20 / 100.0, 0.5}});
+    }
     work.precision = PrecisionConfig::uniform(Precision::fp16);
     check_demands(dsp.map_network(work, rig.machine()).fixed, {});
 }

@@ -60,7 +60,7 @@ TEST_CASE("what others read too, or what no arithmetic wrote, is scaled again", 
     const TensorId view = s.apply("Reshape", OpKind::free, {most});
     s.apply("Concat", OpKind::data_movement, {view, in});
     CHECK(s.requantized() == 10 + 10 + 20);
-    CHECK(accelerator::requantized_inputs(s.graph).tensors == 3);
+    CHECK(accelerator::requantized_inputs(s.graph).tensors == 4);
 }
 
 TEST_CASE("dense blocks scale their features again, inception blocks do not", "[map][laws]") {

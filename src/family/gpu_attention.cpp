@@ -1,6 +1,6 @@
 // Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a
-// fused kernel for the format two ordinary products and a softmax are kernels of their own, and the scores make
-// four passes through memory.
+// fused kernel for the format two ordinary products and a softmax are kernels of their own, and the scores
+// make four passes through memory.
 //
 // A stack may tell the softmax between the products (softmax_efficiency), which runs on lanes and
 // special-function units, from the products, which then reach what other products do. Worked: a head of 384 x

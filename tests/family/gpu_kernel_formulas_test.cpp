@@ -45,9 +45,9 @@ TEST_CASE("GPU: attention in blocks of 64 queries", "[formulas][gpu]") {
     check_allocation(fused, 10, 10, 1.6, macs / padded);
     CHECK(fused.ideal_cycles == Approx(2 * macs / 10240));
     CHECK(fused.events[Event::instruction] == Approx(padded / 2048 + 4000 / 512.0));
-    // Three kernels write or read the scores four times. Products of 8 heads in tiles, half of what a last wave
-    // leaves idle lost: 64 tiles of 32 x 64 and one step of 32 are 6.7 waves of 128 cycles; 100 x 48 results of
-    // four steps take 3.6 waves of 512, whatever the tile.
+    // Three kernels write or read the scores four times. Products of 8 heads in tiles, half of what a last
+    // wave leaves idle lost: 64 tiles of 32 x 64 and one step of 32 are 6.7 waves of 128 cycles; 100 x 48
+    // results of four steps take 3.6 waves of 512, whatever the tile.
     set(m, Parameter::fused_attention_bits, 8);
     set(m, Parameter::attention_block_rows, 384); // no matter of ordinary products
     const Mapping loose = counted(*one, m);

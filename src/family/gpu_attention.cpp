@@ -1,5 +1,6 @@
 // Fused attention: scores stay in registers and shared memory (Dao et al., FlashAttention, 2022). Without a
-// fused kernel for the format the scores make four passes through memory.
+// fused kernel for the format two ordinary products and a softmax are kernels of their own, and the scores
+// make four passes through memory.
 //
 // A stack may tell the softmax between the products (softmax_efficiency), which runs on lanes and
 // special-function units, from the products, which then reach what other products do. Worked: a head of 384 x
@@ -26,7 +27,7 @@ constexpr double kLaneOperations = 2;
 // Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
 constexpr double kInstructionRows = 16;
 // Product, scale and mask, softmax, product: each writes or reads the score matrix once.
-constexpr double kScorePasses = 4;
+constexpr double kScorePasses = 4, kSoftmaxPasses = 2;
 
 struct Sizes : AttentionShape {
     double keys = 1; ///< that one query sees on average: causal, windowed or all
@@ -93,6 +94,21 @@ Precision multiplied_in(const View& view, Precision p) {
     return narrow && view.machine.matrix_ops(Precision::fp16) > 0 ? Precision::fp16 : p;
 }
 
+/// The two products as kernels of their own, in tiles as any others.
+struct Products {
+    TileChoice scores, values;
+    Products(const View& view, const Sizes& a, double heads, Precision precision, double efficiency) {
+        GemmEngine engine = view.engine(precision, false).tiles;
+        engine.efficiency = efficiency;
+        scores = view.tiles.of({heads, a.query_length, a.keys, a.head_size}, engine);
+        values = view.tiles.of({heads, a.query_length, a.value_size, a.keys}, engine);
+    }
+    double cycles() const { return scores.cycles + values.cycles; }
+    double extra_cycles() const { return scores.extra_cycles + values.extra_cycles; }
+    double l2_bytes() const { return scores.l2_bytes + values.l2_bytes; }
+    double padded_macs() const { return scores.padded_macs + values.padded_macs; }
+};
+
 } // namespace
 
 void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
@@ -104,13 +120,15 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     const bool rows_only = a.query_length <= kRowKernelRows;
     const double kv_heads = a.batch * a.kv_heads;
     const Precision precision = multiplied_in(view, work.precision);
+    const bool fused =
+        bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
     MultiplyEngine engine = view.engine(precision, false).multiply;
     if (const double stated = view.param(Parameter::attention_efficiency, 0); stated > 0) {
         engine.efficiency = stated;
         engine.reason = Parameter::attention_efficiency;
     }
     TileChoice tile;
-    double cycles = 0, stretch = 1;
+    double cycles = 0, extra_cycles = 0, stretch = 1, loaded = 0;
     const double rows = block_rows(view, a.query_length);
     if (rows_only) {
         const double instruction_rows =
@@ -129,6 +147,13 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
             cycles = dot_products;
             tile.padded_macs = macs;
         }
+    } else if (!fused) {
+        const Products products(view, a, heads, precision, engine.efficiency);
+        tile = products.scores;
+        tile.padded_macs = products.padded_macs();
+        cycles = products.cycles();
+        extra_cycles = products.extra_cycles();
+        loaded = products.l2_bytes();
     } else {
         const double blocks = heads * std::ceil(a.query_length / rows);
         const double padded_keys = padded_to_steps(keys);
@@ -145,6 +170,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
         stretch = macs > 0 ? waited / macs : 1;
     }
     out.add(engine.resource, Lane::compute, cycles, engine.efficiency, engine.reason);
+    out.add(Resource::overhead_cycles, Lane::overhead, extra_cycles, 1, Parameter::split_cycles);
     if (!rows_only)
         add_softmax(view, work, stretch, out);
     out.ideal_cycles += 2 * macs / engine.ops_per_cycle;
@@ -157,17 +183,17 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     traffic.kv_cache = work.kv_bytes;
     traffic.weights = work.weight_bytes;
     traffic.units_used = tile.units_used;
-    const bool fused =
-        bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
-    if (!fused) {
+    if (fused) {
+        // Every block of query rows reads its head's keys and values; few rows come once per group of heads.
+        const double readers = rows_only ? kv_heads : heads * std::ceil(a.query_length / rows);
+        const double stored = rows_only ? bytes_of(view.network.precision.kv_cache) : element;
+        traffic.on_chip = traffic.activations + readers * keys * widths * stored;
+    } else {
         const double scores = heads * a.query_length * keys * element;
         traffic.activations += kScorePasses * scores;
+        traffic.on_chip = loaded + kSoftmaxPasses * scores;
         out.workspace_bytes = scores;
     }
-    // Every block of query rows reads its head's keys and values; few rows come once per group of heads.
-    const double readers = rows_only ? kv_heads : heads * std::ceil(a.query_length / rows);
-    const double stored = rows_only ? bytes_of(view.network.precision.kv_cache) : element;
-    traffic.on_chip = traffic.activations + readers * keys * widths * stored;
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     view.add_floor(out, false, fused ? 1 : 3);
 

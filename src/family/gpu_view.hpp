@@ -81,9 +81,9 @@ bool is_depthwise(const SubgraphWork& work);
 /// Rate of fp16 products of a stack that sums them in fp16, relative to those summed in fp32; 1 for others.
 double half_accumulation_gain(const Machine& machine);
 
-/// Up to this many rows libraries leave the tiles and stream the weights through a dot-product kernel (llama.cpp
-/// ggml-cuda MMVQ_MAX_BATCH_SIZE; cuBLAS gemv for fewer), and attention its keys and values once past all query heads
-/// that share them.
+/// Up to this many rows libraries leave the tiles and stream the weights through a dot-product kernel
+/// (llama.cpp ggml-cuda MMVQ_MAX_BATCH_SIZE; cuBLAS gemv for fewer), and attention its keys and values once
+/// past all query heads that share them.
 inline constexpr double kRowKernelRows = 8;
 
 // Energy events

@@ -253,16 +253,27 @@ SubgraphClasses classify_subgraphs(const ShapedGraph& graph, const GraphKinds& k
     SubgraphClasses classes{std::vector<std::uint32_t>(count), std::vector<std::uint32_t>(count)};
     SubgraphKey writer(graph, kinds);
     Key key;
-    Numbering by_work, by_place;
+    Numbering by_work, by_input, by_place;
+    // What products of one tensor see around them is alike, and found once for all: there may be very many.
+    constexpr std::uint32_t kNone = UINT32_MAX;
+    std::vector<std::uint32_t> around(count, kNone);
     for (std::uint32_t i = 0; i < count; ++i) {
         key.clear();
         writer.put(partition.subgraphs[i], key);
         classes.by_work[i] = by_work(key, i);
     }
     for (std::uint32_t i = 0; i < count; ++i) {
+        if (around[i] == kNone) {
+            key.clear();
+            for_each_neighbour(partition, i, [&](std::uint32_t j) { key.put(classes.by_work[j]); });
+            if (!key.bytes().empty()) {
+                key.put(classes.by_work[i]);
+                around[i] = by_input(key, i);
+                for_each_neighbour(partition, i, [&](std::uint32_t j) { around[j] = around[i]; });
+            }
+        }
         key.clear();
-        key.put(classes.by_work[i]);
-        for_each_neighbour(partition, i, [&](std::uint32_t j) { key.put(classes.by_work[j]); });
+        key.put(classes.by_work[i], around[i]);
         classes.by_place[i] = by_place(key, i);
     }
     return classes;

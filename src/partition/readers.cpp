@@ -9,7 +9,8 @@ std::vector<std::uint32_t> next_readers(const std::vector<Subgraph>& subgraphs, 
     std::vector<std::uint32_t> next(subgraphs.size()), last(tensors, kNone);
     for (std::uint32_t i = 0; i < next.size(); ++i) {
         next[i] = i;
-        if (subgraphs[i].inputs.empty())
+        const bool product = subgraphs[i].kind == OpKind::matmul || subgraphs[i].kind == OpKind::convolution;
+        if (!product || subgraphs[i].inputs.empty())
             continue;
         std::uint32_t& before = last[subgraphs[i].inputs.front()];
         if (before != kNone)

@@ -1,5 +1,5 @@
 #pragma once
-// Who else reads what a subgraph reads. Private.
+// Who else multiplies with what a subgraph multiplies. Private.
 
 #include "archsim/partition/partition.hpp"
 
@@ -8,8 +8,8 @@
 
 namespace archsim {
 
-/// Of every subgraph the next one with the same main input, the first again after the last; itself where it
-/// is the only one. `tensors`: how many the graph has.
+/// Of every product (matmul, convolution) the next one with the same main input, the first again after the
+/// last; of all else and where it is the only one the subgraph itself. `tensors`: how many the graph has.
 std::vector<std::uint32_t> next_readers(const std::vector<Subgraph>& subgraphs, std::size_t tensors);
 
 } // namespace archsim

@@ -41,14 +41,20 @@ onnx::ModelProto chain() {
     return model;
 }
 
-/// Branches of two operators that one operator joins.
-onnx::ModelProto wide(const std::string& joined_by) {
+/// Branches of two operators that one operator joins: an activation of the input or its product with one
+/// matrix, and what follows.
+onnx::ModelProto wide(const std::string& joined_by, bool products = false) {
     onnx::ModelProto model = model_with_input();
     onnx::GraphProto& graph = *model.mutable_graph();
+    if (products)
+        add_weights(graph, "w", {4, 4});
     std::vector<std::string> branches;
     for (int i = 0; i < kOperators / 2; ++i) {
         const std::string number = std::to_string(i);
-        add_node(graph, "Relu", {"x"}, {"a" + number});
+        if (products)
+            add_node(graph, "MatMul", {"x", "w"}, {"a" + number});
+        else
+            add_node(graph, "Relu", {"x"}, {"a" + number});
         add_node(graph, "Softmax", {"a" + number}, {"b" + number});
         branches.push_back("b" + number);
     }
@@ -62,8 +68,10 @@ onnx::ModelProto wide(const std::string& joined_by) {
 } // namespace
 
 TEST_CASE("a hundred thousand operators, deep or wide, are estimated on every architecture", "[large]") {
-    for (const auto& [name, model] :
-         {std::pair{"chain", chain()}, {"concatenated", wide("Concat")}, {"summed", wide("Sum")}}) {
+    for (const auto& [name, model] : {std::pair{"chain", chain()},
+                                      {"concatenated", wide("Concat")},
+                                      {"summed", wide("Sum")},
+                                      {"products", wide("Sum", true)}}) {
         INFO(name);
         const auto file =
             std::filesystem::temp_directory_path() / ("archsim_large_" + std::string(name) + ".onnx");

@@ -53,7 +53,11 @@ endif()
 set(archsim_read_pattern "/src/(hardware|import|run)/")
 set(archsim_text_pattern "/src/(report|checkpoint|check|capi|machine|store)/")
 set(archsim_read_options -O1)
-set(archsim_text_options -Og $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>) # <regex> (PR105562), at this level too
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set(archsim_text_options -Og -Wno-maybe-uninitialized) # <regex> (PR105562), at this level too
+else() # to clang the same; Emscripten does not know the other name
+    set(archsim_text_options -O1)
+endif()
 set(archsim_objects)
 foreach(part first later)
     set(rest ${archsim_${part}_sources})

@@ -12,6 +12,18 @@ if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_compile_options($<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-heapsize=1000000>)
 endif()
 
+# As many compilers as there are cores: a compilation takes half a gigabyte, and two that share a core throw each other's
+# work out of its cache. Ninja starts two more than there are cores (a first build on two cores: 123 s instead of 98).
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_JOB_POOL_COMPILE)
+    include(ProcessorCount)
+    ProcessorCount(archsim_cores)
+    if(archsim_cores GREATER 0)
+        set_property(GLOBAL APPEND PROPERTY JOB_POOLS archsim_compile=${archsim_cores})
+        set(CMAKE_JOB_POOL_COMPILE archsim_compile)
+        set(CMAKE_JOB_POOL_PRECOMPILE_HEADER archsim_compile)
+    endif()
+endif()
+
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     find_program(ARCHSIM_CCACHE ccache)
     mark_as_advanced(ARCHSIM_CCACHE)

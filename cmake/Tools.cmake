@@ -13,7 +13,7 @@ archsim_share_precompiled(archsim_cli)
 set_target_properties(archsim_cli PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
 set(archsim_cli_grouped ${archsim_cli_sources})
 list(FILTER archsim_cli_grouped EXCLUDE REGEX "/measurement_options") # not for the first tool: calls what it is built without
-archsim_group(${PROJECT_SOURCE_DIR}/cli common:3 SOURCES ${archsim_cli_grouped})
+archsim_group(${PROJECT_SOURCE_DIR}/cli common:2 SOURCES ${archsim_cli_grouped})
 target_include_directories(archsim_cli INTERFACE ${PROJECT_SOURCE_DIR}/cli)
 
 set(archsim_shell_formats man bash zsh fish)
@@ -35,6 +35,7 @@ foreach(source IN LISTS archsim_tool_sources)
         # A tenth of the time and of the memory of a short question is the loading of the C++ library.
         target_link_options(${tool} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
     endif()
+    target_compile_options(${tool} PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>")
     archsim_share_precompiled(${tool})
     list(APPEND ARCHSIM_TOOLS ${tool})
 endforeach()

@@ -103,7 +103,7 @@ void add_prices(const Result& r, std::initializer_list<Event> list, FactorInput&
     }
 }
 
-double share(double part, double whole) {
+double ratio_or_zero(double part, double whole) {
     return whole > 0 ? part / whole : 0;
 }
 
@@ -186,7 +186,7 @@ void FactorInputs::fill_time(Factor factor, FactorInput& out) {
         add_peak_sources(r, out);
         break;
     case Factor::achieved:
-        out.value = share(t.sum.device_operations, t.capacity);
+        out.value = ratio_or_zero(t.sum.device_operations, t.capacity);
         add_parameters(r, Lane::compute, out);
         break;
     case Factor::on_chip:
@@ -200,7 +200,8 @@ void FactorInputs::fill_time(Factor factor, FactorInput& out) {
         add_parameter(r, Parameter::dram_efficiency, out);
         break;
     case Factor::bandwidth_share:
-        out.value = share(t.sum.bytes + t.sum.weight_bytes, (t.sum.memory_s + t.sum.weight_s) * t.bandwidth);
+        out.value =
+            ratio_or_zero(t.sum.bytes + t.sum.weight_bytes, (t.sum.memory_s + t.sum.weight_s) * t.bandwidth);
         add_parameters(r, Lane::memory, out);
         break;
     case Factor::overlap: // time that hiding one lane behind another saves, and serial subgraphs give back

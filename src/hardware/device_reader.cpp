@@ -17,8 +17,6 @@ namespace {
 
 using D = PhysicalDimension;
 
-constexpr Bounds kClock{1e5, 2e10};
-constexpr Bounds kPower{0, 1e5};
 constexpr Bounds kBandwidth{1e3, 1e17};
 constexpr Bounds kCapacity{0, 1e14};
 constexpr Bounds kShare{0, 1};

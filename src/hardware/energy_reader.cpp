@@ -15,8 +15,6 @@ using D = PhysicalDimension;
 
 constexpr Bounds kPerOperation{1e-16, 1e-8};
 constexpr Bounds kPerCount{0, 1e-3};
-constexpr Bounds kPower{0, 1e4};
-constexpr Bounds kClock{1e6, 1e11};
 
 std::optional<Event> parse_event(std::string_view name) {
     for (std::size_t i = 0; i < kEventCount; ++i)

@@ -50,6 +50,9 @@ struct Bounds {
     double low = 0;
     double high = std::numeric_limits<double>::infinity();
 };
+// Those that files of devices and tables of energy share, in Hz and W.
+inline constexpr Bounds kClock{1e5, 2e10};
+inline constexpr Bounds kPower{0, 1e5};
 
 /// The keys that a reader was asked for, most of them without memory of their own.
 class AskedKeys {

@@ -270,44 +270,43 @@ void work_gather_blocks(NodeContext& c) {
     c.mark_learned(3, false);
 }
 
-constexpr OperatorRow row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
-                          FusionClass fusion, ElementCost cost, std::string_view doc) {
-    return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
-}
-
 constexpr auto kElementwise = OpKind::elementwise;
 constexpr auto kJoins = FusionClass::elementwise;
 
 constexpr OperatorRow kContribQuantizedRows[] = {
-    row("QLinearAdd", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {7, 0},
-        "8-bit sum: rescaling both operands and the result"),
-    row("QLinearMul", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {6, 0},
-        "8-bit product: removing zero points and rescaling"),
-    row("QLinearLeakyRelu", infer_same, work_qlinear, kElementwise, kJoins, {1, 0}, "8-bit table lookup"),
-    row("QLinearSigmoid", infer_same, work_qlinear, kElementwise, kJoins, {1, 0}, "8-bit table lookup"),
-    row("QLinearSoftmax", infer_same, work_qlinear_softmax, OpKind::softmax, FusionClass::reduction, {5, 1},
-        "softmax of 8-bit values"),
-    row("QLinearWhere", infer_qlinear_where, work_qlinear, kElementwise, kJoins, {5, 0},
-        "8-bit selection with rescaling"),
-    row("QLinearConcat", infer_qlinear_concat, work_qlinear, OpKind::data_movement, FusionClass::injective,
-        {4, 0}, "joins 8-bit tensors, rescaling each"),
-    row("QLinearAveragePool", infer_qlinear_pool, work_qlinear_pool, OpKind::pooling, FusionClass::reduction,
-        {}, "8-bit mean under a window"),
-    row("QLinearGlobalAveragePool", infer_qlinear_global_pool, work_qlinear_global_pool, OpKind::pooling,
-        FusionClass::reduction, {}, "8-bit mean of each channel"),
-    row("NhwcMaxPool", infer_nhwc_pool, work_nhwc_pool, OpKind::pooling, FusionClass::reduction, {},
-        "largest value under a window, channels last"),
-    row("QLinearReduceMean", infer_qlinear_reduce_mean, work_qlinear_reduce_mean, OpKind::reduction,
-        FusionClass::reduction, {}, "8-bit mean over axes"),
-    row("MulInteger", infer_mul_integer, work_per_output, kElementwise, kJoins, {3, 0},
-        "8-bit product with 32-bit results"),
-    row("QGemm", infer_qgemm, work_qgemm, OpKind::matmul, FusionClass::contraction, {}, "8-bit Gemm"),
-    row("MatMulNBits", infer_packed_matmul, work_packed_matmul, OpKind::matmul, FusionClass::contraction, {},
+    microsoft_row("QLinearAdd", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {7, 0},
+                  "8-bit sum: rescaling both operands and the result"),
+    microsoft_row("QLinearMul", infer_qlinear_binary, work_qlinear, kElementwise, kJoins, {6, 0},
+                  "8-bit product: removing zero points and rescaling"),
+    microsoft_row("QLinearLeakyRelu", infer_same, work_qlinear, kElementwise, kJoins, {1, 0},
+                  "8-bit table lookup"),
+    microsoft_row("QLinearSigmoid", infer_same, work_qlinear, kElementwise, kJoins, {1, 0},
+                  "8-bit table lookup"),
+    microsoft_row("QLinearSoftmax", infer_same, work_qlinear_softmax, OpKind::softmax, FusionClass::reduction,
+                  {5, 1}, "softmax of 8-bit values"),
+    microsoft_row("QLinearWhere", infer_qlinear_where, work_qlinear, kElementwise, kJoins, {5, 0},
+                  "8-bit selection with rescaling"),
+    microsoft_row("QLinearConcat", infer_qlinear_concat, work_qlinear, OpKind::data_movement,
+                  FusionClass::injective, {4, 0}, "joins 8-bit tensors, rescaling each"),
+    microsoft_row("QLinearAveragePool", infer_qlinear_pool, work_qlinear_pool, OpKind::pooling,
+                  FusionClass::reduction, {}, "8-bit mean under a window"),
+    microsoft_row("QLinearGlobalAveragePool", infer_qlinear_global_pool, work_qlinear_global_pool,
+                  OpKind::pooling, FusionClass::reduction, {}, "8-bit mean of each channel"),
+    microsoft_row("NhwcMaxPool", infer_nhwc_pool, work_nhwc_pool, OpKind::pooling, FusionClass::reduction, {},
+                  "largest value under a window, channels last"),
+    microsoft_row("QLinearReduceMean", infer_qlinear_reduce_mean, work_qlinear_reduce_mean, OpKind::reduction,
+                  FusionClass::reduction, {}, "8-bit mean over axes"),
+    microsoft_row("MulInteger", infer_mul_integer, work_per_output, kElementwise, kJoins, {3, 0},
+                  "8-bit product with 32-bit results"),
+    microsoft_row("QGemm", infer_qgemm, work_qgemm, OpKind::matmul, FusionClass::contraction, {},
+                  "8-bit Gemm"),
+    microsoft_row(
+        "MatMulNBits", infer_packed_matmul, work_packed_matmul, OpKind::matmul, FusionClass::contraction, {},
         "product with block-quantised weights of 2 to 8 bits; expanding a weight takes 2 operations"),
-    row("MatMulBnb4", infer_packed_matmul, work_packed_matmul, OpKind::matmul, FusionClass::contraction, {},
-        "product with 4-bit floating (FP4, NF4) weights"),
-    row("GatherBlockQuantized", infer_gather_blocks, work_gather_blocks, OpKind::data_movement,
-        FusionClass::injective, {}, "rows of a block-quantised table; reads only those rows"),
+    microsoft_row("MatMulBnb4", infer_packed_matmul, work_packed_matmul, OpKind::matmul,
+                  FusionClass::contraction, {}, "product with 4-bit floating (FP4, NF4) weights"),
+    microsoft_row("GatherBlockQuantized", infer_gather_blocks, work_gather_blocks, OpKind::data_movement,
+                  FusionClass::injective, {}, "rows of a block-quantised table; reads only those rows"),
 };
 
 } // namespace

@@ -11,6 +11,12 @@ namespace archsim {
 /// Operators that no standard has and configurations of language models need.
 inline constexpr std::string_view kArchsimDomain = "archsim";
 
+/// A row of ONNX Runtime's own domain.
+constexpr OperatorRow microsoft_row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
+                                    FusionClass fusion, ElementCost cost, std::string_view doc) {
+    return {name, kMicrosoftDomain, 1, infer, work, nullptr, kind, fusion, cost, doc};
+}
+
 /// The same row in ONNX Runtime's own domain.
 constexpr OperatorRow of_microsoft(OperatorRow row) {
     row.domain = kMicrosoftDomain;

@@ -124,7 +124,7 @@ void infer_length(NodeContext& c) {
 }
 
 /// Parts of `split` (a scalar: equal parts, the last smaller), or single slices.
-void infer_split(NodeContext& c) {
+void infer_split_to_sequence(NodeContext& c) {
     const Shape& in = c.shape(0);
     const std::size_t axis = normalized_axis(c.integer("axis", 0), in.size());
     SequenceElements elements;
@@ -157,7 +157,7 @@ void infer_split(NodeContext& c) {
     c.output(0).type = c.type(0);
 }
 
-void infer_concat(NodeContext& c) {
+void infer_concat_from_sequence(NodeContext& c) {
     const SequenceElements* elements = c.sequence(0);
     if (!elements || elements->empty())
         throw NodeProblem{FindingKind::unresolved_dimension,
@@ -248,8 +248,8 @@ constexpr OperatorRow kSequencesRows[] = {
     handle("SequenceErase", 11, infer_erase, "a sequence with one element less"),
     handle("SequenceAt", 11, infer_at, "an element of a sequence"),
     handle("SequenceLength", 11, infer_length, "the number of elements"),
-    copying("SplitToSequence", 11, infer_split, "parts of a tensor as a sequence"),
-    copying("ConcatFromSequence", 11, infer_concat, "joins the elements of a sequence"),
+    copying("SplitToSequence", 11, infer_split_to_sequence, "parts of a tensor as a sequence"),
+    copying("ConcatFromSequence", 11, infer_concat_from_sequence, "joins the elements of a sequence"),
     handle("Optional", 15, infer_optional, "wraps a value that may be absent"),
     handle("OptionalGetElement", 15, infer_get_element, "the value inside an optional"),
     handle("OptionalHasElement", 15, infer_has_element, "whether an optional holds a value"),

@@ -12,18 +12,18 @@ namespace archsim {
 
 namespace {
 
-struct Change {
+struct AskedChange {
     std::optional<std::size_t> architecture;
     std::string key, value, text;
 };
 
-Change parse(const std::string& text, const std::vector<ArchitectureChoice>& choices) {
+AskedChange parse(const std::string& text, const std::vector<ArchitectureChoice>& choices) {
     const auto sides = split_assignment(text);
     if (!sides)
         throw UsageError(fmt::format("--what-if: \"{}\" is not of the form NAME=VALUE, like bandwidth=2x, "
                                      "tdp=15W or batch=8",
                                      text));
-    Change change{std::nullopt, std::string(sides->first), std::string(sides->second), text};
+    AskedChange change{std::nullopt, std::string(sides->first), std::string(sides->second), text};
     if (const auto colon = change.key.rfind(':'); colon != std::string::npos) {
         change.architecture = find_architecture(choices, change.key.substr(0, colon), "--what-if");
         change.key = change.key.substr(colon + 1);
@@ -31,7 +31,7 @@ Change parse(const std::string& text, const std::vector<ArchitectureChoice>& cho
     return change;
 }
 
-double parse_factor(const Change& change) {
+double parse_factor(const AskedChange& change) {
     double factor = 0;
     const char* end = change.value.data() + change.value.size();
     const auto [rest, error] = std::from_chars(change.value.data(), end, factor);
@@ -43,7 +43,7 @@ double parse_factor(const Change& change) {
     return factor;
 }
 
-std::int64_t parse_batch(const Change& change) {
+std::int64_t parse_batch(const AskedChange& change) {
     std::int64_t batch = 0;
     const char* end = change.value.data() + change.value.size();
     const auto [rest, error] = std::from_chars(change.value.data(), end, batch);
@@ -59,7 +59,7 @@ std::string lever_names() {
     return names;
 }
 
-void apply_to(const Change& change, MachineChanges& changes) {
+void apply_to(const AskedChange& change, MachineChanges& changes) {
     if (change.key == "tdp" && !change.value.ends_with('x') && !change.value.ends_with('%')) {
         changes.power_limit_w = parse_constraint(metric::power, change.value, "--what-if tdp").limit;
         return;
@@ -91,7 +91,7 @@ WhatIf run_what_if(const Session& session, const CompareArchitecturesRequest& re
     Conditions conditions = request.conditions;
     std::vector<MachineChanges> changes(choices.size(), conditions.changes);
     for (const std::string& text : what_if.asked) {
-        const Change change = parse(text, choices);
+        const AskedChange change = parse(text, choices);
         if (change.key == "batch" || change.key == "precision") {
             if (change.architecture)
                 throw UsageError(fmt::format("--what-if: \"{}\": {} belongs to the workload of all "

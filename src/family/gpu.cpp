@@ -18,6 +18,7 @@ struct GpuFacts : FactsOf<GpuFacts> {
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
     Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact compute_queues;         ///< whose kernels run side by side
+    Fact user_submission;        ///< 1: programs write them, no driver is called for a kernel
     Fact half_accumulation_rate; ///< of fp16 products summed in fp16, relative to summed in fp32
     Fact host_speed;             ///< of the core that starts kernels, relative to that of Jetson AGX Xavier
 };
@@ -28,7 +29,8 @@ void scale_host_times(Machine& machine, const Fact& /*clock*/) {
     if (!speed.known())
         return;
     for (const Parameter p :
-         {Parameter::kernel_overhead, Parameter::inference_overhead, Parameter::host_time})
+         {Parameter::kernel_overhead, Parameter::submission_time, Parameter::inference_overhead,
+          Parameter::host_time})
         machine.parameters.facts[static_cast<std::size_t>(p)].value /= speed.value; // NaN stays NaN
 }
 
@@ -121,10 +123,16 @@ constexpr std::array kFacts = {
     FactRow{
         .name = "compute_queues",
         .member = fact_at(&GpuFacts::compute_queues),
-        .doc = "Hardware queues whose kernels run side by side; 1: streams hide each other's launches alone; "
-               "absent: as many as streams.",
+        .doc = "Hardware queues whose kernels run side by side; 1: streams hide each other's way through the "
+               "driver alone; absent: as many as streams.",
         .low = 1,
         .high = 1024},
+    FactRow{.name = "user_submission",
+            .member = fact_at(&GpuFacts::user_submission),
+            .doc = "1: the driver lets programs write the hardware queue themselves; absent: a kernel passes "
+                   "through the operating system, which takes the stack's submission_time.",
+            .low = 1,
+            .high = 1},
     FactRow{.name = "half_accumulation_rate",
             .member = fact_at(&GpuFacts::half_accumulation_rate),
             .doc = "Rate of fp16 matrix products summed in fp16, relative to those summed in fp32.",

@@ -59,6 +59,7 @@ View::View(const Machine& m, const NetworkWork& n)
         special_per_cycle = vector_fp32 * kSpecialShare;
     paired_units = std::max(1.0, family_number(*m.device, "paired_multiprocessors").value_or(1));
     resident_bytes_ = param(Parameter::resident_fraction, 0) * last_cache_bytes(*m.device);
+    user_submission_ = family_number(*m.device, "user_submission").value_or(0) > 0;
     half_gain_ = half_accumulation_gain(m);
     // Weights survive from one inference to the next when they and a typical activation fit together.
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
@@ -148,13 +149,16 @@ void View::add_vector_work(Mapping& out, double vector_ops, double special_ops) 
 
 void View::add_floor(Mapping& out, bool simple, double kernels) const {
     const Parameter floor = simple ? Parameter::simple_kernel_floor_cycles : Parameter::kernel_floor_cycles;
-    // The host starts kernels of one stream while those of another run, whether or not they run at once.
     const bool streams = machine.scenario == Scenario::throughput;
     const double share = streams ? param(Parameter::stream_overlap, 1) : 1.0;
-    out.add(Resource::overhead_cycles, Lane::overhead, param(floor, 0) * kernels * (overlapped ? share : 1.0),
-            1, floor);
-    out.add(Resource::seconds, Lane::overhead, param(Parameter::kernel_overhead, 0) * kernels * share, 1,
+    const double of_queue = overlapped ? share : 1.0;
+    out.add(Resource::overhead_cycles, Lane::overhead, param(floor, 0) * kernels * of_queue, 1, floor);
+    out.add(Resource::seconds, Lane::overhead, param(Parameter::kernel_overhead, 0) * kernels * of_queue, 1,
             Parameter::kernel_overhead);
+    // The driver takes kernels of one stream while those of another run, whether or not they run at once.
+    if (!user_submission_)
+        out.add(Resource::seconds, Lane::overhead, param(Parameter::submission_time, 0) * kernels * share, 1,
+                Parameter::submission_time);
 }
 
 bool is_depthwise(const SubgraphWork& work) {

@@ -66,6 +66,7 @@ class View {
     mutable std::vector<Engine> engines_; ///< looked up so far
     double resident_bytes_ = 0;           ///< L2 that activations may count on between kernels
     bool weights_resident_ = false;       ///< the network's weights stay in L2 between inferences
+    bool user_submission_ = false;        ///< programs write the hardware queue themselves
     double half_gain_ = 1;                ///< of a stack that sums fp16 products in fp16
 };
 

@@ -225,16 +225,45 @@ TEST_CASE("GPU: overlapping streams leave a part of a kernel's floor", "[formula
     CHECK(demand_on(out, Resource::seconds)->amount == Approx(0.25e-6));
     // Other streams fill the idle units: 0.4 waves are 0.4 x 384 cycles, and larger tiles cost no more.
     CHECK(demand_on(out, Resource::matrix_cycles)->amount == Approx(2 * 128 * 64 * 96 / 10240.0));
-    // With one queue their kernels run one after the other, and only launches are hidden.
+    // With one queue their kernels run one after the other, and nothing that the queue does is hidden.
     auto device = std::make_shared<Device>(*m.device);
     own(*device, "compute_queues") = fact(1);
     m.device = device;
     const Mapping alone = counted(*one, m);
     CHECK(demand_on(alone, Resource::overhead_cycles)->amount == 6000);
-    CHECK(demand_on(alone, Resource::seconds)->amount == Approx(0.25e-6));
+    CHECK(demand_on(alone, Resource::seconds)->amount == Approx(1e-6));
     m.scenario = Scenario::latency;
     CHECK(demand_on(alone, Resource::matrix_cycles)->amount ==
           demand_on(counted(*one, m), Resource::matrix_cycles)->amount);
+}
+
+TEST_CASE("GPU: kernels pass through the driver unless programs write the queue", "[formulas][gpu]") {
+    Machine m = ten_units();
+    auto one = matmul(100, 40, 70, Precision::fp16);
+    const auto of_driver = [&] {
+        double seconds = 0;
+        for (const Demand& d : counted(*one, m).all())
+            if (d.reason == Parameter::submission_time)
+                seconds += d.amount;
+        return seconds;
+    };
+    CHECK(of_driver() == 0); // a stack that states no time has none
+    set(m, Parameter::submission_time, 18e-6);
+    CHECK(of_driver() == Approx(18e-6));
+    // While a kernel of one stream runs, the driver takes those of others, also where there is one queue.
+    auto device = std::make_shared<Device>(*m.device);
+    own(*device, "compute_queues") = fact(1);
+    m.device = device;
+    m.scenario = Scenario::throughput;
+    set(m, Parameter::stream_overlap, 0.25);
+    CHECK(of_driver() == Approx(4.5e-6));
+    device = std::make_shared<Device>(*m.device);
+    own(*device, "user_submission") = fact(1);
+    m.device = device;
+    for (const Scenario scenario : {Scenario::throughput, Scenario::latency}) {
+        m.scenario = scenario;
+        CHECK(of_driver() == 0);
+    }
 }
 
 TEST_CASE("GPU: steps of a recurrence are kernels, narrow attention multiplies in half precision",

@@ -1,4 +1,5 @@
-// A family that is left out: public facts of its own come before what the other families state.
+// A family or the only device of a stack that is left out: public facts of its own come before what others
+// state.
 
 #include "archsim/run/leave_out.hpp"
 #include "support/shipped_session.hpp"
@@ -37,4 +38,34 @@ TEST_CASE("what public facts say of a family's kernels outranks what other famil
     CHECK(stated < 0.75 * elsewhere);
     const Prediction direct = shipped(row); // the fit is near what the kernels' source says
     CHECK(stated == Approx(direct.predicted).epsilon(0.25));
+}
+
+TEST_CASE("without its only device a stack does what public facts say of it", "[run][left_out]") {
+    SessionOptions options;
+    options.data = ARCHSIM_SOURCE_DIR;
+    options.tuned = TunedFacts::reverted;
+    const Session session(options);
+    const RowEstimator shipped(shipped_session()), reverted(session);
+    MeasuredRow row; // RKLLM has rows of this chip alone; products decide the time of a prompt
+    row.id = "prompt";
+    row.model = "minicpm-v-2_6-language";
+    row.phase = "prefill";
+    row.prompt_tokens = "64";
+    row.batch = 1;
+    row.precision = "int8";
+    row.hardware = "RK3588-NPU";
+    row.runtime = "rkllm";
+    row.scope = "end_to_end";
+    row.value = 1;
+    const auto without_device = [&](const LeftOutEstimators& estimators) {
+        const Prediction prediction = predict_left_out(estimators, {row}, LeaveOut::device).front();
+        INFO(prediction.reason);
+        REQUIRE(prediction.ok());
+        return prediction.predicted;
+    };
+    const Prediction direct = reverted(row);
+    REQUIRE(direct.ok());
+    CHECK(without_device({shipped, shipped, reverted}) == Approx(direct.predicted).epsilon(0.05));
+    // Where nobody says anything before, products of other stacks.
+    CHECK(without_device({reverted, reverted, reverted}) < 0.75 * direct.predicted);
 }

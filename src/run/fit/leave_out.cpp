@@ -146,6 +146,18 @@ std::vector<Prediction> from_other_families(const LeftOutEstimators& estimators,
     return predictions;
 }
 
+/// `shipped` as they are expected where no row decides them: what public facts say of such a number goes
+/// before what the same is of other stacks.
+std::vector<TunedParameter> expecting_public_facts(const RowEstimator& reverted,
+                                                   const std::vector<MeasuredRow>& rows,
+                                                   std::vector<TunedParameter> shipped) {
+    for (const TunedParameter& stated : fitted_parameters(reverted, rows))
+        for (TunedParameter& parameter : shipped)
+            if (parameter.sites.front() == stated.sites.front() && stated.start != parameter.start)
+                parameter.prior = stated.start;
+    return shipped;
+}
+
 /// True where one device carries the rows: without it nothing says how its stack behaves.
 bool one_device(const std::vector<MeasuredRow>& rows) {
     return std::all_of(rows.begin(), rows.end(),
@@ -185,7 +197,8 @@ LeftOutPredictions predict_left_out(const LeftOutEstimators& estimators, const s
             put(left_out_predictions(fit, LeaveOut::device, full, &prices), predictions.without_device);
             continue;
         }
-        ParameterFit reverted(without_device, part, set.parameters, threads);
+        ParameterFit reverted(without_device, part,
+                              expecting_public_facts(without_device, part, set.parameters), threads);
         put(left_out_predictions(reverted, LeaveOut::device, fit_all(reverted, kFullIterations), &prices),
             predictions.without_device);
     }

@@ -158,7 +158,7 @@ std::vector<TunedParameter> expecting_public_facts(const RowEstimator& reverted,
     return shipped;
 }
 
-/// True where one device carries the rows: without it nothing says how its stack behaves.
+/// True where one device carries the rows: without it no row says how its stack behaves.
 bool one_device(const std::vector<MeasuredRow>& rows) {
     return std::all_of(rows.begin(), rows.end(),
                        [&](const MeasuredRow& row) { return row.hardware == rows.front().hardware; });

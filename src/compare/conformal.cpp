@@ -4,6 +4,32 @@
 
 namespace archsim {
 
+namespace {
+
+using Atoms = std::vector<std::pair<double, double>>;
+
+constexpr double kSlack = 1e-12;
+
+/// The smallest score that at least `share` of the weight does not exceed; atoms by score, weights sum to 1.
+double quantile_of(const Atoms& atoms, double share) {
+    double below = 0;
+    for (const auto& [score, weight] : atoms) {
+        below += weight;
+        if (below >= share - kSlack)
+            return score;
+    }
+    return atoms.back().first;
+}
+
+/// Every group that has scores with a weight of `all`, in equal parts among its scores.
+void append(const GroupedScores& groups, double all, Atoms& atoms) {
+    for (const auto& [name, scores] : groups)
+        for (const double score : scores)
+            atoms.emplace_back(score, all / static_cast<double>(scores.size()));
+}
+
+} // namespace
+
 ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around,
                                      double around_groups) {
     for (const auto& [name, scores] : groups) {
@@ -13,9 +39,7 @@ ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDis
     const bool inside = around != nullptr && !around->empty();
     outermost_ = !inside;
     const double all = static_cast<double>(groups_) + (inside ? around_groups : 0);
-    for (const auto& [name, scores] : groups)
-        for (const double score : scores)
-            atoms_.emplace_back(score, 1 / (all * static_cast<double>(scores.size())));
+    append(groups, 1 / all, atoms_);
     std::sort(atoms_.begin(), atoms_.end());
     if (!inside)
         return;
@@ -34,14 +58,32 @@ double ScoreDistribution::quantile(double share) const {
         share =
             share > 0.5 ? std::min(1.0, share * (k + 1) / k) : 1 - std::min(1.0, (1 - share) * (k + 1) / k);
     }
-    constexpr double kSlack = 1e-12;
-    double below = 0;
-    for (const auto& [score, weight] : atoms_) {
-        below += weight;
-        if (below >= share - kSlack)
-            return score;
+    return quantile_of(atoms_, share);
+}
+
+ScoreDistribution ScoreDistribution::of_new_group(const NestedScores& groups, double shift) {
+    ScoreDistribution result;
+    std::vector<double> shifts;
+    Atoms around_shift;
+    for (const auto& [name, parts] : groups) {
+        Atoms own;
+        append(parts, 1 / static_cast<double>(parts.size()), own);
+        if (own.empty())
+            continue;
+        std::sort(own.begin(), own.end());
+        shifts.push_back(quantile_of(own, 0.5));
+        for (const auto& [score, weight] : own)
+            around_shift.emplace_back(score - shifts.back(), weight);
+        result.rows_ += own.size();
     }
-    return atoms_.back().first;
+    result.groups_ = shifts.size();
+    result.outermost_ = false; // the new group is among the few that `shift` stands for
+    const double pairs = static_cast<double>(shifts.size() * shifts.size());
+    for (const double of_group : shifts)
+        for (const auto& [score, weight] : around_shift)
+            result.atoms_.emplace_back(shift * of_group + score, weight / pairs);
+    std::sort(result.atoms_.begin(), result.atoms_.end());
+    return result;
 }
 
 ScoreDistribution ScoreDistribution::blurred(double by) const {

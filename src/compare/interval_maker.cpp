@@ -16,12 +16,11 @@ const double kPowerBlur = std::log(1.25);
 /// or fall while a device waits. It does not follow from what is not known of time.
 const double kUnmeasuredPower = std::log(2.0);
 
-/// How much wider percentiles from k groups are made. The part of a score that a group shares is known from
-/// the k groups and the kAround that the class around stands for: Student's t over the normal percentile, and
-/// the square root of 1 + 1 / n for a new group, together 1 + 2 / n within 3 % from n = 5 on (n = 9: 1.86
-/// / 1.645 x 1.054 = 1.19).
-double few_groups(std::size_t k) {
-    return 1 + 2 / (static_cast<double>(k) + ScoreDistribution::kAround);
+/// How much wider percentiles from n groups are made. The part of a score that a group shares is known from
+/// these: Student's t over the normal percentile, and the square root of 1 + 1 / n for a new group, together
+/// 1 + 2 / n within 3 % from n = 5 on (n = 9: 1.86 / 1.645 x 1.054 = 1.19).
+double few_groups(double n) {
+    return 1 + 2 / std::max(1.0, n);
 }
 
 bool is_time(SpreadOf metric) {
@@ -148,8 +147,19 @@ std::size_t IntervalMaker::groups(const IntervalClass& c) {
     return place->second;
 }
 
+/// A handful of families tells no metrics or regimes apart: all times of one, devices alike.
+ScoreDistribution IntervalMaker::new_family() const {
+    NestedScores devices;
+    for (const Score& score : family_)
+        if (is_time(score.metric))
+            devices[score.family][score.device].push_back(score.value);
+    return ScoreDistribution::of_new_group(devices, few_groups(static_cast<double>(devices.size())));
+}
+
 ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence, SpreadOf metric) const {
-    ScoreDistribution all(members({{}, evidence, metric, {}, {}}, true), nullptr);
+    ScoreDistribution all = evidence == Evidence::none
+                                ? new_family()
+                                : ScoreDistribution(members({{}, evidence, metric, {}, {}}, true), nullptr);
     if (all.empty()) // nobody measured a language model
         all = ScoreDistribution(members({{}, evidence, SpreadOf::latency, {}, {}}, true), nullptr);
     return family.empty() ? all : ScoreDistribution(members({family, evidence, metric, {}, {}}, true), &all);
@@ -182,7 +192,12 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
     if (!fresh)
         return place->second;
     ScoreDistribution scores;
-    if (is_time(c.metric)) {
+    const std::size_t k = members({c.family, c.evidence, c.metric, c.runtime, {}}, true).size();
+    const bool unknown_family =
+        is_time(c.metric) && c.evidence == Evidence::none && (c.family.empty() || k == 0);
+    if (unknown_family) {
+        scores = new_family();
+    } else if (is_time(c.metric)) {
         scores = time(c.family, c.evidence, c.metric);
         GroupedScores own = members({c.family, c.evidence, c.metric, {}, {}});
         double around_groups = ScoreDistribution::kAround;
@@ -203,7 +218,8 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
     } else {
         scores = draw(c);
     }
-    const double wider = few_groups(members({c.family, c.evidence, c.metric, c.runtime, {}}, true).size());
+    // The groups of the class and those that the class around stands for; a new family's are counted in.
+    const double wider = unknown_family ? 1 : few_groups(static_cast<double>(k) + ScoreDistribution::kAround);
     // An estimate is part of its own interval.
     place->second = {wider * std::min(0.0, scores.quantile(kTail)),
                      wider * std::max(0.0, scores.quantile(1 - kTail)), scores.rows(), scores.groups()};

@@ -64,6 +64,8 @@ class IntervalMaker {
     /// Scores of a class; with `any_metric` those of all times that say something of its metric: of language
     /// models those of language models.
     GroupedScores members(const IntervalClass& c, bool any_metric = false) const;
+    /// Times of a family that nobody measured.
+    ScoreDistribution new_family() const;
     ScoreDistribution time(const std::string& family, Evidence evidence, SpreadOf metric) const;
     ScoreDistribution draw(const IntervalClass& c) const;
 

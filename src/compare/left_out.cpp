@@ -90,11 +90,11 @@ Evidence evidence_named(const std::string& name) {
 }
 
 /// The narrowest class that enough groups have rows of: those of the stack and the regime, of the stack, of
-/// the regime, of the family. The table that is written answers in the same order. Power and energy of what
-/// nobody measured follow from all families.
+/// the regime, of the family. The table that is written answers in the same order. A family without rows has
+/// one width, and power and energy of what nobody measured follow from all families.
 IntervalClass class_for(IntervalMaker& maker, IntervalClass wanted) {
     const bool drawn = wanted.metric == SpreadOf::energy || wanted.metric == SpreadOf::power;
-    const bool narrow_ones = !drawn || wanted.evidence != Evidence::none;
+    const bool narrow_ones = !wanted.family.empty() && (!drawn || wanted.evidence != Evidence::none);
     IntervalClass of_family = wanted, of_stack = wanted, of_regime = wanted;
     of_family.runtime = of_stack.regime = of_regime.runtime = {};
     of_family.regime = {};

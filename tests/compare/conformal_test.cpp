@@ -45,6 +45,46 @@ TEST_CASE("a blurred distribution lies half below and half above", "[compare][co
     CHECK(one.blurred(0.5).quantile(0.95) == 2.5);
 }
 
+TEST_CASE("a new group lies off as some group does, its rows around that as any group's",
+          "[compare][conformal]") {
+    // Medians 0 and 0.2; parts count alike however many rows they have.
+    const NestedScores groups{{"a", {{"one", {0}}, {"other", {0.1}}}},
+                              {"b", {{"one", {0.2, 0.2, 0.3, 0.3}}}}};
+    const ScoreDistribution scores = ScoreDistribution::of_new_group(groups, 1);
+    CHECK(scores.groups() == 2);
+    CHECK(scores.rows() == 6);
+    for (int i = 0; i < 4; ++i)
+        CHECK(scores.quantile(0.24 + 0.25 * i) == Approx(0.1 * i).margin(1e-12));
+    // Only what a group shares is widened.
+    CHECK(ScoreDistribution::of_new_group(groups, 2).quantile(1) == Approx(0.5));
+    CHECK(ScoreDistribution::of_new_group({}, 2).empty());
+    CHECK(ScoreDistribution::of_new_group({{"a", {}}}, 2).empty());
+}
+
+TEST_CASE("rows of a group beside five are covered nine times in ten", "[compare][conformal]") {
+    std::mt19937 random(11);
+    std::normal_distribution<double> of_group(0, 0.2), of_row(0, 0.3);
+    double covered = 0, rows = 0;
+    for (int trial = 0; trial < 100; ++trial) {
+        NestedScores groups;
+        for (int g = 0; g < 5; ++g) {
+            const double shift = of_group(random);
+            for (int i = 0; i < 40; ++i)
+                groups[std::to_string(g)][std::to_string(i % (1 + g))].push_back(shift + of_row(random));
+        }
+        const ScoreDistribution scores = ScoreDistribution::of_new_group(groups, 1.4);
+        const double low = scores.quantile(0.05), high = scores.quantile(0.95);
+        const double shift = of_group(random);
+        for (int i = 0; i < 40; ++i) {
+            const double score = shift + of_row(random);
+            covered += score >= low && score <= high ? 1 : 0;
+            rows += 1;
+        }
+    }
+    CHECK(covered / rows > 0.86);
+    CHECK(covered / rows < 0.95);
+}
+
 TEST_CASE("rows of a new group are covered nine times in ten", "[compare][conformal]") {
     std::mt19937 random(7);
     std::normal_distribution<double> of_group(0, 0.2), of_row(0, 0.1);

@@ -144,6 +144,29 @@ TEST_CASE("a family of few rows borrows its width, and power widens it", "[compa
         CHECK(find(classes, metric, "", "").high > 1);
 }
 
+TEST_CASE("a family that nobody measured has one width for all its times", "[compare][left_out]") {
+    // Five families lie off by -0.2 to 0.2 as a whole and by 0.1 either way within; one is a decoder's.
+    std::vector<ValidatedRow> rows;
+    for (int family = 0; family < 5; ++family)
+        for (int i = 0; i < 48; ++i) {
+            rows.push_back(row("family" + std::to_string(family), "one", i % 2 == 0 ? "compute" : "overhead",
+                               "none", 0.1 * (family - 2) + 0.1 * (i % 3 - 1)));
+            rows.back().measured.hardware = std::to_string(family) + "-" + std::to_string(i % 8);
+            rows.back().measured.phase = family == 4 ? "decode" : "";
+        }
+    const auto classes = residual_classes({summarize(rows), summarize(rows), summarize(rows), 0});
+    const ResidualClassFacts& all = find(classes, "latency", "", "");
+    for (const char* metric : {"throughput", "prefill", "decode", "first_token"}) {
+        CHECK(find(classes, metric, "", "").low == all.low);
+        CHECK(find(classes, metric, "", "").high == all.high);
+    }
+    // What families share, 1.4 times for five of them, and what their rows differ by.
+    CHECK(all.high == Approx(std::exp(1.4 * 0.2 + 0.1)));
+    CHECK(all.low == Approx(std::exp(-1.4 * 0.2 - 0.1)));
+    CHECK(all.rows == 240);
+    CHECK(find(classes, "decode", "family0", "none").high == Approx(all.high)); // no decoder there
+}
+
 TEST_CASE("what servers' clients wait for is as wide as such rows, not as kernels", "[compare][left_out]") {
     // Kernels of thirty devices scatter by 10 %, decoding by 5 %; clients of three devices waited 0.4 to 2.5
     // times what was estimated.

@@ -21,8 +21,9 @@ constexpr double kNegligible = 1.001;
 void scale_fixed(Mapping& fixed, double factor) {
     scale(fixed, factor);
     for (std::size_t i = 0; i < fixed.demand_count; ++i)
-        if (const Parameter reason = fixed.demands[i].reason;
-            reason == Parameter::inference_overhead || reason == Parameter::host_time)
+        if (const Parameter reason = fixed.demands[i].reason; reason == Parameter::inference_overhead ||
+                                                              reason == Parameter::guest_overhead ||
+                                                              reason == Parameter::host_time)
             fixed.demands[i].amount /= factor;
 }
 

@@ -21,6 +21,7 @@ struct DspFacts : FactsOf<DspFacts> {
     Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
     Fact port_bytes_per_clock;   ///< one core's port into the chip's interconnect: bytes per tensor clock
     Fact host_clock, host_width; ///< of the core that starts inferences: instructions it decodes per clock
+    Fact host_guest;             ///< 1: its system is a guest of a hypervisor
 };
 
 /// The fixed time of an inference is code of the host: system calls, maintenance of its caches, waking up.
@@ -71,6 +72,8 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result;
         add_inference_overhead(network, machine, result.fixed, relative_start(machine));
+        if (machine.device->facts.as<DspFacts>().host_guest.value_or(0) > 0.5)
+            add_start_time(machine, Parameter::guest_overhead, 1, result.fixed);
         const Core core(machine, network);
         // Float and 16-bit inputs and outputs change format and layout on the chip itself.
         if (bits_of(network.precision.activations) >= 16) {
@@ -102,7 +105,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
         VectorWork vector = vector_work(work, core.m);
         const PrecisionConfig& precision = core.network.precision;
         if (!is_integer(precision.weights) && bits_of(precision.activations) == 16)
-            vector.operations += (core.m.param(Parameter::half_activation_cost, 1) - 1) * vector.activations;
+            vector.operations += (core.m.param(Parameter::half_activation_cost, 1) - 1) * vector.exponentials;
         add_vector(core, vector, out);
         add_memory(core, work, out);
         add_overhead(core, vector, out);
@@ -272,6 +275,11 @@ constexpr std::array kFacts = {
             .member = fact_at(&DspFacts::host_width),
             .doc = "Instructions that this core decodes per clock.",
             .high = 64},
+    FactRow{.name = "host_guest",
+            .member = fact_at(&DspFacts::host_guest),
+            .doc = "1: the system that starts inferences is a guest of a hypervisor.",
+            .low = 0,
+            .high = 1},
 };
 
 } // namespace

@@ -42,6 +42,7 @@ constexpr std::array kMemory = {P::dram_efficiency,
                                 P::pointwise_weight_passes,
                                 P::window_weight_passes};
 constexpr std::array kOverhead = {P::inference_overhead,
+                                  P::guest_overhead,
                                   P::host_time,
                                   P::kernel_overhead,
                                   P::submission_time,

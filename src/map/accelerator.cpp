@@ -200,6 +200,12 @@ double pooling_operations(const OperatorUse& use, const VectorCosts& costs) {
     return costs.pooling * w.window->taps() * use.output_elements;
 }
 
+/// One exponential per score, which the stack's cost of a score holds.
+void add_softmax(double scores, const VectorCosts& costs, VectorWork& work) {
+    work.operations += costs.softmax * scores;
+    work.exponentials += std::max(0.0, costs.activation) * scores;
+}
+
 /// Element-wise members of one subgraph pass over the data together: the widest member is charged for its
 /// traffic, and one activation for its functions however many operators spell it.
 struct ElementwisePass {
@@ -253,9 +259,10 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
             break;
         case OpKind::attention:
             result.operations += costs.drain * use.written_bytes;
-            result.operations += costs.softmax < 0 || !w.attention
-                                     ? costs.own(w)
-                                     : costs.softmax * attention_softmax_elements(w);
+            if (costs.softmax < 0 || !w.attention)
+                result.operations += costs.own(w);
+            else
+                add_softmax(attention_softmax_elements(w), costs, result);
             break;
         case OpKind::elementwise:
             add_elementwise(use, epilogue, work.extra_bytes > 0, pass);
@@ -268,7 +275,10 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
                 result.operations += costs.moved(use);
             break;
         case OpKind::softmax:
-            result.operations += costs.softmax < 0 ? costs.own(w) : costs.softmax * use.output_elements;
+            if (costs.softmax < 0)
+                result.operations += costs.own(w);
+            else
+                add_softmax(use.output_elements, costs, result);
             break;
         case OpKind::pooling:
             result.operations += pooling_operations(use, costs);
@@ -290,11 +300,11 @@ VectorWork vector_work(const SubgraphWork& work, const Machine& machine) {
         result.operations += costs.normalization < 0 ? pass.own : costs.normalization * widest;
     else
         result.operations += costs.elementwise < 0 ? pass.own : costs.elementwise * pass.traffic;
-    if (pass.activation > 0 && costs.activation >= 0)
-        result.activations = costs.activation * pass.activation;
-    else if (pass.activation > 0)
-        result.operations += costs.special * special;
-    result.operations += result.activations;
+    if (pass.activation > 0) {
+        const double stated = std::max(0.0, costs.activation) * pass.activation;
+        result.operations += costs.activation < 0 ? costs.special * special : stated;
+        result.exponentials += stated;
+    }
     result.small_operators += pass.traffic > 0;
     result.special = special;
     return result;
@@ -351,15 +361,18 @@ void count_arithmetic(const SubgraphWork& work, const NetworkWork& network, cons
     }
 }
 
-void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out, double starts) {
+void add_start_time(const Machine& machine, Parameter reason, double times, Mapping& out) {
     // With many requests in flight the host prepares one while the device runs another; whether it also
     // starts one while another runs is the stack's.
     const bool flowing = machine.scenario == Scenario::throughput;
     const double visible = flowing ? machine.param(Parameter::stream_overlap, 1) : 1;
     if (visible > 0)
-        out.add(Resource::seconds, Lane::overhead,
-                starts * visible * machine.param(Parameter::inference_overhead, 0), 1,
-                Parameter::inference_overhead);
+        out.add(Resource::seconds, Lane::overhead, times * visible * machine.param(reason, 0), 1, reason);
+}
+
+void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out, double starts) {
+    add_start_time(machine, Parameter::inference_overhead, starts, out);
+    const bool flowing = machine.scenario == Scenario::throughput;
     if (machine.scope != Scope::end_to_end)
         return;
     const double bytes = network.input_bytes + network.output_bytes;

@@ -83,8 +83,10 @@ double rows_awaited(const SubgraphWork& work, double batch);
 /// Work of a subgraph outside dense contractions, in vector-engine operations.
 struct VectorWork {
     double operations = 0;
-    double special = 0;         ///< exponentials, divisions, roots among them
-    double activations = 0;     ///< part of `operations` for which the stack states an activation's cost
+    double special = 0; ///< exponentials, divisions, roots among them
+    /// Exponentials of activations, which `operations` hold, and of softmax, at an activation's cost where
+    /// the stack states one.
+    double exponentials = 0;
     double depthwise_macs = 0;  ///< not part of `operations`
     double small_operators = 0; ///< operators that are no dense contraction, concatenation or window pooling
 };
@@ -130,6 +132,9 @@ inline void add_dram(Mapping& out, Resource resource, Lane lane, double bytes, d
 /// of the fixed time remains, and nothing of the host's work.
 void add_inference_overhead(const NetworkWork& network, const Machine& machine, Mapping& out,
                             double starts = 1);
+
+/// A fixed time of the host per inference, `times` what the stack states as `reason`.
+void add_start_time(const Machine& machine, Parameter reason, double times, Mapping& out);
 
 /// Time per layer outside overlap: Parameter::kernel_overhead (seconds) and Parameter::layer_cycles, divided
 /// over `shared_by` images that pass together.

@@ -74,6 +74,46 @@ TEST_CASE("DSP: exponential activations may cost more in 16-bit floats than in i
     CHECK(vector_cycles(Precision::int8, 4) == vector_cycles(Precision::int8, 1));
 }
 
+TEST_CASE("DSP: a softmax has an exponential per score, which costs more in 16-bit floats too",
+          "[formulas][dsp]") {
+    const auto vector_cycles = [](Precision precision, double half_cost) {
+        Rig rig = processors();
+        rig.set(Parameter::softmax_cost, 7).set(Parameter::half_activation_cost, half_cost);
+        Network network(precision);
+        SubgraphWork& s = network.simple(OpKind::softmax, 500, 2500, 500);
+        double cycles = 0;
+        for (const Demand& d : map_one(*mapper_of("dsp"), s, network, rig).all())
+            if (d.resource == Resource::vector_cycles)
+                cycles += d.amount;
+        return cycles;
+    };
+    CHECK(vector_cycles(Precision::fp16, 4) - vector_cycles(Precision::fp16, 1) ==
+          Approx(3 * 3 * 500 / 80.0));
+    CHECK(vector_cycles(Precision::int8, 4) == vector_cycles(Precision::int8, 1));
+}
+
+TEST_CASE("DSP: a guest of a hypervisor starts inferences later, whatever its host's speed",
+          "[formulas][dsp]") {
+    const auto start = [](double guest, Scenario scenario = Scenario::latency) {
+        Rig rig = processors();
+        rig.set(Parameter::inference_overhead, 200e-6).set(Parameter::guest_overhead, 100e-6);
+        rig.set(Parameter::stream_overlap, 0.5);
+        rig.options.scenario = scenario;
+        own(*rig.device, "host_clock") = fact(5e9);
+        own(*rig.device, "host_width") = fact(4);
+        own(*rig.device, "host_guest") = fact(guest);
+        Network network;
+        double seconds = 0;
+        for (const Demand& d : mapper_of("dsp")->map_network(network.work(), rig.machine()).fixed.all())
+            if (d.resource == Resource::seconds)
+                seconds += d.amount;
+        return seconds;
+    };
+    CHECK(start(0) == Approx(100e-6));
+    CHECK(start(1) == Approx(200e-6));
+    CHECK(start(1, Scenario::throughput) == Approx(100e-6));
+}
+
 TEST_CASE("DSP: a rate above the nominal one raises the peak", "[formulas][dsp]") {
     Network network;
     Rig rig = processors();

@@ -59,3 +59,23 @@ TEST_CASE("what a study of these measurements set is not called an estimate", "[
     for (const std::string& id : database.runtime_ids())
         check(id, database.runtime_facts(id));
 }
+
+TEST_CASE("row products of compressed weights reach one share of a memory, whichever the GPU",
+          "[hardware][tuned]") {
+    const HardwareDatabase database(kDatabase);
+    const auto shares = [&](const char* stack) {
+        std::vector<double> values;
+        for (const ParameterEntry& entry : database.runtime(stack)->parameters) {
+            if (entry.parameter != Parameter::dram_efficiency)
+                continue;
+            if (entry.value.known())
+                values.push_back(entry.value.value);
+            for (const auto& [generation, fact] : entry.by_generation)
+                values.push_back(fact.value);
+        }
+        return values;
+    };
+    const std::vector<double> local = shares("llama.cpp");
+    REQUIRE(local.size() == 1);
+    CHECK(shares("openvino") == std::vector<double>(2, local.front()));
+}

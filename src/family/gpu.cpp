@@ -15,6 +15,7 @@ namespace {
 struct GpuFacts : FactsOf<GpuFacts> {
     Fact sm_count, warp_size;
     Fact paired_multiprocessors; ///< that load one operand of a matrix product together
+    Fact cache_copies;           ///< of a line in L2: one in each partition whose multiprocessors read it
     Fact fabric_bytes_per_clock; ///< SoC fabric between GPU and memory (Jetson): bytes per GPU clock
     Fact fabric_efficiency;      ///< share of that width that streams reach
     Fact compute_queues;         ///< whose kernels run side by side
@@ -108,6 +109,12 @@ constexpr std::array kFacts = {
     FactRow{.name = "paired_multiprocessors",
             .member = fact_at(&GpuFacts::paired_multiprocessors),
             .doc = "Neighbours whose matrix engines share one operand of a product, each loading its part.",
+            .low = 1,
+            .high = 16},
+    FactRow{.name = "cache_copies",
+            .member = fact_at(&GpuFacts::cache_copies),
+            .doc = "Partitions of the last cache that each keep a copy of what their multiprocessors read. "
+                   "Absent: 1.",
             .low = 1,
             .high = 16},
     FactRow{.name = "fabric_bytes_per_clock",

@@ -58,11 +58,14 @@ View::View(const Machine& m, const NetworkWork& n)
     if (special_per_cycle <= 0)
         special_per_cycle = vector_fp32 * kSpecialShare;
     paired_units = std::max(1.0, family_number(*m.device, "paired_multiprocessors").value_or(1));
-    resident_bytes_ = param(Parameter::resident_fraction, 0) * last_cache_bytes(*m.device);
+    const double cache = last_cache_bytes(*m.device);
+    resident_bytes_ = param(Parameter::resident_fraction, 0) * cache;
     user_submission_ = family_number(*m.device, "user_submission").value_or(0) > 0;
     half_gain_ = half_accumulation_gain(m);
-    // Weights survive from one inference to the next when they and a typical activation fit together.
-    weights_resident_ = n.weight_bytes + n.largest_activation_bytes / 2 < resident_bytes_;
+    // Weights are read once per inference, in turn: least recently used lines survive to the next one when
+    // all of them fit beside the activations, whose buffers are used again and again, and else none does.
+    const double copies = std::max(1.0, family_number(*m.device, "cache_copies").value_or(1));
+    weights_resident_ = n.weight_bytes + n.largest_activation_bytes < cache / copies;
 }
 
 const View::Engine& View::engine(Precision precision, bool convolution) const {

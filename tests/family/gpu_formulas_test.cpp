@@ -117,8 +117,8 @@ TEST_CASE("GPU: a reduction is split into at least four steps each, on a starved
 
 TEST_CASE("GPU: a product, its traffic and its events", "[formulas][gpu]") {
     // 100 x 40 x 70: four tiles of 64 x 32 on ten units, one wave of 2 x 64 x 32 x 96 / 1024.
-    Machine m = ten_units();
-    set(m, Parameter::resident_fraction, 0.004); // 16000 bytes of L2
+    Machine m = with_cache(ten_units(), 20000);
+    set(m, Parameter::resident_fraction, 0.8); // 16000 bytes of L2
     set(m, Parameter::unit_load_bytes_per_clock, 20);
     auto one = matmul(100, 40, 70, Precision::fp16);
     const Mapping out = counted(*one, m);
@@ -142,13 +142,21 @@ TEST_CASE("GPU: a product, its traffic and its events", "[formulas][gpu]") {
     CHECK(out.ideal_cycles == Approx(2 * 280000 / 10240.0));
     CHECK(out.workspace_bytes == 0);
 
-    // 5600 bytes of weights and half of 22000 fit 20000 bytes of L2; a cache of keys and values never stays.
-    set(m, Parameter::resident_fraction, 0.005);
+    // 5600 bytes of weights and 22000 fit 28000 bytes of L2; a cache of keys and values never stays.
+    m = with_cache(m, 28000);
     one->work().kv_bytes = 2500;
     const Mapping resident = counted(*one, m);
     CHECK(demand_on(resident, Resource::dram_bytes)->amount == 2500);
     CHECK_FALSE(demand_on(resident, Resource::weight_bytes));
     CHECK(resident.events[Event::dram_byte] == 2500);
+
+    // Partitions that keep a copy each hold half as much, as does one byte too little of all.
+    CHECK(demand_on(counted(*one, with_cache(m, 27600)), Resource::weight_bytes)->amount == 5600);
+    auto halves = std::make_shared<Device>(*m.device);
+    own(*halves, "cache_copies") = fact(2);
+    m.device = halves;
+    CHECK(demand_on(counted(*one, m), Resource::weight_bytes)->amount == 5600);
+    CHECK_FALSE(demand_on(counted(*one, with_cache(m, 56000)), Resource::weight_bytes));
 }
 
 TEST_CASE("GPU: packed weights are expanded for many rows, read by every micro-batch", "[formulas][gpu]") {

@@ -1,13 +1,14 @@
 #pragma once
 // The machine of the tests of GPU formulas: 10 multiprocessors of 1024 fp16 operations per cycle on the
-// matrix engine and 128 on fp32 lanes, 4000 bytes of L2 and 1000 of DRAM per cycle.
+// matrix engine and 128 on fp32 lanes, 4000 bytes of L2 and 1000 of DRAM per cycle; an L2 that holds next to
+// nothing.
 
 #include "map/gpu_machine.hpp"
 
 namespace archsim::test {
 
 inline Machine ten_units() {
-    Machine m = gpu_machine(10);
+    Machine m = with_cache(gpu_machine(10), 1000);
     set(m, Parameter::matrix_efficiency, 0.8);
     set(m, Parameter::vector_efficiency, 0.5);
     set(m, Parameter::kernel_floor_cycles, 6000);

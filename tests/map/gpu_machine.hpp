@@ -40,6 +40,14 @@ inline Machine gpu_machine(double units = 100) {
     return m;
 }
 
+/// The same with another L2.
+inline Machine with_cache(Machine m, double bytes) {
+    auto device = std::make_shared<Device>(*m.device);
+    device->memory.front().capacity = fact(bytes);
+    m.device = std::move(device);
+    return m;
+}
+
 /// One operator as a network of its own.
 struct OneOperator {
     Operator op;

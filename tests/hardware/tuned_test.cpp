@@ -4,6 +4,7 @@
 #include "hardware/temporary_database.hpp"
 #include "support/places.hpp"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 using namespace archsim;
@@ -78,4 +79,22 @@ TEST_CASE("row products of compressed weights reach one share of a memory, which
     const std::vector<double> local = shares("llama.cpp");
     REQUIRE(local.size() == 1);
     CHECK(shares("openvino") == std::vector<double>(2, local.front()));
+}
+
+TEST_CASE(
+    "what a server's launch and a streaming kernel cost at least does not depend on how TensorRT is called",
+    "[hardware][tuned]") {
+    const HardwareDatabase database(kDatabase);
+    const auto entry = [&](const char* stack, Parameter parameter) {
+        const auto& all = database.runtime(stack)->parameters;
+        const auto found = std::find_if(all.begin(), all.end(),
+                                        [&](const ParameterEntry& e) { return e.parameter == parameter; });
+        REQUIRE(found != all.end());
+        return *found;
+    };
+    for (const Parameter parameter : {Parameter::kernel_overhead, Parameter::simple_kernel_floor_cycles})
+        for (const char* stack : {"tensorrt-8.4", "tensorrt-synchronous"})
+            CHECK(entry(stack, parameter).value.value == entry("tensorrt", parameter).value.value);
+    for (const char* stack : {"tensorrt", "tensorrt-8.4", "tensorrt-synchronous"})
+        CHECK(entry(stack, Parameter::simple_kernel_floor_cycles).by_generation.empty());
 }

@@ -29,9 +29,8 @@ void scale_host_times(Machine& machine, const Fact& /*clock*/) {
     const Fact& speed = machine.device->facts.as<GpuFacts>().host_speed;
     if (!speed.known())
         return;
-    for (const Parameter p :
-         {Parameter::kernel_overhead, Parameter::submission_time, Parameter::inference_overhead,
-          Parameter::host_time})
+    for (const Parameter p : {Parameter::kernel_overhead, Parameter::submission_time,
+                              Parameter::inference_overhead, Parameter::host_time})
         machine.parameters.facts[static_cast<std::size_t>(p)].value /= speed.value; // NaN stays NaN
 }
 

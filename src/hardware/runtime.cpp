@@ -15,6 +15,11 @@ bool listed(const std::vector<std::string>& names, std::string_view name) {
 
 } // namespace
 
+const FusionPolicy& Runtime::fusion_on(Family family) const {
+    const auto own = fusion_by_family.find(family);
+    return own != fusion_by_family.end() ? own->second : fusion;
+}
+
 bool Runtime::serves(const Device& device) const {
     // The device knows best: DirectML runs on GPUs, yet not on one without a display driver.
     // What it says of a stack holds for that stack's releases and ways of calling.

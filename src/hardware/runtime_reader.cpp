@@ -27,6 +27,28 @@ void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     fusion.reduction_prologue = block.flag("reduction_prologue", fusion.reduction_prologue);
 }
 
+std::optional<Family> read_family(ObjectReader& block, std::string_view key, std::string_view name) {
+    const auto family = parse_family(name);
+    if (!family)
+        block.context().report(FindingKind::malformed_file, Severity::error, block.place_of(key),
+                               fmt::format("\"{}\" is not a family", name),
+                               "use " + either_of(family_names()));
+    return family;
+}
+
+/// Choices of all families, and under "by_family" those in which one differs.
+void read_fusion(ObjectReader& block, Runtime& runtime) {
+    read_fusion(block, runtime.fusion);
+    block.object("by_family", [&](ObjectReader& families) {
+        families.members([&](std::string_view name, const JsonPlace&) {
+            FusionPolicy policy = runtime.fusion;
+            families.object(name, [&](ObjectReader& own) { read_fusion(own, policy); });
+            if (const auto family = read_family(families, name, name))
+                runtime.fusion_by_family.emplace(*family, policy);
+        });
+    });
+}
+
 /// {"value", "unit", "source", "by_generation": {"ada": {"value", "unit", "source"}}}; without "value" the
 /// parameter holds only for the generations listed.
 void read_parameter(ObjectReader& block, std::string_view key, Runtime& runtime) {
@@ -173,17 +195,12 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
         runtime.name = runtime.id;
     runtime.description = document.text("description");
     runtime.aliases = document.texts("aliases");
-    for (const std::string& name : document.texts("families")) {
-        if (const auto family = parse_family(name))
+    for (const std::string& name : document.texts("families"))
+        if (const auto family = read_family(document, "families", name))
             runtime.families.push_back(*family);
-        else
-            document.context().report(
-                FindingKind::malformed_file, Severity::error, document.place_of("families"),
-                fmt::format("\"{}\" is not a family", name), "use " + either_of(family_names()));
-    }
     runtime.vendors = document.texts("vendors");
     runtime.generations = document.texts("generations");
-    document.object("fusion", [&](ObjectReader& block) { read_fusion(block, runtime.fusion); });
+    document.object("fusion", [&](ObjectReader& block) { read_fusion(block, runtime); });
     runtime.combine_exponent = read_exponent(document);
     document.object("fp32_mathematics", [&](ObjectReader& block) { runtime.fp32 = read_fp32(block); });
     runtime.weight_prefetch = read_choice(document, "weight_prefetch", kPrefetchChoices);

@@ -53,17 +53,11 @@ std::optional<Lever> lever_of(Event event) {
 }
 
 std::span<const Parameter> fixed_cost_parameters() {
-    static constexpr std::array kParameters = {Parameter::inference_overhead,
-                                               Parameter::guest_overhead,
-                                               Parameter::kernel_overhead,
-                                               Parameter::submission_time,
-                                               Parameter::kernel_floor_cycles,
-                                               Parameter::simple_kernel_floor_cycles,
-                                               Parameter::split_cycles,
-                                               Parameter::sync_time,
-                                               Parameter::sync_time_per_core,
-                                               Parameter::layer_cycles,
-                                               Parameter::context_switch};
+    static constexpr std::array kParameters = {
+        Parameter::inference_overhead, Parameter::guest_overhead,      Parameter::kernel_overhead,
+        Parameter::submission_time,    Parameter::kernel_floor_cycles, Parameter::simple_kernel_floor_cycles,
+        Parameter::split_cycles,       Parameter::sync_time,           Parameter::sync_time_per_core,
+        Parameter::layer_cycles,       Parameter::context_switch};
     return kParameters;
 }
 

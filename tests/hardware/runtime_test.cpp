@@ -3,6 +3,7 @@
 #include "hardware/temporary_database.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 using namespace archsim;
 using namespace archsim::test;
@@ -94,6 +95,29 @@ TEST_CASE("deployments are listed and looked up", "[hardware]") {
     CHECK(database.deployment("EDGE").hardware == std::vector<std::string>{"Acme-1@25W"});
     CHECK_THROWS_WITH(database.deployment("egde"), Catch::Contains("is edge meant?"));
     CHECK(database.device_ids() == std::vector<std::string>{"Acme-1"});
+}
+
+TEST_CASE("a stack states what its part for one family joins otherwise", "[hardware]") {
+    TemporaryDatabase files;
+    files.add_device(small_device("Acme-1"));
+    for (const char* family : {"gpu", "gpus"})
+        files.write(fmt::format("runtimes/{}-stack.json", family), fmt::format(R"({{
+          "id": "{0}-stack", "name": "x", "families": ["gpu", "cpu"],
+          "fusion": {{"activation": false, "attention": false,
+                     "by_family": {{"{0}": {{"strided_views": true, "attention": true}}}}}},
+          "combine_exponent": {{"value": "added", "source": "S1"}}, "fallback": "none", "parameters": {{}},
+          "sources": {{"S1": {{"kind": "measured", "cite": "own runs"}}}}
+        }})",
+                                                                               family));
+    const HardwareDatabase database(files.root());
+    const auto stack = database.runtime("gpu-stack");
+    CHECK(stack->findings.empty());
+    CHECK(stack->fusion_on(*parse_family("cpu")) == stack->fusion);
+    const FusionPolicy& own = stack->fusion_on(*parse_family("gpu"));
+    CHECK(own.strided_views);
+    CHECK(own.attention);
+    CHECK_FALSE(own.activation); // as for all families
+    CHECK_THROWS_WITH(database.runtime("gpus-stack"), Catch::Contains("\"gpus\" is not a family"));
 }
 
 TEST_CASE("a stack states how it differs from another", "[hardware]") {

@@ -61,6 +61,7 @@ struct ARCHSIM_API Runtime {
     std::vector<Family> families;
     std::vector<std::string> vendors, generations; ///< empty = any
     FusionPolicy fusion;
+    std::map<Family, FusionPolicy> fusion_by_family; ///< where a family's part of the stack joins otherwise
     Fact combine_exponent; ///< p of (compute^p + memory^p)^(1/p): 1 = added, infinity = fully overlapped
     Fp32Mathematics fp32;  ///< applies on devices that have these formats
     WeightPrefetch weight_prefetch = WeightPrefetch::layer;
@@ -90,6 +91,8 @@ struct ARCHSIM_API Runtime {
 
     /// True when the device names this stack, or names none while family, vendor and generation fit.
     bool serves(const Device& device) const;
+    /// What it joins into one kernel on devices of that family.
+    const FusionPolicy& fusion_on(Family family) const;
     /// True when it runs that format where a device has it.
     bool allows(Precision p) const;
     /// True when it has kernels for that engine's instructions, or none of its own are needed.

@@ -21,6 +21,7 @@ std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
                                                   {fusion.elementwise_chain, "element-wise chains"},
                                                   {fusion.attention, "attention"},
                                                   {fusion.concat_in_place, "concatenation in place"},
+                                                  {fusion.strided_views, "transposes read in place"},
                                                   {fusion.normalization, "decomposed normalisation"},
                                                   {fusion.reduction_prologue, "producers of reductions"}};
     std::vector<std::string> names;
@@ -90,6 +91,8 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     add("Default of", joined(sheet.default_of));
     add("Fuses", joined(fused(stack.fusion, true)));
     add("Does not fuse", joined(fused(stack.fusion, false)));
+    for (const auto& [family, policy] : stack.fusion_by_family)
+        add(fmt::format("Fuses on a {}", name_of(family)), joined(fused(policy, true)));
     add("Captured graphs", stack.graph_capture ? "yes: kernels start from the device" : "no");
     add("Formats", formats.empty() ? "all that the device has" : joined(formats));
     add("Cannot run", joined(stack.unsupported_operators));

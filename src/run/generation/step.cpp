@@ -34,12 +34,12 @@ void StepRunner::ignore_capacity() {
 }
 
 std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) const {
-    return bound.partition(machine_->runtime->fusion);
+    return bound.partition(machine_->runtime->fusion_on(machine_->device->family));
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
-    return bound.work(machine_->runtime->fusion, precision_, machine_->runtime->unsupported_operators,
-                      sharing_);
+    return bound.work(machine_->runtime->fusion_on(machine_->device->family), precision_,
+                      machine_->runtime->unsupported_operators, sharing_);
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,

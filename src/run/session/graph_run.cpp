@@ -71,11 +71,13 @@ PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::str
             return run;
         }
         const auto runtime = machine.runtime;
-        const auto work_of = [runtime, fusion = conditions.fusion ? *conditions.fusion : runtime->fusion,
-                              config = executed.config, devices = machine.devices](const BoundModel& bound) {
+        const FusionPolicy fusion =
+            conditions.fusion ? *conditions.fusion : runtime->fusion_on(machine.device->family);
+        const auto work_of = [runtime, fusion, config = executed.config,
+                              devices = machine.devices](const BoundModel& bound) {
             return bound.work(fusion, config, runtime->unsupported_operators, devices);
         };
-        result.partition = model->partition(conditions.fusion ? *conditions.fusion : runtime->fusion);
+        result.partition = model->partition(fusion);
         result.work = work_of(*model);
         result.estimate.precision_note = executed.note;
         run.how.allow_unknown = conditions.allow_unknown;

@@ -8,7 +8,7 @@
 int main() try {
     using namespace archsim;
     const Session session;
-    const Workload workload{.model = session.load("mobilenet_v2")};
+    const Workload workload{.model = session.load("mobilenet_v2"), .batch = 64}; // more than its L2 holds
     Conditions as_shipped;
     as_shipped.precision = PrecisionConfig::uniform(Precision::fp16);
     Conditions unfused = as_shipped;

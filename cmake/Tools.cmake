@@ -35,7 +35,7 @@ foreach(source IN LISTS archsim_tool_sources)
         # A tenth of the time and of the memory of a short question is the loading of the C++ library.
         target_link_options(${tool} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
     endif()
-    target_compile_options(${tool} PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>")
+    target_compile_options(${tool} PRIVATE "$<$<CONFIG:Release>:${archsim_text_options}>") # as for reports
     archsim_share_precompiled(${tool})
     list(APPEND ARCHSIM_TOOLS ${tool})
 endforeach()

@@ -25,6 +25,14 @@ Rig processors() {
     return rig;
 }
 
+double vector_cycles_of(const SubgraphWork& s, const Network& network, const Rig& rig) {
+    double cycles = 0;
+    for (const Demand& d : map_one(*mapper_of("dsp"), s, network, rig).all())
+        if (d.resource == Resource::vector_cycles)
+            cycles += d.amount;
+    return cycles;
+}
+
 } // namespace
 
 TEST_CASE("DSP: a convolution with an exponential activation on one of two processors", "[formulas][dsp]") {
@@ -63,11 +71,7 @@ TEST_CASE("DSP: exponential activations may cost more in 16-bit floats than in i
         Network network(precision);
         SubgraphWork& s = network.convolution(10, 20, 9, 3);
         network.follow(s, 1620, 3240, 1620);
-        double cycles = 0;
-        for (const Demand& d : map_one(*mapper_of("dsp"), s, network, rig).all())
-            if (d.resource == Resource::vector_cycles)
-                cycles += d.amount;
-        return cycles;
+        return vector_cycles_of(s, network, rig);
     };
     CHECK(vector_cycles(Precision::fp16, 4) - vector_cycles(Precision::fp16, 1) ==
           Approx(3 * 3 * 1620 / 80.0));
@@ -81,11 +85,7 @@ TEST_CASE("DSP: a softmax has an exponential per score, which costs more in 16-b
         rig.set(Parameter::softmax_cost, 7).set(Parameter::half_activation_cost, half_cost);
         Network network(precision);
         SubgraphWork& s = network.simple(OpKind::softmax, 500, 2500, 500);
-        double cycles = 0;
-        for (const Demand& d : map_one(*mapper_of("dsp"), s, network, rig).all())
-            if (d.resource == Resource::vector_cycles)
-                cycles += d.amount;
-        return cycles;
+        return vector_cycles_of(s, network, rig);
     };
     CHECK(vector_cycles(Precision::fp16, 4) - vector_cycles(Precision::fp16, 1) ==
           Approx(3 * 3 * 500 / 80.0));

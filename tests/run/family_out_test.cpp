@@ -9,12 +9,28 @@
 using namespace archsim;
 using namespace archsim::test;
 
-TEST_CASE("what public facts say of a family's kernels outranks what other families reach",
-          "[run][left_out]") {
+namespace {
+
+/// A session of what public facts alone say.
+Session reverted_session() {
     SessionOptions options;
     options.data = ARCHSIM_SOURCE_DIR;
     options.tuned = TunedFacts::reverted;
-    const Session session(options);
+    return Session(options);
+}
+
+double predicted(const LeftOutEstimators& estimators, const MeasuredRow& row, LeaveOut what) {
+    const Prediction prediction = predict_left_out(estimators, {row}, what).front();
+    INFO(prediction.reason);
+    REQUIRE(prediction.ok());
+    return prediction.predicted;
+}
+
+} // namespace
+
+TEST_CASE("what public facts say of a family's kernels outranks what other families reach",
+          "[run][left_out]") {
+    const Session session = reverted_session();
     const RowEstimator shipped(shipped_session()), reverted(session);
     MeasuredRow row;
     row.id = "vgg";
@@ -26,25 +42,16 @@ TEST_CASE("what public facts say of a family's kernels outranks what other famil
     row.runtime = "onnxruntime-cpu";
     row.scope = "kernel";
     row.value = 1;
-    const auto without_family = [&](const LeftOutEstimators& estimators) {
-        const Prediction prediction = predict_left_out(estimators, {row}, LeaveOut::family).front();
-        INFO(prediction.reason);
-        REQUIRE(prediction.ok());
-        return prediction.predicted;
-    };
-    const double stated = without_family({shipped, reverted, reverted});
+    const double stated = predicted({shipped, reverted, reverted}, row, LeaveOut::family);
     // Where no value differs from the shipped one nobody said anything before: products of other families.
-    const double elsewhere = without_family({reverted, reverted, reverted});
+    const double elsewhere = predicted({reverted, reverted, reverted}, row, LeaveOut::family);
     CHECK(stated < 0.75 * elsewhere);
     const Prediction direct = shipped(row); // the fit is near what the kernels' source says
     CHECK(stated == Approx(direct.predicted).epsilon(0.25));
 }
 
 TEST_CASE("without its only device a stack does what public facts say of it", "[run][left_out]") {
-    SessionOptions options;
-    options.data = ARCHSIM_SOURCE_DIR;
-    options.tuned = TunedFacts::reverted;
-    const Session session(options);
+    const Session session = reverted_session();
     const RowEstimator shipped(shipped_session()), reverted(session);
     MeasuredRow row; // RKLLM has rows of this chip alone; products decide the time of a prompt
     row.id = "prompt";
@@ -57,15 +64,10 @@ TEST_CASE("without its only device a stack does what public facts say of it", "[
     row.runtime = "rkllm";
     row.scope = "end_to_end";
     row.value = 1;
-    const auto without_device = [&](const LeftOutEstimators& estimators) {
-        const Prediction prediction = predict_left_out(estimators, {row}, LeaveOut::device).front();
-        INFO(prediction.reason);
-        REQUIRE(prediction.ok());
-        return prediction.predicted;
-    };
     const Prediction direct = reverted(row);
     REQUIRE(direct.ok());
-    CHECK(without_device({shipped, shipped, reverted}) == Approx(direct.predicted).epsilon(0.05));
+    CHECK(predicted({shipped, shipped, reverted}, row, LeaveOut::device) ==
+          Approx(direct.predicted).epsilon(0.05));
     // Where nobody says anything before, products of other stacks.
-    CHECK(without_device({reverted, reverted, reverted}) < 0.75 * direct.predicted);
+    CHECK(predicted({reverted, reverted, reverted}, row, LeaveOut::device) < 0.75 * direct.predicted);
 }

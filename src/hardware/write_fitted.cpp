@@ -140,22 +140,26 @@ class Writer {
                 collect(item, used);
     }
 
-    /// A source whose last number was replaced stands behind nothing.
+    /// A fit none of whose numbers is left stands behind nothing, nor does a source whose last number was
+    /// replaced.
     void drop_unused_sources() {
+        const std::set<std::string> used = cited(document_);
+        const std::set<std::string> used_before = cited(ordered_json::parse(text_, nullptr, false));
+        ordered_json kept = ordered_json::object();
+        for (const auto& [key, value] : document_["sources"].items()) {
+            const bool fit = value.is_object() && value.value("kind", ordered_json()) == "fitted";
+            if (used.contains(key) || (!used_before.contains(key) && !fit))
+                kept[key] = value;
+        }
+        document_["sources"] = std::move(kept);
+    }
+
+    static std::set<std::string> cited(const ordered_json& document) {
         std::set<std::string> used;
-        for (const auto& [key, value] : document_.items())
+        for (const auto& [key, value] : document.items())
             if (key != "sources")
                 collect(value, used);
-        ordered_json kept = ordered_json::object();
-        const ordered_json before = ordered_json::parse(text_, nullptr, false);
-        std::set<std::string> used_before;
-        for (const auto& [key, value] : before.items())
-            if (key != "sources")
-                collect(value, used_before);
-        for (const auto& [key, value] : document_["sources"].items())
-            if (used.contains(key) || !used_before.contains(key))
-                kept[key] = value;
-        document_["sources"] = std::move(kept);
+        return used;
     }
 
     const std::string& text_;

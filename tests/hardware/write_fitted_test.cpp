@@ -1,5 +1,7 @@
 #include "archsim/hardware/write_fitted.hpp"
+#include "core/text_file.hpp"
 #include "hardware/temporary_database.hpp"
+#include "support/places.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -19,7 +21,9 @@ constexpr const char* kDevice = R"({
   "notes": ["kept   as it is"],
   "sources": {
     "S1": {"kind": "datasheet", "cite": "sheet"},
-    "S2": {"kind": "fitted", "cite": "an old fit"}
+    "S2": {"kind": "fitted", "cite": "an old fit"},
+    "S3": {"kind": "fitted", "cite": "an older fit, whose numbers went with a device"},
+    "S4": {"kind": "datasheet", "cite": "to be cited"}
   }
 }
 )";
@@ -46,6 +50,8 @@ TEST_CASE("fitted values replace those of a device and leave the rest", "[hardwa
     CHECK(document["sources"][source]["date"] == "2026-11-21");
     CHECK(document["sources"].contains("S1"));
     CHECK_FALSE(document["sources"].contains("S2")); // nothing rests on it any more
+    CHECK_FALSE(document["sources"].contains("S3"));
+    CHECK(document["sources"].contains("S4"));
     CHECK(text.find(R"([ {"name": "a {brace} and \"quote\""} ])") != std::string::npos);
     CHECK(text.find("kept   as it is") != std::string::npos);
 }
@@ -116,4 +122,23 @@ TEST_CASE("fitted multiples replace those of the energy file", "[hardware][write
     CHECK(after["kept"] == 1);
     REQUIRE(after["sources"].size() == 1); // nothing stands on the old one
     CHECK(after["sources"].begin().value()["cite"] == "new");
+}
+
+TEST_CASE("every fit that a shipped file names stands behind a number", "[hardware][write_fitted]") {
+    std::size_t fits = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(kDatabase)) {
+        if (entry.path().extension() != ".json" || entry.path().filename() == "uncertainty.json")
+            continue; // whose one source is that of the whole table
+        INFO(entry.path().string());
+        const std::string text = read_text_file(entry.path());
+        const json document = json::parse(text);
+        const json sources = document.value("sources", json::object());
+        for (const auto& [key, source] : sources.items())
+            if (source.value("kind", "") == "fitted") {
+                ++fits;
+                CAPTURE(key);
+                CHECK(text.find("\"source\": \"" + key + "\"") != std::string::npos);
+            }
+    }
+    CHECK(fits > 50);
 }

@@ -1,6 +1,6 @@
-// What axe-core finds that a reader would stumble over, looked at once where it can be seen once: rows of a table that are
-// alike in everything a style sheet can tell apart have the same colours, another colour scheme leaves the structure as it
-// was, and another width leaves the colours.
+// What axe-core finds that a reader would stumble over, looked at once where it can be seen once: texts of one colour and
+// font before the same backgrounds have the same contrast, another colour scheme leaves the structure as it was, and another
+// width leaves the colours.
 
 import assert from 'node:assert/strict';
 
@@ -8,20 +8,27 @@ import assert from 'node:assert/strict';
 export async function checkAccess(page, axe, what, part = 'all') {
   if (!await page.evaluate(() => 'axe' in globalThis)) await page.evaluate(axe);
   const violations = await page.evaluate(async wanted => {
-    // What names or counts an element and gives it no colour.
-    const told = new Set(['id', 'href', 'title', 'data-value', 'data-hardware', 'aria-label', 'aria-controls']);
-    const look = node => `${node.localName}(${[...node.attributes].filter(a => !told.has(a.name)).map(a => `${a.name}=${a.value}`)})`;
-    const alike = [...document.querySelectorAll('tbody')].flatMap(body => {
-      const kinds = new Set();
-      return [...body.rows].filter((row, i) => {
-        const kind = `${i % 2} ${[row, ...row.querySelectorAll('*')].map(look)}`;
-        return kinds.size === kinds.add(kind).size;
-      });
-    });
+    const grounds = new Map();
+    const groundOf = node => { // what is painted behind it, up to the page
+      if (!node) return '';
+      if (!grounds.has(node)) {
+        const { backgroundColor, backgroundImage, opacity, filter } = getComputedStyle(node);
+        const own = backgroundColor === 'rgba(0, 0, 0, 0)' ? '' : backgroundColor;
+        grounds.set(node, [own, backgroundImage, opacity, filter].join() + '/' + groundOf(node.parentElement));
+      }
+      return grounds.get(node);
+    };
+    const kinds = new Map();
+    for (const node of document.body.querySelectorAll('*')) {
+      if (!node.getClientRects().length || ![...node.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.data.trim())) continue;
+      const { color, fontSize, fontWeight, textShadow } = getComputedStyle(node);
+      const kind = [node.localName, color, fontSize, fontWeight, textShadow, groundOf(node)].join();
+      if (!kinds.has(kind)) kinds.set(kind, node);
+    }
     const colours = { resultTypes: ['violations'], runOnly: { type: 'rule', values: ['color-contrast'] } };
     const layout = { resultTypes: ['violations'], rules: { 'color-contrast': { enabled: false } } };
     return [
-      ...wanted === 'layout' ? [] : (await globalThis.axe.run({ include: [document], exclude: alike }, colours)).violations,
+      ...wanted === 'layout' ? [] : (await globalThis.axe.run({ include: [...kinds.values()] }, colours)).violations,
       ...wanted === 'colours' ? [] : (await globalThis.axe.run(document, layout)).violations,
     ].map(({ id, impact, nodes }) => ({ id, impact, places: nodes.map(node => node.html.slice(0, 120)) }));
   }, part);

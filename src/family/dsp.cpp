@@ -19,6 +19,7 @@ using namespace accelerator;
 
 struct DspFacts : FactsOf<DspFacts> {
     Fact mma_count, mma_rows, mma_cols, hvx_units, scratchpad_bytes;
+    Fact dram_channel;           ///< rate of one 16-bit channel of the DRAM
     Fact port_bytes_per_clock;   ///< one core's port into the chip's interconnect: bytes per tensor clock
     Fact host_clock, host_width; ///< of the core that starts inferences: instructions it decodes per clock
     Fact host_guest;             ///< 1: its system is a guest of a hypervisor
@@ -36,6 +37,18 @@ double relative_start(const Machine& machine) {
     return rate > 0 ? kStatedHost / rate : 1;
 }
 
+/// Whether vectors are of 16-bit floats.
+bool half_floats(const PrecisionConfig& precision) {
+    return !is_integer(precision.weights) && bits_of(precision.activations) == 16;
+}
+
+/// Whether a network continues from keys and values of earlier steps. Such a one is compiled to get them, and
+/// to return them, as it wrote them; any other is handed fp32, and returns it.
+bool continues(const NetworkWork& network) {
+    return std::any_of(network.subgraphs.begin(), network.subgraphs.end(),
+                       [](const SubgraphWork& s) { return s.kv_bytes > 0; });
+}
+
 /// What one network gets of the chip.
 struct Core {
     Core(const Machine& machine, const NetworkWork& work)
@@ -49,6 +62,8 @@ struct Core {
         block = machine.param(Parameter::channel_block, 1);
         packs_rows = machine.param(Parameter::row_packing, 0) > 0.5;
         vector_rate = vector_ops_per_cycle(machine) * share;
+        if (half_floats(work.precision))
+            vector_rate /= machine.param(Parameter::half_vector_cost, 1);
         scratchpad = managed_memory_bytes(machine);
         narrow = matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
     }
@@ -75,22 +90,8 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
         if (machine.device->facts.as<DspFacts>().host_guest.value_or(0) > 0.5)
             add_start_time(machine, Parameter::guest_overhead, 1, result.fixed);
         const Core core(machine, network);
-        // Float and 16-bit inputs and outputs change format and layout on the chip itself.
-        if (bits_of(network.precision.activations) >= 16) {
-            result.fixed.add(core.narrow.resource, Lane::overhead,
-                             network.batch * machine.param(Parameter::conversion_work, 0) /
-                                 (core.narrow.ops_per_cycle * core.share),
-                             core.narrow.efficiency, Parameter::conversion_work);
-            // The caller's are fp32: each is read and written back in the chip's own format before the first
-            // layer reads it, or after the last one wrote it. Worked: the 27.6 million keys and values that a
-            // step of Whisper small's decoder is given are 166 MB more, 2.5 ms at 67 GB/s.
-            if (machine.rate(Resource::dram_bytes) > 0) {
-                const double width = bytes_of(network.precision.activations);
-                const double elements = (network.input_bytes + network.output_bytes) / width;
-                add_dram(result.fixed, Resource::dram_bytes, Lane::overhead,
-                         elements * (bytes_of(Precision::fp32) + width));
-            }
-        }
+        if (bits_of(network.precision.activations) >= 16)
+            add_conversion(core, result.fixed);
         add_requantized(core, result.fixed);
         if (machine.scenario == Scenario::throughput) {
             result.instances = core.count / core.per_inference;
@@ -103,8 +104,7 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
     void count(const Core& core, const SubgraphWork& work, Mapping& out) const override {
         const double padded = add_tensor(core, work, out);
         VectorWork vector = vector_work(work, core.m);
-        const PrecisionConfig& precision = core.network.precision;
-        if (!is_integer(precision.weights) && bits_of(precision.activations) == 16)
+        if (half_floats(core.network.precision))
             vector.operations += (core.m.param(Parameter::half_activation_cost, 1) - 1) * vector.exponentials;
         add_vector(core, vector, out);
         add_memory(core, work, out);
@@ -120,6 +120,31 @@ class DspMapper final : public ViewMapper<Core>, public CountsOfStructure {
     }
 
   private:
+    /// Float and 16-bit inputs and outputs change format and layout on the chip itself. The caller's are
+    /// read, and written back in the chip's own format, before the first layer reads them or after the last
+    /// one wrote them. The rate is that of plain loads, few at a time: it follows the rate of a channel of
+    /// the DRAM, not how many there are. Worked: the 27.6 million keys and values that a step of Whisper
+    /// small's decoder is given are 110 MB, 3 ms at 2.2 channels of 16.8 GB/s.
+    static void add_conversion(const Core& core, Mapping& out) {
+        const NetworkWork& network = core.network;
+        const bool same_format = continues(network);
+        if (!same_format)
+            out.add(core.narrow.resource, Lane::overhead,
+                    network.batch * core.m.param(Parameter::conversion_work, 0) /
+                        (core.narrow.ops_per_cycle * core.share),
+                    core.narrow.efficiency, Parameter::conversion_work);
+        const double dram = core.m.rate(Resource::dram_bytes);
+        if (!(dram > 0))
+            return;
+        const double width = bytes_of(network.precision.activations);
+        const double callers = same_format ? width : bytes_of(Precision::fp32);
+        const double elements = (network.input_bytes + network.output_bytes) / width;
+        const double loads = core.m.device->facts.as<DspFacts>().dram_channel.value_or(0) *
+                             core.m.param(Parameter::conversion_channels, 0);
+        add_dram(out, Resource::dram_bytes, Lane::overhead, elements * (callers + width),
+                 loads > 0 ? std::min(1.0, loads / dram) : 1, Parameter::conversion_channels);
+    }
+
     /// Integer weights mean that activations have scales, whatever their width. What is scaled again costs
     /// what any small operator does: its start, and each element read and written.
     static void add_requantized(const Core& core, Mapping& out) {
@@ -261,6 +286,11 @@ constexpr std::array kFacts = {
             .low = 0,
             .high = 1e12,
             .scales_with = Structure::on_chip_memory},
+    FactRow{.name = "dram_channel",
+            .member = fact_at(&DspFacts::dram_channel),
+            .doc = "One 16-bit channel of the DRAM: two bytes per transfer.",
+            .unit = "B/s",
+            .high = 1e12},
     FactRow{.name = "port_bytes_per_clock",
             .member = fact_at(&DspFacts::port_bytes_per_clock),
             .doc = "Port of one core into the chip's interconnect.",
@@ -293,6 +323,7 @@ constinit const FamilyRow family::dsp{.name = "dsp",
                                       .mapper = only_mapper<DspMapper>,
                                       .assumed = assumed,
                                       .managed_memory = scratchpad_bytes,
-                                      .memory_port = port_width};
+                                      .memory_port = port_width,
+                                      .rated_clock = true};
 
 } // namespace archsim

@@ -189,9 +189,11 @@ class MachineBuilder {
         // A small chip's fabric, or the port of one core, can be slower than the DRAM; then what the DRAM
         // could give decides nothing.
         if (family.memory_port != nullptr)
-            if (const Fact& width = family.memory_port(d); width.known())
-                value =
-                    std::min(value, width.value * clock.value * m_.param(Parameter::fabric_efficiency, 1.0));
+            if (const Fact& width = family.memory_port(d); width.known()) {
+                const double kept = family.rated_clock ? m_.param(Parameter::matrix_efficiency, 1.0) : 1.0;
+                value = std::min(value, width.value * clock.value * kept *
+                                            m_.param(Parameter::fabric_efficiency, 1.0));
+            }
         set(Resource::dram_bytes, value, {bandwidth, fraction});
         set(Resource::weight_bytes, value, {bandwidth, fraction});
     }

@@ -92,6 +92,19 @@ TEST_CASE("DSP: a softmax has an exponential per score, which costs more in 16-b
     CHECK(vector_cycles(Precision::int8, 4) == vector_cycles(Precision::int8, 1));
 }
 
+TEST_CASE("DSP: all vector work on 16-bit floats may take longer than on integers", "[formulas][dsp]") {
+    const auto vector_cycles = [](Precision precision, double half_cost) {
+        Rig rig = processors();
+        rig.set(Parameter::half_vector_cost, half_cost);
+        Network network(precision);
+        SubgraphWork& s = network.convolution(10, 20, 9, 3);
+        network.follow(s, 1620, 3240, 1620);
+        return vector_cycles_of(s, network, rig);
+    };
+    CHECK(vector_cycles(Precision::fp16, 1.5) == Approx(1.5 * vector_cycles(Precision::fp16, 1)));
+    CHECK(vector_cycles(Precision::int8, 1.5) == vector_cycles(Precision::int8, 1));
+}
+
 TEST_CASE("DSP: a guest of a hypervisor starts inferences later, whatever its host's speed",
           "[formulas][dsp]") {
     const auto start = [](double guest, Scenario scenario = Scenario::latency) {
@@ -158,6 +171,43 @@ TEST_CASE("DSP: 16-bit networks are converted on one processor, all of them serv
     CHECK(mapper_of("dsp")->map_network(network.work(), rig.machine()).instances == 2);
     rig.set(Parameter::cores_per_inference, 2);
     CHECK(mapper_of("dsp")->map_network(network.work(), rig.machine()).instances == 1);
+}
+
+TEST_CASE("DSP: what is converted passes at the rate of so many channels of the DRAM, however many it has",
+          "[formulas][dsp]") {
+    Network network(Precision::fp16);
+    network.product(6, 8, 8);
+    network.work().input_bytes = 480;
+    Rig rig = processors();
+    rig.set(Parameter::conversion_channels, 2);
+    const auto seconds = [&](double dram) {
+        rig.device->dram->bandwidth = fact(dram);
+        const Machine machine = rig.machine();
+        for (const Demand& d : mapper_of("dsp")->map_network(network.work(), machine).fixed.all())
+            if (d.resource == Resource::dram_bytes)
+                return d.amount / (machine.rate(Resource::dram_bytes) * d.efficiency);
+        return 0.0;
+    };
+    own(*rig.device, "dram_channel") = fact(1e9);
+    CHECK(seconds(40e9) == Approx(240 * (4 + 2) / 2e9));
+    CHECK(seconds(80e9) == Approx(240 * (4 + 2) / 2e9));
+    CHECK(seconds(1e9) == Approx(240 * (4 + 2) / 1e9));
+    own(*rig.device, "dram_channel") = fact(0);
+    CHECK(seconds(40e9) == Approx(240 * (4 + 2) / 40e9));
+}
+
+TEST_CASE("DSP: a network that continues from keys and values gets them as it wrote them",
+          "[formulas][dsp]") {
+    Network network(Precision::fp16);
+    network.product(6, 8, 8);
+    network.work().input_bytes = 480;
+    const auto fixed = [&] {
+        return mapper_of("dsp")->map_network(network.work(), processors().machine()).fixed;
+    };
+    CHECK(demand(fixed(), Resource::matrix_cycles, Lane::overhead) == Approx(20000 / 1000.0 / 0.8));
+    network.work().subgraphs.front().kv_bytes = 10;
+    CHECK(demand(fixed(), Resource::dram_bytes, Lane::overhead) == Approx(240 * (2 + 2)));
+    CHECK(demand(fixed(), Resource::matrix_cycles, Lane::overhead) == 0);
 }
 
 TEST_CASE("DSP: the fixed time of an inference follows the host's core", "[formulas][dsp]") {

@@ -118,6 +118,9 @@ TEST_CASE("the port of one core limits what it draws from DRAM", "[dsp]") {
     own(*rig.device, "port_bytes_per_clock") = fact(8);
     CHECK(rig.machine().rate(Resource::weight_bytes) == Approx(8 * 1e9 * 0.5));
     CHECK(rig.machine().rate(Resource::dram_bytes) == Approx(4e9));
+    // The clock is a rating's: what the tensor unit keeps of it, the port keeps too.
+    rig.set(Parameter::matrix_efficiency, 0.75);
+    CHECK(rig.machine().rate(Resource::dram_bytes) == Approx(3e9));
 }
 
 TEST_CASE("one of two tensor processors serves a network, with half of everything on the chip", "[dsp]") {

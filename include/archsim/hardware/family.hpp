@@ -152,6 +152,9 @@ struct FamilyRow {
     /// Port between the compute units and external memory, in bytes per clock of the units; unknown or null:
     /// no limit.
     const Fact& (*memory_port)(const Device&) = nullptr;
+    /// Clocks are those of ratings. What Parameter::matrix_efficiency says of the matrix engine holds for the
+    /// port beside it: both run at the clock that the chip keeps.
+    bool rated_clock = false;
     /// Replaces on-chip rates by what code of the machine's stack reaches, and times of its host by those of
     /// the device's; null: they stay as stated.
     void (*refine_rates)(Machine&, const Fact& clock) = nullptr;

@@ -59,7 +59,7 @@ struct Group {
     std::uint32_t anchor = 0;
     OpKind kind = OpKind::free;
     std::uint32_t last = 0;      ///< operator that joined last
-    std::vector<TensorId> reads; ///< roots read from outside
+    std::vector<TensorId> reads; ///< roots read from outside, sorted: a sum may have thousands
     bool residual = false;
 };
 
@@ -109,14 +109,21 @@ class Partitioner {
         group.kind = fusion_.op(i).work.kind;
         const auto inputs = fusion_.activation_inputs(i);
         group.reads.assign(inputs.begin(), inputs.end());
+        std::sort(group.reads.begin(), group.reads.end());
     }
 
     void join(std::uint32_t i, std::uint32_t group, FusionReason reason) {
         placement_[i] = {group, reason};
         groups_[group].last = i;
+        std::vector<TensorId> further; // distinct, as an operator's inputs are
         for (TensorId in : fusion_.activation_inputs(i))
             if (group_of(in) != group && !reads(group, in))
-                groups_[group].reads.push_back(in);
+                further.push_back(in);
+        std::sort(further.begin(), further.end());
+        std::vector<TensorId>& all = groups_[group].reads;
+        const auto before = static_cast<std::ptrdiff_t>(all.size());
+        all.insert(all.end(), further.begin(), further.end());
+        std::inplace_merge(all.begin(), all.begin() + before, all.end());
     }
 
     std::uint32_t group_of(TensorId root) const {
@@ -125,7 +132,7 @@ class Partitioner {
     }
     bool reads(std::uint32_t group, TensorId root) const {
         const auto& r = groups_[group].reads;
-        return std::find(r.begin(), r.end(), root) != r.end();
+        return std::binary_search(r.begin(), r.end(), root);
     }
 
     void place(std::uint32_t i) {

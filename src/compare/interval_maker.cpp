@@ -45,9 +45,9 @@ std::optional<SpreadOf> unloaded(SpreadOf metric) {
                                              : std::nullopt;
 }
 
-std::vector<Score> scores_of(const Validation& validation) {
+std::vector<Score> scores_of(const std::vector<ValidatedRow>& rows) {
     std::vector<Score> scores;
-    for (const ValidatedRow& row : validation.rows) {
+    for (const ValidatedRow& row : rows) {
         const Prediction& p = row.prediction;
         if (!p.ok() || row.measured.weight < kTrustedWeight || !(p.predicted > 0))
             continue;
@@ -87,9 +87,10 @@ SpreadOf metric_of(const MeasuredRow& row) {
                                                                                     : SpreadOf::latency;
 }
 
-IntervalMaker::IntervalMaker(const LeftOutValidation& left_out)
-    : network_(scores_of(left_out.without_model)), device_(scores_of(left_out.without_device)),
-      family_(scores_of(left_out.without_family)) {}
+IntervalMaker::IntervalMaker(const Rows& without_model, const Rows& without_device,
+                             const Rows& without_family)
+    : network_(scores_of(without_model)), device_(scores_of(without_device)),
+      family_(scores_of(without_family)) {}
 
 IntervalMaker IntervalMaker::without(const std::string& model, const std::string& device,
                                      const std::string& family) const {

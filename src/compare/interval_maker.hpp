@@ -42,7 +42,9 @@ SpreadOf metric_of(const MeasuredRow& row);
 /// Scores of the three ways of leaving out.
 class IntervalMaker {
   public:
-    explicit IntervalMaker(const LeftOutValidation& left_out);
+    using Rows = std::vector<ValidatedRow>;
+    /// Rows with the predictions of each way.
+    IntervalMaker(const Rows& without_model, const Rows& without_device, const Rows& without_family);
     /// The same without the scores of a network, a device or a family; empty names leave nothing out.
     IntervalMaker without(const std::string& model, const std::string& device,
                           const std::string& family) const;

@@ -177,8 +177,7 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
     std::vector<ValidatedRow> without_model = replaced(shipped, model, LeaveOut::model);
     std::vector<ValidatedRow> without_device = replaced(shipped, device, LeaveOut::device);
     std::vector<ValidatedRow> without_family = replaced(shipped, family, LeaveOut::family);
-    const IntervalMaker maker(
-        {summarize(without_model), summarize(without_device), summarize(without_family), 0});
+    const IntervalMaker maker(without_model, without_device, without_family);
     nest(maker, LeaveOut::model, without_model);
     nest(maker, LeaveOut::device, without_device);
     nest(maker, LeaveOut::family, without_family);
@@ -235,7 +234,8 @@ std::vector<ResidualClassFacts> projection_classes(const std::vector<ResidualCla
 }
 
 std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_out) {
-    IntervalMaker maker(left_out);
+    IntervalMaker maker(left_out.without_model.rows, left_out.without_device.rows,
+                        left_out.without_family.rows);
     std::vector<ResidualClassFacts> classes;
     for (const SpreadOf metric : kMetrics) {
         for (const std::string& family : maker.families())

@@ -3,6 +3,8 @@
 #include "run/fit/measured_workload.hpp"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
+#include <map>
 #include <set>
 
 using namespace archsim;
@@ -82,7 +84,7 @@ TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]
     const std::string folder = std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured/";
     for (const auto& [file, count] :
          {std::pair{"calibration.csv", 820}, std::pair{"calibration_llm.csv", 149},
-          std::pair{"released.csv", 442}, std::pair{"released_llm.csv", 19}, std::pair{"neuron.csv", 65},
+          std::pair{"released.csv", 437}, std::pair{"released_llm.csv", 19}, std::pair{"neuron.csv", 65},
           std::pair{"neuron_llm.csv", 112}, std::pair{"hailo.csv", 226}, std::pair{"habana.csv", 7},
           std::pair{"habana_llm.csv", 105}, std::pair{"apple.csv", 47}, std::pair{"aihub.csv", 141},
           std::pair{"openvino_2025.csv", 89}, std::pair{"openvino_llm.csv", 60},
@@ -93,6 +95,23 @@ TEST_CASE("the shipped measurements are sound and sourced", "[run][measurements]
         CHECK(table.findings.empty());
         CHECK(table.rows.size() == static_cast<std::size_t>(count));
     }
+}
+
+TEST_CASE("a measurement stands in one file, once", "[run][measurements]") {
+    std::map<std::string, std::string> known;
+    for (const MeasuredRow& row :
+         read_measurements(std::vector{std::string(ARCHSIM_SOURCE_DIR) + "/tests/measured"}).rows) {
+        const auto [other, fresh] =
+            known.try_emplace(fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", row.source,
+                                          row.model, row.image_size.value_or(0), row.sequence,
+                                          row.batch.value_or(0), row.precision, row.hardware, row.power_mode,
+                                          row.devices, row.runtime, row.scope, static_cast<int>(row.metric),
+                                          row.phase, row.prompt_tokens, row.generated_tokens, row.value),
+                              row.id);
+        INFO(row.id << " says again what " << other->second << " says");
+        CHECK(fresh);
+    }
+    CHECK(known.size() > 2000);
 }
 
 TEST_CASE("a folder of measurements leaves out files of another kind", "[run][measurements]") {

@@ -1,6 +1,8 @@
+#include "archsim/hardware/database.hpp"
 #include "laws/laws.hpp"
 #include "map/accelerator.hpp"
 #include "map/accelerator_support.hpp"
+#include "support/places.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -148,4 +150,25 @@ TEST_CASE("vector units of Hexagon's generations are as wide beside tensor units
         INFO(device);
         CHECK(rate(device) == Approx(rate("QCS8550")).epsilon(0.3));
     }
+}
+
+TEST_CASE("a chip on a stack that counts channels of the DRAM says what one carries", "[dsp][database]") {
+    const HardwareDatabase hardware(kDatabase);
+    std::size_t chips = 0;
+    for (const std::string& name : hardware.device_ids()) {
+        Device device = *hardware.device(name).device;
+        if (device.family != Family("dsp") || !device.dram || !device.dram->bandwidth.known())
+            continue;
+        for (const std::string& stack : device.runtimes) {
+            const ParameterSet set = resolve_parameters(device, *hardware.runtime(stack));
+            if (!set.fact(Parameter::conversion_channels).known())
+                continue;
+            INFO(name << " on " << stack);
+            ++chips;
+            const double channel = own(device, "dram_channel").value_or(0);
+            CHECK(channel > 0);
+            CHECK(channel <= device.dram->bandwidth.value);
+        }
+    }
+    CHECK(chips >= 15);
 }

@@ -2,8 +2,8 @@
 import torchvision
 
 from entry import Entry
-from networks import (caffe, detr, efficientdet, efficientformer, fastvit, mobilenet_v1, repvit, resnet_v1, retinanet,
-                      ssd, yolo)
+from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, fastvit, inception, mobilenet_v1,
+                      repvit, resnet_v1, resnet_v2, retinanet, ssd, yolo)
 
 CLASSIFICATION, DETECTION = "image-classification", "object-detection"
 # Figures of detectors are published as operations of every kind, or rounded to two digits.
@@ -37,6 +37,20 @@ def entries():
                    "arXiv:1512.03385, the authors' Caffe networks"),
         classifier("slim_resnet101_v1", "ResNet-101 v1 of TensorFlow-Slim", "resnet", resnet_v1.slim_resnet101, 224,
                    "TensorFlow-Slim resnet_v1_101"),
+        classifier("slim_resnet50_v2", "ResNet-50 v2 of TensorFlow-Slim", "resnet", resnet_v2.slim_resnet50_v2, 299,
+                   "TensorFlow-Slim resnet_v2_50"),
+        classifier("slim_resnet152_v2", "ResNet-152 v2 of TensorFlow-Slim", "resnet", resnet_v2.slim_resnet152_v2, 299,
+                   "TensorFlow-Slim resnet_v2_152"),
+        classifier("inception_v4", "Inception-v4", "inception", inception.inception_v4, 299,
+                   "arXiv:1602.07261, TensorFlow-Slim inception_v4"),
+        classifier("inception_resnet_v2", "Inception-ResNet-v2", "inception", inception.inception_resnet_v2, 299,
+                   "arXiv:1602.07261, TensorFlow-Slim inception_resnet_v2"),
+        classifier("inception_resnet_v2_aux", "Inception-ResNet-v2 up to its auxiliary classifier", "inception",
+                   inception.Auxiliary, 299, "TensorFlow Lite hosted model Inception_ResNet_V2"),
+        *(classifier(f"efficientnet_edgetpu_{size}", f"EfficientNet-EdgeTPU-{size.upper()}", "efficientnet",
+                     lambda size=size: efficientnet_edgetpu.EfficientNetEdgeTpu(size),
+                     efficientnet_edgetpu.SIZES[size][2], "arXiv:2003.02838, its authors' TensorFlow code")
+          for size in efficientnet_edgetpu.SIZES),
         classifier("efficientformer_l1", "EfficientFormer-L1", "efficientformer",
                    efficientformer.efficientformer_l1, 224, "arXiv:2206.01191", spatial="fixed"),
         classifier("fastvit_t8", "FastViT-T8", "fastvit", fastvit.fastvit_t8, 256, "arXiv:2303.14189"),

@@ -33,6 +33,14 @@ double vector_cycles_of(const SubgraphWork& s, const Network& network, const Rig
     return cycles;
 }
 
+/// Of a convolution with an exponential activation behind it.
+double convolution_cycles(const Rig& rig, Precision precision) {
+    Network network(precision);
+    SubgraphWork& s = network.convolution(10, 20, 9, 3);
+    network.follow(s, 1620, 3240, 1620);
+    return vector_cycles_of(s, network, rig);
+}
+
 } // namespace
 
 TEST_CASE("DSP: a convolution with an exponential activation on one of two processors", "[formulas][dsp]") {
@@ -65,44 +73,32 @@ TEST_CASE("DSP: a convolution with an exponential activation on one of two proce
 }
 
 TEST_CASE("DSP: exponential activations may cost more in 16-bit floats than in integers", "[formulas][dsp]") {
-    const auto vector_cycles = [](Precision precision, double half_cost) {
-        Rig rig = processors();
-        rig.set(Parameter::half_activation_cost, half_cost);
-        Network network(precision);
-        SubgraphWork& s = network.convolution(10, 20, 9, 3);
-        network.follow(s, 1620, 3240, 1620);
-        return vector_cycles_of(s, network, rig);
+    const auto cycles = [](Precision precision, double half_cost) {
+        return convolution_cycles(processors().set(Parameter::half_activation_cost, half_cost), precision);
     };
-    CHECK(vector_cycles(Precision::fp16, 4) - vector_cycles(Precision::fp16, 1) ==
-          Approx(3 * 3 * 1620 / 80.0));
-    CHECK(vector_cycles(Precision::int8, 4) == vector_cycles(Precision::int8, 1));
+    CHECK(cycles(Precision::fp16, 4) - cycles(Precision::fp16, 1) == Approx(3 * 3 * 1620 / 80.0));
+    CHECK(cycles(Precision::int8, 4) == cycles(Precision::int8, 1));
 }
 
 TEST_CASE("DSP: a softmax has an exponential per score, which costs more in 16-bit floats too",
           "[formulas][dsp]") {
-    const auto vector_cycles = [](Precision precision, double half_cost) {
+    const auto cycles = [](Precision precision, double half_cost) {
         Rig rig = processors();
         rig.set(Parameter::softmax_cost, 7).set(Parameter::half_activation_cost, half_cost);
         Network network(precision);
         SubgraphWork& s = network.simple(OpKind::softmax, 500, 2500, 500);
         return vector_cycles_of(s, network, rig);
     };
-    CHECK(vector_cycles(Precision::fp16, 4) - vector_cycles(Precision::fp16, 1) ==
-          Approx(3 * 3 * 500 / 80.0));
-    CHECK(vector_cycles(Precision::int8, 4) == vector_cycles(Precision::int8, 1));
+    CHECK(cycles(Precision::fp16, 4) - cycles(Precision::fp16, 1) == Approx(3 * 3 * 500 / 80.0));
+    CHECK(cycles(Precision::int8, 4) == cycles(Precision::int8, 1));
 }
 
 TEST_CASE("DSP: all vector work on 16-bit floats may take longer than on integers", "[formulas][dsp]") {
-    const auto vector_cycles = [](Precision precision, double half_cost) {
-        Rig rig = processors();
-        rig.set(Parameter::half_vector_cost, half_cost);
-        Network network(precision);
-        SubgraphWork& s = network.convolution(10, 20, 9, 3);
-        network.follow(s, 1620, 3240, 1620);
-        return vector_cycles_of(s, network, rig);
+    const auto cycles = [](Precision precision, double half_cost) {
+        return convolution_cycles(processors().set(Parameter::half_vector_cost, half_cost), precision);
     };
-    CHECK(vector_cycles(Precision::fp16, 1.5) == Approx(1.5 * vector_cycles(Precision::fp16, 1)));
-    CHECK(vector_cycles(Precision::int8, 1.5) == vector_cycles(Precision::int8, 1));
+    CHECK(cycles(Precision::fp16, 1.5) == Approx(1.5 * cycles(Precision::fp16, 1)));
+    CHECK(cycles(Precision::int8, 1.5) == cycles(Precision::int8, 1));
 }
 
 TEST_CASE("DSP: a guest of a hypervisor starts inferences later, whatever its host's speed",

@@ -7,6 +7,7 @@
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
 #include "map/counts_of_structure.hpp"
+#include "map/neighbours.hpp"
 #include "map/network_mapper.hpp"
 
 #include <algorithm>
@@ -22,6 +23,8 @@ struct DpuFacts : FactsOf<DpuFacts> {
     Fact cores, pixel_parallel, input_channel_parallel, output_channel_parallel, depthwise_pixel_parallel;
     Fact batch_handlers; ///< images that share one weight load
     Fact aie, pl_clock, vector_channels;
+    Fact feature_buffer; ///< bytes of one image's map that a handler holds to read, and as many to write
+    Fact alu_engines;
 };
 
 struct Core {
@@ -35,6 +38,8 @@ struct Core {
         loops.outputs = facts.output_channel_parallel.value_or(1);
         // PG338 recommends half the pixel parallelism for the narrow engine.
         loops.alu_pixels = facts.depthwise_pixel_parallel.value_or(std::max(1.0, loops.pixels / 2));
+        feature_buffer = facts.feature_buffer;
+        alu_beside = facts.alu_engines.value_or(0) > 0;
         images = network.batch;
         saturated = machine.scenario == Scenario::throughput;
         // Requests in a queue fill every handler; a single request leaves the last round partly empty.
@@ -45,8 +50,9 @@ struct Core {
     const Machine& m;
     const NetworkWork& network;
     double count = 1, handlers = 1, images = 1, rounds = 1;
-    bool ai_engines = false, saturated = false;
+    bool ai_engines = false, saturated = false, alu_beside = false;
     dpu::Parallelism loops;
+    Fact feature_buffer;
     double fabric_cycle = 1; ///< one cycle of the programmable logic, in cycles of the operating clock
 };
 
@@ -55,6 +61,7 @@ struct Cycles {
     double products = 0; ///< convolution engine or AI engines
     double narrow = 0;   ///< depthwise, pooling, activations
     double layers = 0;   ///< instructions that pay the fixed cost per layer
+    double passes = 0;   ///< times that the output is read or written again behind a product
 };
 
 class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
@@ -63,6 +70,8 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
 
     /// Cycles of the programmable logic are counted in those of the engines' clock.
     bool counts_depend_on(Lever lever, const Machine&) const override { return lever == Lever::peak; }
+
+    LooksAt looks_at() const override { return LooksAt::neighbours; }
 
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result = Mapper::map_network(network, machine);
@@ -83,7 +92,7 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         // The loop nest hands layers to the narrow engine in program order; AI engines run beside the logic.
         out.add(Resource::vector_cycles, core.ai_engines ? Lane::on_chip : Lane::compute,
                 cycles.narrow * core.rounds * core.fabric_cycle);
-        add_memory(core, work, out);
+        add_memory(core, work, cycles.passes, out);
         // Handlers of a loop-nest core fill and drain one after another, so a round hides part of it.
         add_layer_overhead(machine, cycles.layers * core.rounds, core.ai_engines ? 1 : core.handlers, out);
         count_arithmetic(work, network, machine, out);
@@ -98,18 +107,25 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
     static Cycles count_cycles(const Core& core, const SubgraphWork& work, const NetworkWork& network) {
         Cycles cycles;
         double activation = 0, operands = 0;
+        bool folds = false;
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, core.m))
                 continue;
             const OperatorWork& w = use.op->work;
+            folds = folds || !w.contractions.empty();
             if (is_depthwise(w)) {
                 cycles.narrow += narrow_window(core, *w.window, Parameter::depthwise_rate);
                 cycles.layers += 1;
             } else if (w.kind == OpKind::pooling && w.window) {
-                cycles.narrow += narrow_window(core, *w.window, Parameter::pooling_rate);
+                cycles.narrow += pooling_cycles(core, work, *w.window);
                 cycles.layers += 1;
             } else if (!w.contractions.empty()) {
                 cycles.products += product_cycles(core, use, network);
+                cycles.layers += 1;
+            } else if (use.op->type == "BatchNormalization" && !folds) {
+                // Without a product before it to fold into, the quantiser makes it a depthwise convolution of
+                // one tap (Vitis AI, vai_q_tensorflow2: convert_bn_to_dwconv, on unless told otherwise).
+                cycles.narrow += narrow_scaling(core, use.output_elements / core.images);
                 cycles.layers += 1;
             } else if (w.kind == OpKind::reduction) { // a mean over the image is a global pooling
                 cycles.narrow += narrow_elements(core, use.input_elements / core.images);
@@ -133,8 +149,10 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         // Worked: the sum of two tensors of 56 x 56 x 256 takes 2 x 802816 / 64 = 25088 cycles, as many as
         // the convolution of 64 to 256 channels before it.
         cycles.narrow += narrow_elements(core, activation / core.images);
-        if (joins || (activation > 0 && operands > activation))
+        const bool gates = activation > 0 && operands > activation;
+        if (joins || gates)
             cycles.narrow += narrow_elements(core, operands / core.images);
+        cycles.passes = (activation > 0 ? 2 : 0) + (gates ? 3 : 0); // in, out; argument, factor, product
         return cycles;
     }
 
@@ -151,10 +169,8 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
             return loop_cycles(core, w);
         // All AI engines of a core work on as many images as it has handlers.
         const MatrixFormat format = matrix_format(core.m, network.precision, use.compute);
-        double macs = 0;
-        for (const Contraction& c : w.contractions)
-            macs += channel_padded_macs(w, c, core.m.param(Parameter::channel_block, 1), false);
-        return 2 * macs / core.images * core.handlers * core.count / format.ops_per_cycle;
+        const double macs = loop_cycles(core, w) * core.loops.pixels * core.loops.inputs * core.loops.outputs;
+        return 2 * macs * core.handlers * core.count / format.ops_per_cycle;
     }
 
     static double loop_cycles(const Core& core, const OperatorWork& w) {
@@ -174,6 +190,21 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         return taps / (rate == Parameter::depthwise_rate ? fitted.value / 2 : fitted.value);
     }
 
+    /// Pooling beside products of the same map (a branch of an Inception block) shows as far as it outlasts
+    /// them, where it has an engine of its own.
+    static double pooling_cycles(const Core& core, const SubgraphWork& work, const Window& w) {
+        double cycles = narrow_window(core, w, Parameter::pooling_rate);
+        if (!core.alu_beside)
+            return cycles;
+        for_each_neighbour(*core.network.partition, work.index, [&](std::uint32_t i) {
+            for (const OperatorUse& use : core.network.subgraphs[i].operators)
+                if (!use.op->work.contractions.empty() && !is_depthwise(use.op->work))
+                    cycles -= loop_cycles(core, use.op->work) /
+                              matrix_format(core.m, core.network.precision, use.compute).efficiency;
+        });
+        return std::max(0.0, cycles);
+    }
+
     /// Operations on single elements at the width of the engine that runs depthwise convolution.
     static double narrow_elements(const Core& core, double operations) {
         const Fact& fitted = core.m.parameters.fact(Parameter::depthwise_rate);
@@ -181,9 +212,16 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
                                                  : dpu::element_cycles(operations, core.loops);
     }
 
-    static void add_memory(const Core& core, const SubgraphWork& work, Mapping& out) {
+    /// A multiplication and an addition for each element, a depthwise convolution of one tap: two operations
+    /// of the rate of builds with AI engines, one cycle's place in the loop nest.
+    static double narrow_scaling(const Core& core, double elements) {
+        return narrow_elements(core, (core.ai_engines ? 2 : 1) * elements);
+    }
+
+    static void add_memory(const Core& core, const SubgraphWork& work, double passes, Mapping& out) {
         const Machine& m = core.m;
-        const double weights = work.weight_bytes * core.rounds;
+        // A look-up reads the rows of all images once, whatever the rounds.
+        const double weights = work.weight_bytes * (work.kind == OpKind::data_movement ? 1 : core.rounds);
         if (m.rate(Resource::weight_bytes) > 0)
             add_dram(out, Resource::weight_bytes, Lane::memory, weights,
                      core.saturated ? 1 / core.count : 1.0);
@@ -194,18 +232,27 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         if (work.kind == OpKind::data_movement && m.rate(Resource::dram_bytes) > 0)
             add_dram(out, Resource::dram_bytes, Lane::memory, work.activation_bytes());
         else
-            out.events[Event::dram_byte] += spilled_bytes(core, work);
+            add_spill(core, work, passes, out);
     }
 
-    /// Feature maps too large for half the buffer (the other half holds the other operand) move under the
-    /// arithmetic: energy, but no visible time.
-    static double spilled_bytes(const Core& core, const SubgraphWork& work) {
-        const double room = on_chip_bytes(core.m) / core.count / 2;
-        double bytes = 0;
-        for (const double tensor : {work.input_bytes, work.extra_bytes, work.output_bytes})
-            if (tensor / core.images > room)
-                bytes += tensor;
-        return bytes;
+    /// Maps too large for their buffer go out to DRAM. Between products they move in strips under the
+    /// arithmetic: energy, but no visible time. What only passes over a map (pooling, scales, sums of two
+    /// maps, curves behind a product) has too little arithmetic to hide it.
+    static void add_spill(const Core& core, const SubgraphWork& work, double passes, Mapping& out) {
+        const double again = passes * beyond_buffer(core, work.output_bytes);
+        const double once = beyond_buffer(core, work.input_bytes) + beyond_buffer(core, work.extra_bytes) +
+                            beyond_buffer(core, work.output_bytes);
+        const bool hidden = work.macs > 0 && work.extra_bytes == 0;
+        const double seen = core.feature_buffer.known() ? again + (hidden ? 0 : once) : 0;
+        if (core.m.rate(Resource::dram_bytes) > 0)
+            add_dram(out, Resource::dram_bytes, Lane::memory, seen, core.saturated ? 1 / core.count : 1.0);
+        out.events[Event::dram_byte] += again + once - seen;
+    }
+
+    /// All of a map that one image's buffer does not hold, else nothing.
+    static double beyond_buffer(const Core& core, double bytes) {
+        const double room = core.feature_buffer.value_or(on_chip_bytes(core.m) / core.count / 2);
+        return bytes / core.images > room ? bytes : 0;
     }
 
     static void describe(const Core& core, const SubgraphWork& work, const Cycles& cycles, Mapping& out) {
@@ -234,22 +281,19 @@ constexpr std::array kFacts = {
             .member = fact_at(&DpuFacts::pixel_parallel),
             .doc = "Output pixels per clock.",
             .high = 65536,
-            .required = true,
-            .unless = "aie"},
+            .required = true},
     FactRow{.name = "input_channel_parallel",
             .member = fact_at(&DpuFacts::input_channel_parallel),
             .doc = "Input channels per clock.",
             .high = 65536,
             .scales_with = Structure::array,
-            .required = true,
-            .unless = "aie"},
+            .required = true},
     FactRow{.name = "output_channel_parallel",
             .member = fact_at(&DpuFacts::output_channel_parallel),
             .doc = "Output channels per clock.",
             .high = 65536,
             .scales_with = Structure::array,
-            .required = true,
-            .unless = "aie"},
+            .required = true},
     FactRow{.name = "depthwise_pixel_parallel",
             .member = fact_at(&DpuFacts::depthwise_pixel_parallel),
             .doc = "Output pixels per clock of the narrow engine.",
@@ -262,6 +306,16 @@ constexpr std::array kFacts = {
             .member = fact_at(&DpuFacts::batch_handlers),
             .doc = "Images of a core that share one weight load.",
             .high = 4096},
+    FactRow{.name = "alu_engines",
+            .member = fact_at(&DpuFacts::alu_engines),
+            .doc = "Engines for depthwise convolution and pooling that work beside the convolution engine.",
+            .low = 0,
+            .high = 64},
+    FactRow{.name = "feature_buffer",
+            .member = fact_at(&DpuFacts::feature_buffer),
+            .doc = "What a handler holds of an image's feature map to read, and as much to write.",
+            .unit = "B",
+            .high = 1e9},
     FactRow{.name = "aie",
             .member = fact_at(&DpuFacts::aie),
             .doc = "AI engines (Versal).",

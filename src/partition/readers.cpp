@@ -9,8 +9,9 @@ std::vector<std::uint32_t> next_readers(const std::vector<Subgraph>& subgraphs, 
     std::vector<std::uint32_t> next(subgraphs.size()), last(tensors, kNone);
     for (std::uint32_t i = 0; i < next.size(); ++i) {
         next[i] = i;
-        const bool product = subgraphs[i].kind == OpKind::matmul || subgraphs[i].kind == OpKind::convolution;
-        if (!product || subgraphs[i].inputs.empty())
+        const OpKind kind = subgraphs[i].kind;
+        const bool meets = kind == OpKind::matmul || kind == OpKind::convolution || kind == OpKind::pooling;
+        if (!meets || subgraphs[i].inputs.empty())
             continue;
         std::uint32_t& before = last[subgraphs[i].inputs.front()];
         if (before != kNone)

@@ -65,8 +65,9 @@ TEST_CASE("DPU: a convolution with a sigmoid", "[formulas][dpu]") {
                   {Event::special_op, 8100},
                   {Event::l2_byte, unfused},
                   {Event::routing_byte, unfused},
-                  // An image's 810 bytes of input fit half of a core's 2000 bytes, 1620 of output do not.
-                  {Event::dram_byte, 3600 + 8100}});
+                  // An image's 810 bytes of input fit half of a core's 2000 bytes, 1620 of output do not; the
+                  // sigmoid reads and writes them again.
+                  {Event::dram_byte, 3600 + 3 * 8100}});
     check_allocation(m, 1, 2, 2, kMacs / 5 / (1458 * 4 * 8 * 8));
     CHECK(m.ideal_cycles == Approx(2 * kMacs / 1024));
     CHECK(std::string(m.allocation.scheme) == "convolution engine");
@@ -125,6 +126,81 @@ TEST_CASE("DPU: a mean over the image runs on the narrow engine", "[formulas][dp
     CHECK(std::string(m.allocation.scheme) == "narrow engine");
 }
 
+TEST_CASE("DPU: a normalisation without a product before it is a depthwise convolution of one tap",
+          "[formulas][dpu]") {
+    Network network(Precision::int8, 5);
+    SubgraphWork& alone = network.simple(OpKind::elementwise, 8000, 16000);
+    Operator op = *alone.operators[0].op;
+    op.type = "BatchNormalization";
+    network.uses().of(alone)[0].op = &op;
+    const Mapping m = map_one(*mapper_of("dpu"), alone, network, cores());
+    CHECK(demand(m, Resource::vector_cycles, Lane::compute) == 100 * 2); // 1600 elements on 2 x 8
+    CHECK(demand(m, Resource::overhead_cycles, Lane::overhead) == Approx(600 * 2 / 3.0));
+    // Beside AI engines a multiplication and an addition for each, at operations per clock of the logic.
+    Rig rig = cores();
+    own(*rig.device, "aie") = fact(4);
+    rig.set(Parameter::depthwise_rate, 20);
+    CHECK(demand(map_one(*mapper_of("dpu"), alone, network, rig), Resource::vector_cycles, Lane::on_chip) ==
+          Approx(1600 / 10.0 * 2));
+    // Behind a product it is part of the weights.
+    Layer layer;
+    const Follower folded(layer, "BatchNormalization", 1);
+    CHECK(demand(layer.map(cores()), Resource::vector_cycles, Lane::compute) == 0);
+}
+
+TEST_CASE("DPU: pooling beside products of the same map shows as far as it outlasts them",
+          "[formulas][dpu]") {
+    Rig rig = cores();
+    Network network(Precision::int8, 5);
+    network.convolution(10, 20, 9, 1);
+    SubgraphWork& pool = network.simple(OpKind::pooling, 4050, 0);
+    Operator op = *pool.operators[0].op;
+    Window w;
+    w.in_channels = w.out_channels = 10;
+    w.out = {1, 9, 9};
+    w.kernel = {1, 3, 3};
+    op.work.window = w;
+    network.uses().of(pool)[0].op = &op;
+    Partition partition;
+    partition.next_reader = {1, 0}; // both read one map
+    network.work().partition = &partition;
+    const auto narrow = [&] {
+        return demand(map_one(*mapper_of("dpu"), pool, network, rig), Resource::vector_cycles, Lane::compute);
+    };
+    // 9 rows x ceil(9 / 2) x ceil(10 / 8) x 9 taps.
+    CHECK(narrow() == 810 * 2);
+    own(*rig.device, "alu_engines") = fact(1);
+    // 9 rows x ceil(9 / 4) x ceil(10 / 8) x ceil(20 / 8) = 162 at half of the rate.
+    CHECK(narrow() == (810 - 324) * 2);
+    partition.next_reader = {0, 1};
+    CHECK(narrow() == 810 * 2);
+}
+
+TEST_CASE("DPU: what only passes over a map waits for DRAM where the map exceeds its buffer",
+          "[formulas][dpu]") {
+    Rig rig = cores();
+    const auto waits = [&](Layer& layer) {
+        return demand(layer.map(rig), Resource::dram_bytes, Lane::memory);
+    };
+    Layer layer, sum, swish;
+    sum.work.extra_bytes = 8100;
+    const Follower curve(swish, "HardSwish", 1);
+    CHECK(waits(sum) == 0); // nothing is known of the buffer
+    own(*rig.device, "feature_buffer") = fact(1000);
+    // An image's 810 bytes of input stay on the chip, 1620 of output do not: a product hides what they take.
+    CHECK(waits(layer) == 0);
+    CHECK(layer.map(rig).events[Event::dram_byte] == 3600 + 8100);
+    CHECK(waits(sum) == 2 * 8100); // the second map read, the sum written
+    // The sigmoid reads and writes it, the product reads it and its factor and writes once more.
+    CHECK(waits(swish) == 5 * 8100);
+    rig.options.scenario = Scenario::throughput; // two cores share the DRAM
+    for (const Demand& d : sum.map(rig).all())
+        if (d.resource == Resource::dram_bytes)
+            CHECK(d.efficiency == 0.5);
+    own(*rig.device, "feature_buffer") = fact(2000);
+    CHECK(waits(sum) == 0);
+}
+
 TEST_CASE("DPU: copies go through DRAM", "[formulas][dpu]") {
     Network network;
     SubgraphWork& s = network.simple(OpKind::data_movement, 700, 0);
@@ -132,22 +208,29 @@ TEST_CASE("DPU: copies go through DRAM", "[formulas][dpu]") {
     check_demands(m, {{Resource::dram_bytes, Lane::memory, 1400}});
     check_events(m.events, {},
                  {{Event::dram_byte, 1400}, {Event::l2_byte, 1400}, {Event::routing_byte, 1400}});
+    // A look-up's rows grow with the images already: two rounds do not read them twice.
+    Network images(Precision::int8, 5);
+    SubgraphWork& look_up = images.simple(OpKind::data_movement, 700, 0);
+    look_up.weight_bytes = 300;
+    CHECK(demand(map_one(*mapper_of("dpu"), look_up, images, cores()), Resource::weight_bytes,
+                 Lane::memory) == 300);
 }
 
 TEST_CASE("DPU: AI engines beside the logic", "[formulas][dpu]") {
     Rig rig = cores();
     own(*rig.device, "aie") = fact(4);
     own(*rig.device, "pl_clock") = fact(2.5e8); // a quarter of the clock
-    rig.set(Parameter::channel_block, 8).set(Parameter::depthwise_rate, 20).set(Parameter::pooling_rate, 10);
+    rig.set(Parameter::depthwise_rate, 20).set(Parameter::pooling_rate, 10);
     Layer layer;
     const Follower sigmoid(layer, "Sigmoid", 1, 8100); // applied by the engines, in its hard form
     const Mapping m = layer.map(rig);
-    // Channels 10 -> 16 and 20 -> 24, all engines of a core on three images: 3 x 2 x 2 MACs / 1024.
-    check_demands(m,
-                  {{Resource::matrix_cycles, Lane::compute, 2 * 81 * 9 * 16 * 24 * 3 * 2 / 1024.0 * 2, 0.5},
-                   {Resource::weight_bytes, Lane::memory, 3600},
-                   {Resource::seconds, Lane::overhead, 3e-6 * 2},
-                   {Resource::overhead_cycles, Lane::overhead, 600 * 2}});
+    // Columns 9 -> 12, channels 10 -> 16 and 20 -> 24, all engines of a core on three images: 3 x 2 x 2 MACs
+    // / 1024.
+    const double padded = 9 * 12 * 9 * 16 * 24;
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 2 * padded * 3 * 2 / 1024.0 * 2, 0.5},
+                      {Resource::weight_bytes, Lane::memory, 3600},
+                      {Resource::seconds, Lane::overhead, 3e-6 * 2},
+                      {Resource::overhead_cycles, Lane::overhead, 600 * 2}});
     CHECK(m.allocation.useful_fraction == 1);
     CHECK(std::string(m.allocation.scheme) == "AI engines");
     // Pooling of 2 x 2 over 5 x 5 results of 20 channels: 2000 taps at 10 per clock of the logic.

@@ -106,19 +106,23 @@ TEST_CASE("an operator outside the instruction set runs on the host", "[dpu]") {
     CHECK(m.events[Event::host_busy_second] == Approx(5000e-10));
 }
 
-TEST_CASE("AI engines pad channels, the logic pools in a clock domain of its own", "[dpu]") {
+TEST_CASE("AI engines pad pixels and channels, the logic pools in a clock domain of its own", "[dpu]") {
     const auto mapper = mapper_of("dpu");
     Rig rig(Family("dpu"), 192, 256);
     rig.device->clock_sustained = fact(1250e6);
     own(*rig.device, "aie") = fact(192);
     own(*rig.device, "batch_handlers") = fact(6);
     own(*rig.device, "pl_clock") = fact(312.5e6);
-    rig.set(Parameter::channel_block, 32).set(Parameter::pooling_rate, 20);
+    own(*rig.device, "pixel_parallel") = fact(8);
+    own(*rig.device, "input_channel_parallel") = fact(16);
+    own(*rig.device, "output_channel_parallel") = fact(32);
+    rig.set(Parameter::pooling_rate, 20);
     rig.options.scenario = Scenario::throughput;
     Network network(Precision::int8, 6);
-    const Mapping conv = map_one(*mapper, network.convolution(48, 64, 28, 1), network, rig);
+    const Mapping conv = map_one(*mapper, network.convolution(48, 40, 28, 1), network, rig);
+    // 28 columns are four blocks of 8, 48 channels three of 16 and 40 two of 32.
     CHECK(demand(conv, Resource::matrix_cycles, Lane::compute) ==
-          Approx(6 * 2 * 28 * 28 * 64 * 64 / (192 * 256.0)));
+          Approx(6 * 2 * 28 * 32 * 48 * 64 / (192 * 256.0)));
     SubgraphWork& pool = network.simple(OpKind::pooling, 6 * 64 * 14 * 14, 0);
     Operator op = *pool.operators[0].op;
     op.work.window = window(64, 64, 14, 2);

@@ -73,14 +73,16 @@ TEST_CASE("every operator with work is in exactly one subgraph, predecessors com
     }
 }
 
-TEST_CASE("products of one tensor follow each other in a ring, wherever they are", "[partition]") {
-    for (const char* model : {"ssd-mobilenet_v1", "inception_v3", "bert-base"}) {
+TEST_CASE("products and poolings of one tensor follow each other in a ring, wherever they are",
+          "[partition]") {
+    for (const char* model : {"ssd-mobilenet_v1", "inception_v4", "bert-base"}) {
         const auto partition = laws::bound(model, 1)->partition({});
         const auto& subgraphs = partition->subgraphs;
         const auto main_input = [&](std::uint32_t i) {
             const Subgraph& subgraph = subgraphs[i];
-            const bool product = subgraph.kind == OpKind::matmul || subgraph.kind == OpKind::convolution;
-            return !product || subgraph.inputs.empty() ? kNoTensor : subgraph.inputs.front();
+            const bool meets = subgraph.kind == OpKind::matmul || subgraph.kind == OpKind::convolution ||
+                               subgraph.kind == OpKind::pooling;
+            return !meets || subgraph.inputs.empty() ? kNoTensor : subgraph.inputs.front();
         };
         REQUIRE(partition->next_reader.size() == subgraphs.size());
         for (std::uint32_t i = 0; i < subgraphs.size(); ++i) {

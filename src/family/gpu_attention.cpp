@@ -26,8 +26,8 @@ constexpr double kQueryRows = 64, kKeyStep = 64;
 constexpr double kLaneOperations = 2;
 // Rows of one matrix instruction (PTX ISA, mma.m16n8k16): query heads of a group lie side by side in them.
 constexpr double kInstructionRows = 16;
-// Product, scale and mask, softmax, product: each writes or reads the score matrix once.
-constexpr double kScorePasses = 4, kSoftmaxPasses = 2;
+// Where the score matrix lies in memory, a kernel that changes it reads and writes it.
+constexpr double kKernelPasses = 2;
 
 struct Sizes : AttentionShape {
     double keys = 1; ///< that one query sees on average: causal, windowed or all
@@ -94,6 +94,21 @@ Precision multiplied_in(const View& view, Precision p) {
     return narrow && view.machine.matrix_ops(Precision::fp16) > 0 ? Precision::fp16 : p;
 }
 
+/// Kernels between the two products where these are kernels of their own: the softmax, into which stacks that
+/// chain element-wise operators draw scale and mask; elsewhere each of these that touches the score matrix is
+/// one.
+double score_kernels(const View& view, const SubgraphWork& work, double scores) {
+    const Machine& m = view.machine;
+    if (m.runtime->fusion_on(m.device->family).elementwise_chain)
+        return 1;
+    const auto changes =
+        std::count_if(work.operators.begin(), work.operators.end(), [scores](const OperatorUse& use) {
+            const OpKind kind = use.op->work.kind;
+            return (kind == OpKind::elementwise || kind == OpKind::softmax) && use.output_elements >= scores;
+        });
+    return std::max(1.0, static_cast<double>(changes));
+}
+
 /// The two products as kernels of their own, in tiles as any others.
 struct Products {
     TileChoice scores, values;
@@ -123,7 +138,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     const bool fused =
         bits_of(work.precision) <= view.param(Parameter::fused_attention_bits, 64) || rows_only;
     MultiplyEngine engine = view.engine(precision, false).multiply;
-    if (const double stated = view.param(Parameter::attention_efficiency, 0); stated > 0) {
+    if (const double stated = view.param(Parameter::attention_efficiency, 0); fused && stated > 0) {
         engine.efficiency = stated;
         engine.reason = Parameter::attention_efficiency;
     }
@@ -179,6 +194,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
 
     View::Traffic traffic;
+    double kernels = 1;
     traffic.activations = work.activation_bytes();
     traffic.kv_cache = work.kv_bytes;
     traffic.weights = work.weight_bytes;
@@ -189,13 +205,17 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
         const double stored = rows_only ? bytes_of(view.network.precision.kv_cache) : element;
         traffic.on_chip = traffic.activations + readers * keys * widths * stored;
     } else {
-        const double scores = heads * a.query_length * keys * element;
-        traffic.activations += kScorePasses * scores;
-        traffic.on_chip = loaded + kSoftmaxPasses * scores;
-        out.workspace_bytes = scores;
+        const double scores = heads * a.query_length * keys;
+        const double between = score_kernels(view, work, scores);
+        traffic.activations +=
+            (kKernelPasses * between + 2) * scores * element; // written, and read by the last
+        traffic.on_chip = loaded + kKernelPasses * between * scores * element;
+        out.workspace_bytes = scores * element;
+        kernels = 2 + between;
     }
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
-    view.add_floor(out, false, fused ? 1 : 3);
+    view.add_floor(out, false, kernels);
+    view.add_narrowing(out, work);
 
     out.allocation.units_total = view.units;
     out.allocation.units_used = tile.units_used;
@@ -204,7 +224,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     out.allocation.tile_n = tile.tile_n;
     out.allocation.tile_k = tile.tile_k;
     out.allocation.useful_fraction = tile.padded_macs > 0 ? std::min(1.0, macs / tile.padded_macs) : 1;
-    out.allocation.scheme = fused ? "fused attention" : "attention in three kernels";
+    out.allocation.scheme = fused ? "fused attention" : "attention in several kernels";
 }
 
 } // namespace archsim::gpu

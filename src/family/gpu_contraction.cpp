@@ -262,7 +262,7 @@ double expanded_weights(const View& view, const SubgraphWork& work, double rows)
 double weight_traffic(const View& view, const SubgraphWork& work, double rows, double expanded) {
     const double microbatch = view.param(Parameter::microbatch_rows, 0);
     const double passes = microbatch > 0 ? std::ceil(rows / microbatch) : 1;
-    return (work.weight_bytes * view.param(Parameter::weight_traffic, 1) + 2 * expanded) * passes;
+    return (work.weight_bytes * view.weight_passes(work.precision) + 2 * expanded) * passes;
 }
 
 /// Sum of the products of one subgraph: one demand per kind of engine.
@@ -312,12 +312,32 @@ void quantise(const View& view, const SubgraphWork& work, const Contraction& c, 
     view.add_floor(out, true, share);
 }
 
+/// Tensor-core kernels of cuDNN read and write images with the channels last ("Deep Learning Performance
+/// Guide: Tensor Layouts"): kernels before and after them copy what lies with the channels first. A 1x1
+/// convolution is a plain product in either order where rows of pixels are as aligned as vector loads want.
+void relay_images(const View& view, const SubgraphWork& work, bool matrix, Mapping& out) {
+    const double share = view.param(Parameter::relayout_share, 0);
+    if (share <= 0 || !matrix || work.kind != OpKind::convolution || !work.anchor->window)
+        return;
+    const Window& w = *work.anchor->window;
+    const double element = bytes_of(work.precision);
+    const double pixels = w.out_pixels();
+    const bool plain = w.taps() == 1 && w.groups == 1 && !w.transposed &&
+                       std::all_of(w.stride.begin(), w.stride.end(), [](double s) { return s == 1; });
+    if (plain && std::fmod(pixels * element, view.param(Parameter::alignment_bytes, 1)) == 0)
+        return;
+    const double in = w.batch * w.in_channels * w.in_pixels();
+    const double images = in + w.batch * w.out_channels * pixels;
+    view.add_copies(out, share * 2 * images * element, share * 2);
+}
+
 } // namespace
 
 void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     View::Traffic traffic;
     Total total;
     double kernels = 1;
+    bool matrix = false;
     for (const OperatorUse& use : work.operators)
         for (const Contraction& c : use.op->work.contractions) {
             const double columns = merged_columns(view, work, c);
@@ -327,6 +347,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
             kernels = c.n / columns;
             p.take_share(kernels);
             total.add(p, out);
+            matrix = matrix || p.engine.matrix;
             count_product(p.macs, p.multiplied, p.engine, p.tile, bytes_of(p.multiplied), out.events);
             if (p.multiplied != work.precision)
                 quantise(view, work, c, kernels, traffic, out);
@@ -347,6 +368,8 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
+    view.add_narrowing(out, work);
+    relay_images(view, work, matrix, out);
 }
 
 } // namespace archsim::gpu

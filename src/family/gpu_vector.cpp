@@ -58,11 +58,12 @@ void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out) {
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     View::Traffic traffic;
     traffic.activations = work.activation_bytes();
-    traffic.weights = work.weight_bytes * view.param(Parameter::weight_traffic, 1);
+    traffic.weights = work.weight_bytes * view.weight_passes(work.precision);
     traffic.units_used = units_that_fetch(view, traffic.activations);
     view.add_traffic(out, traffic, view.param(Parameter::depthwise_bandwidth_efficiency, 1),
                      Parameter::depthwise_bandwidth_efficiency);
     view.add_floor(out, false, 1);
+    view.add_narrowing(out, work);
     out.allocation.units_total = view.units;
     out.allocation.units_used = traffic.units_used;
     out.allocation.scheme = "depthwise on vector units";

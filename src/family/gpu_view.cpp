@@ -68,6 +68,11 @@ View::View(const Machine& m, const NetworkWork& n)
     weights_resident_ = n.weight_bytes + n.largest_activation_bytes < cache / copies;
 }
 
+double View::weight_passes(Precision multiplied) const {
+    return network.precision.autocast ? 2 + bytes_of(Precision::fp32) / bytes_of(multiplied)
+                                      : param(Parameter::weight_traffic, 1);
+}
+
 const View::Engine& View::engine(Precision precision, bool convolution) const {
     for (const Engine& known : engines_)
         if (known.precision == precision && known.convolution == convolution)
@@ -138,6 +143,25 @@ void View::add_traffic(Mapping& out, const Traffic& t, double share, Parameter r
     out.events[Event::l2_byte] += l2;
     out.events[Event::dram_byte] += dram + weights;
     out.events[Event::coherence] += l2 / kCacheLine;
+}
+
+void View::add_copies(Mapping& out, double bytes, double kernels) const {
+    if (kernels <= 0)
+        return;
+    const double dram = std::max(0.0, bytes - kernels * resident_bytes_);
+    out.add(Resource::dram_bytes, Lane::overhead, dram, param(Parameter::simple_bandwidth_efficiency, 1),
+            Parameter::simple_bandwidth_efficiency);
+    if (l2_per_cycle > 0)
+        out.add(Resource::l2_bytes, Lane::overhead, bytes - dram);
+    out.events[Event::l2_byte] += bytes;
+    out.events[Event::dram_byte] += dram;
+    out.events[Event::coherence] += bytes / kCacheLine;
+    add_floor(out, true, kernels);
+}
+
+void View::add_narrowing(Mapping& out, const SubgraphWork& work) const {
+    add_copies(out, work.narrowed_elements * (bytes_of(Precision::fp32) + bytes_of(work.precision)),
+               work.narrowed_tensors);
 }
 
 void View::add_vector_work(Mapping& out, double vector_ops, double special_ops) const {

@@ -33,6 +33,9 @@ class View {
     mutable TileChoices tiles; ///< of one thread, as every view is
 
     double param(Parameter p, double neutral) const { return machine.param(p, neutral); }
+    /// Bytes moved per byte of weights: as the stack states; under automatic mixed precision they are cast in
+    /// every pass, read in fp32, written and read in `multiplied`.
+    double weight_passes(Precision multiplied) const;
     /// What multiplies in a format, and the tile search on it.
     struct Engine {
         Precision precision = Precision::fp32;
@@ -54,6 +57,11 @@ class View {
     /// Adds DRAM and L2 demands and their events; `share` of DRAM bandwidth is what this kind of kernel
     /// reaches.
     void add_traffic(Mapping& out, const Traffic& traffic, double share, Parameter reason) const;
+    /// Adds copies that run before or after the subgraph's own kernel, each a kernel of its own: bytes read
+    /// and written, of which L2 keeps what it keeps of activations.
+    void add_copies(Mapping& out, double bytes, double kernels) const;
+    /// Adds the copies in which automatic mixed precision narrows what the subgraph multiplies.
+    void add_narrowing(Mapping& out, const SubgraphWork& work) const;
     /// Adds the time of work outside matrix products.
     void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
     /// Adds the minimum duration of `kernels` kernels and their launch.

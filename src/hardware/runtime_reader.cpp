@@ -21,6 +21,7 @@ void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     fusion.residual_add = block.flag("residual_add", fusion.residual_add);
     fusion.elementwise_chain = block.flag("elementwise_chain", fusion.elementwise_chain);
     fusion.attention = block.flag("attention", fusion.attention);
+    fusion.biased_attention = block.flag("biased_attention", fusion.biased_attention);
     fusion.concat_in_place = block.flag("concat_in_place", fusion.concat_in_place);
     fusion.normalization = block.flag("normalization", fusion.normalization);
     fusion.strided_views = block.flag("strided_views", fusion.strided_views);
@@ -206,6 +207,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     runtime.weight_prefetch = read_choice(document, "weight_prefetch", kPrefetchChoices);
     runtime.streams_weights = document.flag("streams_weights", true);
     runtime.graph_capture = document.flag("graph_capture", false);
+    runtime.autocast = document.flag("autocast", false);
     runtime.independent_streams = document.flag("independent_streams", false);
     runtime.language_models = document.flag("language_models", false);
     runtime.precisions = read_precisions(document, "precisions");

@@ -3,6 +3,7 @@
 #include "map/format_invariants.hpp"
 #include "map/lm_head_weights.hpp"
 #include "map/neighbours.hpp"
+#include "map/wide_tensors.hpp"
 
 #include <algorithm>
 #include <array>
@@ -218,6 +219,7 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
     const std::vector<Operator>& operators = derived ? derived->operators : graph.operators;
     GraphKinds kinds;
     kinds.lm_head = find_lm_head_weights(graph);
+    kinds.wide = find_wide_tensors(graph);
     kinds.of_operator.reserve(operators.size());
     kinds.of_tensor.reserve(graph.tensors.size());
     Key key;
@@ -238,7 +240,7 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
         const auto& [name, type, value_kind, role, known, data_dependent, buffer, constant, kv_cache, learned,
                      storage_bits, packing, shape] = graph.tensors[id];
         key.clear();
-        key.put(type, role, known, constant, kv_cache, storage_bits, kinds.lm_head[id]);
+        key.put(type, role, known, constant, kv_cache, storage_bits, kinds.lm_head[id], kinds.wide[id]);
         key.put(shape);
         if (derived)
             key.put(derived->tensor_share[id]);

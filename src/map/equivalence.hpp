@@ -25,6 +25,7 @@ struct GraphKinds {
     std::vector<std::uint32_t> of_operator; ///< the same work, whatever the tensors are
     std::vector<std::uint32_t> of_tensor;   ///< the same size, type and role
     std::vector<std::uint8_t> lm_head;      ///< see find_lm_head_weights
+    std::vector<std::uint8_t> wide;         ///< see find_wide_tensors
     bool operator==(const GraphKinds&) const = default;
 };
 

@@ -85,10 +85,8 @@ bool take_default_mathematics(const Device& device, const Runtime& runtime, Exec
     return true;
 }
 
-} // namespace
-
-ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
-                                    const PrecisionConfig& requested) {
+ExecutedPrecision find_formats(const Device& device, const Runtime& runtime,
+                               const PrecisionConfig& requested) {
     ExecutedPrecision result;
     result.config = requested;
     if (take_default_mathematics(device, runtime, result))
@@ -112,6 +110,20 @@ ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime
     }
     result.note = fmt::format("{} has no engine for {} under {}, and nothing to use instead", device.id,
                               name_of(requested.compute), runtime.id);
+    return result;
+}
+
+bool is_half(Precision p) {
+    return p == Precision::fp16 || p == Precision::bf16;
+}
+
+} // namespace
+
+ExecutedPrecision resolve_precision(const Device& device, const Runtime& runtime,
+                                    const PrecisionConfig& requested) {
+    ExecutedPrecision result = find_formats(device, runtime, requested);
+    result.config.autocast =
+        runtime.autocast && is_half(result.config.compute) && is_half(result.config.activations);
     return result;
 }
 

@@ -18,7 +18,9 @@ double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, St
         return bits_of(*native);
     if (storage == Storage::lm_head_weight && config.head_bits > 0)
         return config.head_bits;
-    if (storage != Storage::activation)
+    if (storage == Storage::wide_activation && config.autocast)
+        return bits_of(Precision::fp32);
+    if (storage == Storage::matrix_weight || storage == Storage::lm_head_weight)
         return bits_of(config.weights) + config.weight_bits_overhead;
     return bits_of(config.activations);
 }

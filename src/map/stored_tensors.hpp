@@ -12,7 +12,12 @@
 namespace archsim {
 
 /// How a run stores a tensor.
-enum class Storage : std::uint8_t { activation, matrix_weight, lm_head_weight };
+enum class Storage : std::uint8_t {
+    activation,
+    wide_activation, ///< that automatic mixed precision leaves in fp32
+    matrix_weight,
+    lm_head_weight
+};
 
 /// What of a tensor decides its bits per element.
 struct TensorFormat {

@@ -5,6 +5,7 @@
 #include "map/format_invariants.hpp"
 #include "map/lm_head_weights.hpp"
 #include "map/stored_tensors.hpp"
+#include "map/wide_tensors.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,11 +16,6 @@
 namespace archsim {
 
 namespace {
-
-bool uses_matrix_weights(OpKind kind) {
-    return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
-           kind == OpKind::recurrent;
-}
 
 bool has_work(const SubgraphMember& member) {
     return member.reason != FusionReason::transparent && member.reason != FusionReason::in_place;
@@ -33,9 +29,11 @@ bool folded_away(const SubgraphMember& member) {
 class WorkBuilder {
   public:
     WorkBuilder(const ShapedGraph& graph, const Partition& partition, const PrecisionConfig& precision,
-                std::span<const std::string> unsupported, const DerivedCounts* derived)
+                std::span<const std::string> unsupported, const DerivedCounts* derived,
+                const std::vector<std::uint8_t>& wide)
         : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
-          operators_(derived ? derived->operators : graph.operators), needed_(graph.tensors.size()) {
+          operators_(derived ? derived->operators : graph.operators), wide_(wide),
+          needed_(graph.tensors.size()) {
         if (precision.head_bits > 0)
             lm_heads_ = find_lm_head_weights(graph);
         std::size_t members = 0;
@@ -51,7 +49,7 @@ class WorkBuilder {
             return 0;
         const double share = derived_ ? derived_->tensor_share[id] : 1;
         return share * tensor.elements() *
-               stored_bits(TensorFormat(tensor), precision_, Storage::activation, std::nullopt) / 8;
+               stored_bits(TensorFormat(tensor), precision_, storage(id, false), std::nullopt) / 8;
     }
 
     SubgraphWork build(const Subgraph& s, std::uint32_t index) {
@@ -98,7 +96,7 @@ class WorkBuilder {
         if (precision_.head_bits >= bits_of(precision_.activations) &&
             bits_of(precision_.activations) > bits_of(precision_.compute) &&
             std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) { return is_lm_head(in); }) &&
-            uses_matrix_weights(op.work.kind))
+            multiplies(op.work.kind))
             return precision_.activations;
         // Activations that are quantised on the fly meet weights; among themselves they stay as stored.
         if (is_integer(precision_.compute) && !is_integer(precision_.activations) && !multiplies_weights(op))
@@ -117,7 +115,7 @@ class WorkBuilder {
 
     Storage storage(TensorId id, bool matrix_weight) const {
         if (!matrix_weight)
-            return Storage::activation;
+            return wide_[id] != 0 ? Storage::wide_activation : Storage::activation;
         return is_lm_head(id) ? Storage::lm_head_weight : Storage::matrix_weight;
     }
 
@@ -128,7 +126,7 @@ class WorkBuilder {
         use.anchor = member.op == s.anchor;
         use.compute = compute_precision(op);
         use.supported = std::find(unsupported_.begin(), unsupported_.end(), op.type) == unsupported_.end();
-        const bool matrix = uses_matrix_weights(op.work.kind);
+        const bool matrix = multiplies(op.work.kind);
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             if (op.inputs[i] == kNoTensor)
                 continue;
@@ -163,9 +161,22 @@ class WorkBuilder {
         uses_.push_back(use);
     }
 
+    /// Bits per element where `op` reads or writes it: products are given narrow copies of what is wide.
     double bits(TensorId id, const Operator& op, bool matrix_weight) const {
-        return stored_bits(TensorFormat(graph_.tensors[id]), precision_, storage(id, matrix_weight),
-                           op.native_precision);
+        Storage kept = storage(id, matrix_weight);
+        if (kept == Storage::wide_activation && multiplies(op.work.kind))
+            kept = Storage::activation;
+        return stored_bits(TensorFormat(graph_.tensors[id]), precision_, kept, op.native_precision);
+    }
+
+    /// Elements of `id`, which comes from another kernel, that a kernel of its own narrows for `op`.
+    void add_narrowed(TensorId id, double elements, const Operator& op, const Subgraph& s,
+                      SubgraphWork& work) const {
+        if (!precision_.autocast || wide_[id] == 0 || !multiplies(op.work.kind) ||
+            std::find(s.inputs.begin(), s.inputs.end(), id) == s.inputs.end())
+            return;
+        work.narrowed_elements += elements;
+        work.narrowed_tensors += 1;
     }
 
     /// Bytes that cross the boundary: each outside tensor once, as much of it as any member needs.
@@ -177,9 +188,11 @@ class WorkBuilder {
                     continue;
                 const ShapedTensor& tensor = graph_.tensors[id];
                 const bool constant = tensor.constant || tensor.role == TensorRole::initializer;
-                const bool matrix_weight = constant && uses_matrix_weights(use.op->work.kind);
-                const double bytes = read_elements(*use.op, i, tensor) * bits(id, *use.op, matrix_weight) / 8;
-                needed_[id] = std::max(needed_[id], bytes);
+                const bool matrix_weight = constant && multiplies(use.op->work.kind);
+                const double elements = read_elements(*use.op, i, tensor);
+                needed_[id] = std::max(needed_[id], elements * bits(id, *use.op, matrix_weight) / 8);
+                if (!constant)
+                    add_narrowed(id, elements, *use.op, s, work);
             }
         bool first = true;
         for (TensorId in : s.inputs) {
@@ -222,9 +235,10 @@ class WorkBuilder {
     const std::span<const std::string> unsupported_;
     const DerivedCounts* derived_;
     const std::vector<Operator>& operators_;
-    std::vector<std::uint8_t> lm_heads_; ///< see find_lm_head_weights; empty: none are kept wider
-    std::vector<double> needed_;         ///< bytes per tensor; 0 between calls
-    std::vector<OperatorUse> uses_;      ///< of all subgraphs
+    const std::vector<std::uint8_t>& wide_; ///< see find_wide_tensors
+    std::vector<std::uint8_t> lm_heads_;    ///< see find_lm_head_weights; empty: none are kept wider
+    std::vector<double> needed_;            ///< bytes per tensor; 0 between calls
+    std::vector<OperatorUse> uses_;         ///< of all subgraphs
 };
 
 } // namespace
@@ -309,8 +323,7 @@ StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds, co
     std::vector<std::uint8_t> matrix_weights(graph.tensors.size());
     for (const Subgraph& subgraph : partition.subgraphs)
         for (const SubgraphMember& member : subgraph.members)
-            if (has_work(member) && !folded_away(member) &&
-                uses_matrix_weights(operators[member.op].work.kind))
+            if (has_work(member) && !folded_away(member) && multiplies(operators[member.op].work.kind))
                 for (const TensorId in : operators[member.op].inputs)
                     if (in != kNoTensor)
                         matrix_weights[in] = 1;
@@ -325,12 +338,12 @@ StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds, co
     return weights;
 }
 
-StoredTensors find_buffers(const ShapedGraph& graph, const Partition& partition,
+StoredTensors find_buffers(const ShapedGraph& graph, const GraphKinds& kinds, const Partition& partition,
                            const DerivedCounts* derived) {
     StoredTensors buffers;
     for (const Buffer& buffer : partition.buffers)
         buffers.add(elements_held(graph, buffer.tensor, derived), TensorFormat(graph.tensors[buffer.tensor]),
-                    Storage::activation);
+                    kinds.wide[buffer.tensor] != 0 ? Storage::wide_activation : Storage::activation);
     return buffers;
 }
 
@@ -340,6 +353,7 @@ struct FormatInvariants {
     std::shared_ptr<const SubgraphClasses> classes;
     std::shared_ptr<const PartitionFindings> known;
     StoredTensors weights, buffers;
+    std::vector<std::uint8_t> wide; ///< see find_wide_tensors
 };
 
 std::shared_ptr<const FormatInvariants>
@@ -348,7 +362,7 @@ find_format_invariants(const ShapedGraph& graph, const GraphKinds& kinds, const 
     auto classes = known->classes_for(graph, kinds, partition);
     return std::make_shared<const FormatInvariants>(
         FormatInvariants{std::move(classes), std::move(known), find_weights(graph, kinds, partition, derived),
-                         find_buffers(graph, partition, derived)});
+                         find_buffers(graph, kinds, partition, derived), kinds.wide});
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
@@ -373,7 +387,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.precision = precision;
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
-    WorkBuilder builder(graph, partition, precision, unsupported, derived.get());
+    WorkBuilder builder(graph, partition, precision, unsupported, derived.get(), common.wide);
     network.subgraphs.reserve(partition.subgraphs.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
         const std::uint32_t first = common.classes->by_work[i];

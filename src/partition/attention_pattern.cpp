@@ -24,6 +24,20 @@ std::optional<TensorId> main_input(const FusionGraph& graph, std::uint32_t i) {
     return std::nullopt;
 }
 
+/// Adds what differs from head to head, of a score matrix (heads, queries, keys) in its last three
+/// dimensions: relative positions; masks are the same for all heads.
+bool adds_head_bias(const FusionGraph& graph, std::uint32_t i, TensorId scores) {
+    constexpr std::size_t kMatrix = 3;
+    if (graph.op(i).type != "Add")
+        return false;
+    return std::any_of(graph.op(i).inputs.begin(), graph.op(i).inputs.end(), [&](TensorId in) {
+        if (in == kNoTensor || graph.root(in) == scores)
+            return false;
+        const Shape& shape = graph.tensor(in).shape;
+        return shape.size() >= kMatrix && shape[shape.size() - kMatrix] > 1;
+    });
+}
+
 /// Transposes and scalings that feed only the kernel: it reads its operands through them.
 void absorb_producers(const FusionGraph& graph, std::vector<std::uint32_t>& members) {
     const auto is_member = [&](std::uint32_t i) {
@@ -55,10 +69,12 @@ std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
         // Back to the score product.
         std::optional<std::uint32_t> scores;
         std::uint32_t current = s;
+        bool biased = false;
         for (int step = 0; step < kLongestScoreChain; ++step) {
             const auto in = main_input(graph, current);
             if (!in || graph.producer(*in) == kNoOperator || graph.readers(*in).size() != 1)
                 break;
+            biased = biased || adds_head_bias(graph, current, *in);
             current = graph.producer(*in);
             members.push_back(current);
             if (is_activation_product(operators[current])) {
@@ -95,7 +111,7 @@ std::vector<AttentionRegion> find_attention(const FusionGraph& graph) {
             members.push_back(graph.readers(out).front());
         std::sort(members.begin(), members.end());
         members.erase(std::unique(members.begin(), members.end()), members.end());
-        regions.push_back({*scores, *values, std::move(members)});
+        regions.push_back({*scores, *values, biased, std::move(members)});
     }
     return regions;
 }

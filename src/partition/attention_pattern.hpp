@@ -11,6 +11,7 @@ namespace archsim {
 struct AttentionRegion {
     std::uint32_t score_product = 0;    ///< Q K^T
     std::uint32_t value_product = 0;    ///< softmax(...) V
+    bool biased = false;                ///< the scores of each head have a bias of their own
     std::vector<std::uint32_t> members; ///< ascending, with the transposes that the kernel reads through
 };
 

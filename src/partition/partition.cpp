@@ -77,7 +77,8 @@ class Partitioner {
         const auto& operators = fusion_.graph().operators;
         if (policy_.attention)
             for (auto& region : find_attention(fusion_))
-                add_attention(region);
+                if (policy_.biased_attention || !region.biased)
+                    add_attention(region);
         for (std::uint32_t i = 0; i < operators.size(); ++i)
             if (!fusion_.is_view(i) && placement_[i].group == kNoGroup)
                 place(i);
@@ -271,9 +272,20 @@ class Partitioner {
         }
         const bool constant_operand = fusion_.op(i).inputs.size() > 1 && fusion_.op(i).work.special_ops == 0;
         reason = constant_operand ? FusionReason::bias_added : FusionReason::activation_fused;
-        if (!constant_operand && !policy_.activation)
+        if (!policy_.activation && !adds_layer_bias(i))
             return reason = FusionReason::cut_policy, false;
         return true;
+    }
+
+    /// Adds a number per column or channel, as the bias of a layer: an argument of every library's products.
+    bool adds_layer_bias(std::uint32_t i) const {
+        const Operator& op = fusion_.op(i);
+        return op.type == "Add" && std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId in) {
+                   if (in == kNoTensor || !fusion_.is_constant(in))
+                       return false;
+                   const Shape& shape = fusion_.tensor(in).shape;
+                   return std::count_if(shape.begin(), shape.end(), [](auto d) { return d > 1; }) <= 1;
+               });
     }
 
     void place_reduction(std::uint32_t i) {

@@ -86,3 +86,33 @@ TEST_CASE("stacks that read strided views copy only what a reshape asks for", "[
     const auto windows = laws::bound("swin_t", 1)->partition(policy);
     CHECK(count(*windows, OpKind::data_movement) >= 12);
 }
+
+TEST_CASE("a bias for each head keeps attention apart where the stack has no kernel for it", "[partition]") {
+    FusionPolicy policy = one_kernel_per_operator();
+    policy.strided_views = true;
+    const auto attentions = [&](const char* model) {
+        return count(*laws::bound(model, 1)->partition(policy), OpKind::attention);
+    };
+    CHECK(attentions("swin_t") == 12);
+    policy.biased_attention = false;
+    CHECK(attentions("swin_t") == 0); // relative positions
+    CHECK(attentions("t5-small-encoder") == 0);
+    CHECK(attentions("vit_b_16") == 12);
+    CHECK(attentions("bert-base") == 12); // one mask for all heads
+    // Bias and mask are kernels of their own then: 12 sums of scores and relative positions, and those of
+    // every second window's mask but the last, whose window is the whole map.
+    const auto model = laws::bound("swin_t", 1);
+    const auto partition = model->partition(policy);
+    const auto softmaxes = holding(*partition, model->graph(), "Softmax");
+    CHECK(softmaxes.size() == 12);
+    for (const Subgraph* softmax : softmaxes)
+        CHECK(softmax->kind == OpKind::softmax);
+    CHECK(std::none_of(partition->subgraphs.begin(), partition->subgraphs.end(), [&](const Subgraph& s) {
+        return s.kind == OpKind::matmul && s.members.size() > 1 &&
+               std::any_of(s.members.begin(), s.members.end(), [&](const SubgraphMember& m) {
+                   const Operator& op = model->graph().operators[m.op];
+                   return op.type == "Add" && model->graph().tensors[op.outputs.front()].shape.size() > 3 &&
+                          model->graph().tensors[op.outputs.front()].shape.back() == 49;
+               });
+    }));
+}

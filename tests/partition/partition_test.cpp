@@ -54,7 +54,7 @@ TEST_CASE("every operator with work is in exactly one subgraph, predecessors com
         for (bool fused : {true, false}) {
             FusionPolicy policy;
             if (!fused)
-                policy = {false, false, false, false, false, false, false, false, false};
+                policy = FusionPolicy::unfused();
             const auto partition = model->partition(policy);
             std::map<std::uint32_t, int> seen;
             for (std::uint32_t s = 0; s < partition->subgraphs.size(); ++s) {

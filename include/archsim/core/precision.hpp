@@ -41,6 +41,9 @@ struct PrecisionConfig {
     std::optional<Precision> convolutions;
     /// A request for fp32 products even from stacks that multiply fp32 tensors in a narrower format.
     bool strict_fp32 = false;
+    /// Automatic mixed precision: weights stay fp32 in memory, products are in `compute`, and what norms,
+    /// softmax and fp32 parameters yield is fp32. A stack runs so, nobody asks for it by name.
+    bool autocast = false;
 
     /// The same format everywhere. tf32 stores fp32; int8 and int4 keep activations in the same format.
     ARCHSIM_API static PrecisionConfig uniform(Precision p);

@@ -68,6 +68,7 @@ struct ARCHSIM_API Runtime {
     bool streams_weights =
         true; ///< on chips without memory of their own, weights can come from the host in every inference
     bool graph_capture = false;
+    bool autocast = false; ///< 16-bit runs are automatic mixed precision (PrecisionConfig::autocast)
     bool independent_streams = false; ///< saturated throughput = one stream per core
     bool language_models =
         false; ///< made for autoregressive language models: preferred for them on its devices

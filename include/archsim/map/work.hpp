@@ -47,6 +47,8 @@ struct SubgraphWork {
     double link_bytes = 0;      ///< sent by this chip to the others to sum or gather results
     double relaid_elements = 0; ///< elements that change between blocked and plain layout (Subgraph::relaid)
     double collectives = 0;     ///< all-reduces and all-gathers behind link_bytes
+    double narrowed_elements = 0; ///< of fp32 tensors that automatic mixed precision narrows for products
+    double narrowed_tensors = 0;  ///< how many, each by a kernel of its own
     // Work by class over all members.
     double macs = 0, vector_ops = 0, special_ops = 0;
     /// Bytes of activations in and out.

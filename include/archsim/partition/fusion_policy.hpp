@@ -17,6 +17,7 @@ struct FusionPolicy {
     bool residual_add = true;       ///< one elementwise operator with a second tensor joins a contraction
     bool elementwise_chain = true;  ///< elementwise operators join each other
     bool attention = true;          ///< MatMul-Softmax-MatMul becomes one kernel that keeps scores on chip
+    bool biased_attention = true;   ///< so does one that adds a bias of its own for each head to the scores
     bool concat_in_place = true;    ///< concatenation and split are address arithmetic
     bool normalization = true;      ///< the parts of a decomposed LayerNorm/GELU/softmax become one kernel
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
@@ -31,6 +32,7 @@ struct FusionPolicy {
                 .residual_add = false,
                 .elementwise_chain = false,
                 .attention = false,
+                .biased_attention = false,
                 .concat_in_place = false,
                 .normalization = false,
                 .reduction_prologue = false,

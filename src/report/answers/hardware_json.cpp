@@ -158,6 +158,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView) {
                                          {"devices", sheet.devices},
                                          {"default_of", sheet.default_of},
                                          {"graph_capture", stack.graph_capture},
+                                         {"autocast", stack.autocast},
                                          {"precisions", std::move(formats)},
                                          {"unsupported_operators", stack.unsupported_operators},
                                          {"integer_operators", stack.integer_operators},

@@ -14,16 +14,18 @@ namespace archsim {
 namespace {
 
 std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
-    const std::pair<bool, const char*> parts[] = {{fusion.batch_norm, "batch normalisation"},
-                                                  {fusion.activation, "activations"},
-                                                  {fusion.gated_activation, "gated activations"},
-                                                  {fusion.residual_add, "residual additions"},
-                                                  {fusion.elementwise_chain, "element-wise chains"},
-                                                  {fusion.attention, "attention"},
-                                                  {fusion.concat_in_place, "concatenation in place"},
-                                                  {fusion.strided_views, "transposes read in place"},
-                                                  {fusion.normalization, "decomposed normalisation"},
-                                                  {fusion.reduction_prologue, "producers of reductions"}};
+    const std::pair<bool, const char*> parts[] = {
+        {fusion.batch_norm, "batch normalisation"},
+        {fusion.activation, "activations"},
+        {fusion.gated_activation, "gated activations"},
+        {fusion.residual_add, "residual additions"},
+        {fusion.elementwise_chain, "element-wise chains"},
+        {fusion.attention, "attention"},
+        {fusion.concat_in_place, "concatenation in place"},
+        {fusion.strided_views, "transposes read in place"},
+        {fusion.normalization, "decomposed normalisation"},
+        {fusion.attention && fusion.biased_attention, "biased attention"},
+        {fusion.reduction_prologue, "producers of reductions"}};
     std::vector<std::string> names;
     for (const auto& [does, name] : parts)
         if (does == wanted)
@@ -94,6 +96,8 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     for (const auto& [family, policy] : stack.fusion_by_family)
         add(fmt::format("Fuses on a {}", name_of(family)), joined(fused(policy, true)));
     add("Captured graphs", stack.graph_capture ? "yes: kernels start from the device" : "no");
+    if (stack.autocast)
+        add("16-bit floats", "automatic mixed precision: fp32 outside products");
     add("Formats", formats.empty() ? "all that the device has" : joined(formats));
     add("Cannot run", joined(stack.unsupported_operators));
     add("8-bit kernels for", joined(stack.integer_operators));

@@ -369,6 +369,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
     view.add_narrowing(out, work);
+    view.add_copies(out, 2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors);
     relay_images(view, work, matrix, out);
 }
 

@@ -24,6 +24,7 @@ void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     fusion.biased_attention = block.flag("biased_attention", fusion.biased_attention);
     fusion.concat_in_place = block.flag("concat_in_place", fusion.concat_in_place);
     fusion.normalization = block.flag("normalization", fusion.normalization);
+    fusion.strided_products = block.flag("strided_products", fusion.strided_products);
     fusion.strided_views = block.flag("strided_views", fusion.strided_views);
     fusion.reduction_prologue = block.flag("reduction_prologue", fusion.reduction_prologue);
 }

@@ -149,7 +149,8 @@ class SubgraphKey {
             number_[id] = 0;
         met_.clear();
         // Names and predecessors tell nothing that counts.
-        const auto& [name, anchor, kind, repeat, members, inputs, weights, outputs, predecessors, relaid] = s;
+        const auto& [name, anchor, kind, repeat, members, inputs, weights, outputs, predecessors, relaid,
+                     gathered] = s;
         const auto at = std::find_if(members.begin(), members.end(),
                                      [&, op = anchor](const SubgraphMember& m) { return m.op == op; });
         key.put(kind, repeat, members.size(), at - members.begin());
@@ -157,7 +158,7 @@ class SubgraphKey {
             put(reason, op, key);
         if (at == members.end())
             put(FusionReason::starts_subgraph, anchor, key);
-        for (const auto* tensors : {&inputs, &weights, &outputs, &relaid})
+        for (const auto* tensors : {&inputs, &weights, &outputs, &relaid, &gathered})
             put(*tensors, key);
     }
 

@@ -215,6 +215,10 @@ class WorkBuilder {
             if (graph_.tensors[image].known)
                 work.relaid_elements +=
                     (derived_ ? derived_->tensor_share[image] : 1) * graph_.tensors[image].elements();
+        for (TensorId operand : s.gathered)
+            work.gathered_elements +=
+                (derived_ ? derived_->tensor_share[operand] : 1) * graph_.tensors[operand].elements();
+        work.gathered_tensors = static_cast<double>(s.gathered.size());
         for (const OperatorUse& use : work.operators)
             for (const TensorId id : use.op->inputs)
                 if (id != kNoTensor)

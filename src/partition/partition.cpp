@@ -7,6 +7,7 @@
 #include "partition/attention_pattern.hpp"
 #include "partition/buffers.hpp"
 #include "partition/fusion_graph.hpp"
+#include "partition/gathered.hpp"
 #include "partition/group_description.hpp"
 #include "partition/group_order.hpp"
 #include "partition/readers.hpp"
@@ -354,6 +355,8 @@ class Partitioner {
         result.critical_path = longest_chain(result.subgraphs);
         result.next_reader = next_readers(result.subgraphs, fusion_.graph().tensors.size());
         find_relaid(fusion_, result.subgraphs);
+        if (!policy_.strided_products)
+            find_gathered(fusion_.graph(), result.subgraphs);
         result.buffers = find_buffers(fusion_, result.subgraphs);
         return result;
     }

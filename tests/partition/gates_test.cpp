@@ -2,6 +2,8 @@
 
 #include "laws/laws.hpp"
 
+#include "archsim/map/work.hpp"
+
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -115,4 +117,31 @@ TEST_CASE("a bias for each head keeps attention apart where the stack has no ker
                           model->graph().tensors[op.outputs.front()].shape.back() == 49;
                });
     }));
+}
+
+TEST_CASE("heads that lie inside of positions are copied together for a library's batched product",
+          "[partition]") {
+    FusionPolicy policy = one_kernel_per_operator();
+    policy.strided_views = true;
+    policy.biased_attention = false;
+    const auto copies = [&](const char* model) {
+        std::size_t copied = 0;
+        for (const Subgraph& s : laws::bound(model, 2)->partition(policy)->subgraphs)
+            copied += s.gathered.size();
+        return copied;
+    };
+    CHECK(copies("swin_t") == 0);
+    policy.strided_products = false;
+    CHECK(copies("swin_t") == 3 * 12); // queries, keys and values of every block
+    CHECK(copies("t5-small-encoder") == 3 * 6);
+    CHECK(copies("vit_b_16") == 0); // one kernel reads them where they lie
+    CHECK(copies("resnet50") == 0);
+    const auto model = laws::bound("swin_t", 2);
+    const NetworkWork work = make_network_work(model->graph(), *model->partition(policy),
+                                               PrecisionConfig::uniform(Precision::fp16));
+    // Queries and keys of the first block: 2 x 3136 x 96 elements each.
+    const auto first = std::find_if(work.subgraphs.begin(), work.subgraphs.end(),
+                                    [](const SubgraphWork& s) { return s.gathered_tensors == 2; });
+    REQUIRE(first != work.subgraphs.end());
+    CHECK(first->gathered_elements == 2 * 2 * 3136 * 96);
 }

@@ -46,7 +46,9 @@ struct SubgraphWork {
     double unfused_bytes = 0;   ///< what the same operators would move one by one
     double link_bytes = 0;      ///< sent by this chip to the others to sum or gather results
     double relaid_elements = 0; ///< elements that change between blocked and plain layout (Subgraph::relaid)
-    double collectives = 0;     ///< all-reduces and all-gathers behind link_bytes
+    double gathered_elements = 0; ///< of scattered operands that are copied together (Subgraph::gathered)
+    double gathered_tensors = 0;
+    double collectives = 0;       ///< all-reduces and all-gathers behind link_bytes
     double narrowed_elements = 0; ///< of fp32 tensors that automatic mixed precision narrows for products
     double narrowed_tensors = 0;  ///< how many, each by a kernel of its own
     // Work by class over all members.

@@ -21,6 +21,7 @@ struct FusionPolicy {
     bool concat_in_place = true;    ///< concatenation and split are address arithmetic
     bool normalization = true;      ///< the parts of a decomposed LayerNorm/GELU/softmax become one kernel
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
+    bool strided_products = true;   ///< batched products read operands wherever the items of a batch lie
     bool strided_views = false;     ///< kernels read transposed tensors and pieces of tensors in place
     bool operator==(const FusionPolicy&) const = default; ///< equal in every choice
 
@@ -36,6 +37,7 @@ struct FusionPolicy {
                 .concat_in_place = false,
                 .normalization = false,
                 .reduction_prologue = false,
+                .strided_products = true,
                 .strided_views = false};
     }
 };

@@ -54,6 +54,9 @@ struct Subgraph {
     /// Images written here that change between the blocked layout of convolution kernels and the plain one,
     /// once for each change: twice where a convolution ends in an operator that knows the plain one alone.
     TensorList relaid;
+    /// Operands of a batched product here that lie scattered and are copied first, where the stack's products
+    /// want them so (FusionPolicy::strided_products).
+    TensorList gathered;
     bool operator==(const Subgraph&) const = default; ///< equal in all of it
 };
 

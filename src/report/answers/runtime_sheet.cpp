@@ -23,6 +23,7 @@ std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
         {fusion.attention, "attention"},
         {fusion.concat_in_place, "concatenation in place"},
         {fusion.strided_views, "transposes read in place"},
+        {fusion.strided_products, "batches of products read in place"},
         {fusion.normalization, "decomposed normalisation"},
         {fusion.attention && fusion.biased_attention, "biased attention"},
         {fusion.reduction_prologue, "producers of reductions"}};

@@ -77,6 +77,7 @@ TEST_CASE("automatic mixed precision lies between fp32 and 16 bits throughout", 
                        mixed = of_stack(model, "pytorch-autocast", Precision::fp16);
         CHECK(mixed.latency_s >= half.latency_s);
         CHECK(mixed.memory.activation_bytes >= half.memory.activation_bytes);
+        CHECK(of_stack(model, "pytorch-channels-last", Precision::fp16).latency_s <= mixed.latency_s * 1.001);
         // Without a format to mix it is the same stack.
         CHECK(of_stack(model, "pytorch-autocast", Precision::fp32).latency_s ==
               Approx(of_stack(model, "cuda-eager", Precision::fp32).latency_s).epsilon(0.02));

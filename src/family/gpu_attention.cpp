@@ -215,7 +215,7 @@ void map_attention(const View& view, const SubgraphWork& work, Mapping& out) {
     }
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     view.add_floor(out, false, kernels);
-    view.add_narrowing(out, work);
+    view.add_copies(out, narrowing_of(work));
 
     out.allocation.units_total = view.units;
     out.allocation.units_used = tile.units_used;

@@ -315,20 +315,25 @@ void quantise(const View& view, const SubgraphWork& work, const Contraction& c, 
 /// Tensor-core kernels of cuDNN read and write images with the channels last ("Deep Learning Performance
 /// Guide: Tensor Layouts"): kernels before and after them copy what lies with the channels first. A 1x1
 /// convolution is a plain product in either order where rows of pixels are as aligned as vector loads want.
-void relay_images(const View& view, const SubgraphWork& work, bool matrix, Mapping& out) {
+View::Copies relaying_of(const View& view, const SubgraphWork& work, bool matrix) {
     const double share = view.param(Parameter::relayout_share, 0);
     if (share <= 0 || !matrix || work.kind != OpKind::convolution || !work.anchor->window)
-        return;
+        return {};
     const Window& w = *work.anchor->window;
     const double element = bytes_of(work.precision);
     const double pixels = w.out_pixels();
     const bool plain = w.taps() == 1 && w.groups == 1 && !w.transposed &&
                        std::all_of(w.stride.begin(), w.stride.end(), [](double s) { return s == 1; });
     if (plain && std::fmod(pixels * element, view.param(Parameter::alignment_bytes, 1)) == 0)
-        return;
+        return {};
     const double in = w.batch * w.in_channels * w.in_pixels();
     const double images = in + w.batch * w.out_channels * pixels;
-    view.add_copies(out, share * 2 * images * element, share * 2);
+    return {share * 2 * images * element, share * 2};
+}
+
+/// Of operands that lie scattered.
+View::Copies gathering_of(const SubgraphWork& work) {
+    return {2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors};
 }
 
 } // namespace
@@ -368,9 +373,7 @@ void map_contraction(const View& view, const SubgraphWork& work, Mapping& out) {
     view.add_traffic(out, traffic, 1, Parameter::dram_efficiency);
     count_vector(work.vector_ops, work.special_ops, work.output_bytes, out.events);
     view.add_floor(out, false, kernels * std::max(1.0, work.anchor->serial_steps));
-    view.add_narrowing(out, work);
-    view.add_copies(out, 2 * work.gathered_elements * bytes_of(work.precision), work.gathered_tensors);
-    relay_images(view, work, matrix, out);
+    view.add_copies(out, narrowing_of(work) + gathering_of(work) + relaying_of(view, work, matrix));
 }
 
 } // namespace archsim::gpu

@@ -63,7 +63,7 @@ void map_depthwise(const View& view, const SubgraphWork& work, Mapping& out) {
     view.add_traffic(out, traffic, view.param(Parameter::depthwise_bandwidth_efficiency, 1),
                      Parameter::depthwise_bandwidth_efficiency);
     view.add_floor(out, false, 1);
-    view.add_narrowing(out, work);
+    view.add_copies(out, narrowing_of(work));
     out.allocation.units_total = view.units;
     out.allocation.units_used = traffic.units_used;
     out.allocation.scheme = "depthwise on vector units";

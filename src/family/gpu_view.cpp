@@ -145,23 +145,23 @@ void View::add_traffic(Mapping& out, const Traffic& t, double share, Parameter r
     out.events[Event::coherence] += l2 / kCacheLine;
 }
 
-void View::add_copies(Mapping& out, double bytes, double kernels) const {
-    if (kernels <= 0)
+void View::add_copies(Mapping& out, const Copies& copies) const {
+    if (copies.kernels <= 0)
         return;
-    const double dram = std::max(0.0, bytes - kernels * resident_bytes_);
+    const double dram = std::max(0.0, copies.bytes - copies.kernels * resident_bytes_);
     out.add(Resource::dram_bytes, Lane::overhead, dram, param(Parameter::simple_bandwidth_efficiency, 1),
             Parameter::simple_bandwidth_efficiency);
     if (l2_per_cycle > 0)
-        out.add(Resource::l2_bytes, Lane::overhead, bytes - dram);
-    out.events[Event::l2_byte] += bytes;
+        out.add(Resource::l2_bytes, Lane::overhead, copies.bytes - dram);
+    out.events[Event::l2_byte] += copies.bytes;
     out.events[Event::dram_byte] += dram;
-    out.events[Event::coherence] += bytes / kCacheLine;
-    add_floor(out, true, kernels);
+    out.events[Event::coherence] += copies.bytes / kCacheLine;
+    add_floor(out, true, copies.kernels);
 }
 
-void View::add_narrowing(Mapping& out, const SubgraphWork& work) const {
-    add_copies(out, work.narrowed_elements * (bytes_of(Precision::fp32) + bytes_of(work.precision)),
-               work.narrowed_tensors);
+View::Copies narrowing_of(const SubgraphWork& work) {
+    return {work.narrowed_elements * (bytes_of(Precision::fp32) + bytes_of(work.precision)),
+            work.narrowed_tensors};
 }
 
 void View::add_vector_work(Mapping& out, double vector_ops, double special_ops) const {

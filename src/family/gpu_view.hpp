@@ -57,11 +57,14 @@ class View {
     /// Adds DRAM and L2 demands and their events; `share` of DRAM bandwidth is what this kind of kernel
     /// reaches.
     void add_traffic(Mapping& out, const Traffic& traffic, double share, Parameter reason) const;
-    /// Adds copies that run before or after the subgraph's own kernel, each a kernel of its own: bytes read
-    /// and written, of which L2 keeps what it keeps of activations.
-    void add_copies(Mapping& out, double bytes, double kernels) const;
-    /// Adds the copies in which automatic mixed precision narrows what the subgraph multiplies.
-    void add_narrowing(Mapping& out, const SubgraphWork& work) const;
+    /// Copies that run before or after a subgraph's own kernel, each a kernel of its own.
+    struct Copies {
+        double bytes = 0; ///< read and written
+        double kernels = 0;
+        Copies operator+(const Copies& o) const { return {bytes + o.bytes, kernels + o.kernels}; }
+    };
+    /// Adds their time: L2 keeps of each what it keeps of activations.
+    void add_copies(Mapping& out, const Copies& copies) const;
     /// Adds the time of work outside matrix products.
     void add_vector_work(Mapping& out, double vector_ops, double special_ops) const;
     /// Adds the minimum duration of `kernels` kernels and their launch.
@@ -86,6 +89,9 @@ void map_simple(const View& view, const SubgraphWork& work, Mapping& out);
 
 /// One input channel per group, and not so few groups that it is a plain product.
 bool is_depthwise(const SubgraphWork& work);
+
+/// In which automatic mixed precision narrows what the subgraph multiplies.
+View::Copies narrowing_of(const SubgraphWork& work);
 
 /// Rate of fp16 products of a stack that sums them in fp16, relative to those summed in fp32; 1 for others.
 double half_accumulation_gain(const Machine& machine);

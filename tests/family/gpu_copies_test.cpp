@@ -8,6 +8,8 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 using namespace archsim;
 using namespace archsim::test;
@@ -71,7 +73,10 @@ TEST_CASE("GPU: what a product reads in fp32 is narrowed by a kernel of its own"
 }
 
 TEST_CASE("automatic mixed precision lies between fp32 and 16 bits throughout", "[laws][autocast]") {
-    for (const std::string& model : laws::models()) {
+    // ConvNeXt narrows and relays one image between stages; Swin narrows scores of a product and gathers values.
+    std::vector<std::string> models = laws::models();
+    models.insert(models.end(), {"convnext_tiny", "swin_t", "t5-small-encoder"});
+    for (const std::string& model : models) {
         INFO(model);
         const Estimate half = of_stack(model, "cuda-eager", Precision::fp16),
                        mixed = of_stack(model, "pytorch-autocast", Precision::fp16);
@@ -80,6 +85,6 @@ TEST_CASE("automatic mixed precision lies between fp32 and 16 bits throughout", 
         CHECK(of_stack(model, "pytorch-channels-last", Precision::fp16).latency_s <= mixed.latency_s * 1.001);
         // Without a format to mix it is the same stack.
         CHECK(of_stack(model, "pytorch-autocast", Precision::fp32).latency_s ==
-              Approx(of_stack(model, "cuda-eager", Precision::fp32).latency_s).epsilon(0.02));
+              Approx(of_stack(model, "cuda-eager", Precision::fp32).latency_s).epsilon(0.03));
     }
 }

@@ -73,7 +73,7 @@ TEST_CASE("GPU: what a product reads in fp32 is narrowed by a kernel of its own"
 }
 
 TEST_CASE("automatic mixed precision lies between fp32 and 16 bits throughout", "[laws][autocast]") {
-    // ConvNeXt narrows and relays one image between stages; Swin narrows scores of a product and gathers values.
+    // ConvNeXt narrows and relays one image between stages, Swin narrows scores and gathers values at once.
     std::vector<std::string> models = laws::models();
     models.insert(models.end(), {"convnext_tiny", "swin_t", "t5-small-encoder"});
     for (const std::string& model : models) {

@@ -27,13 +27,15 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
     out.memory += times * waiting;
     out.overhead += times * (e.network_s - waiting);
     for (const SubgraphEstimate& s : e.subgraphs) {
-        const double fixed = std::min(lane_of(s, Lane::overhead), s.latency_s);
+        const double serial = std::min(lane_of(s, Lane::overhead), s.latency_s);
         const bool fed =
             lane_of(s, Lane::compute) >= std::max(lane_of(s, Lane::on_chip), lane_of(s, Lane::memory));
         // Weights that are fetched ahead are in no lane.
         const bool waits = s.bound == Bound::memory && waiting > 0;
-        out.overhead += times * fixed;
-        (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - fixed);
+        const double copies = std::min(s.copies_s, serial);
+        out.overhead += times * (serial - copies);
+        out.memory += times * copies;
+        (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - serial);
     }
 }
 

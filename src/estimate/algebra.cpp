@@ -135,6 +135,7 @@ Estimate repeated(Estimate e, double times) {
         s.latency_s *= times;
         for (double& lane : s.lane_s)
             lane *= times;
+        s.copies_s *= times;
         s.dram_bytes *= times;
         s.energy.scale(times);
     }

@@ -46,11 +46,11 @@ namespace {
 
 Bound bound_of(const LaneTimes& times) {
     const auto lane = [&](Lane l) { return times.lanes[static_cast<std::size_t>(l)]; };
-    const double work = times.total - lane(Lane::overhead);
-    if (lane(Lane::overhead) > work)
+    const double fixed = lane(Lane::overhead) - times.copies;
+    if (fixed > times.total - fixed)
         return Bound::overhead;
-    return lane(Lane::compute) >= std::max(lane(Lane::on_chip), lane(Lane::memory)) ? Bound::compute
-                                                                                    : Bound::memory;
+    const double moved = std::max(lane(Lane::on_chip), lane(Lane::memory)) + times.copies;
+    return lane(Lane::compute) >= moved ? Bound::compute : Bound::memory;
 }
 
 std::string gigabytes(double bytes) {
@@ -152,6 +152,7 @@ class SubgraphPricer {
         s.latency_s = p.latency_s;
         for (std::size_t l = 0; l < kLaneCount; ++l)
             s.lane_s[l] = times.lanes[l] * p.repeat;
+        s.copies_s = times.copies * p.repeat;
         s.bound = p.bound;
         s.binding = times.binding;
         s.pieces = schedule_.pieces[index];

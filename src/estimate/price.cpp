@@ -42,6 +42,9 @@ void price_time(const Mapping& mapping, const Machine& machine, double clock_rat
             continue;
         }
         result.lanes[static_cast<std::size_t>(demand.lane)] += time;
+        if (demand.lane == Lane::overhead &&
+            (demand.resource == Resource::dram_bytes || demand.resource == Resource::l2_bytes))
+            result.copies += time;
         if (time > largest) {
             largest = time;
             result.binding = demand.resource;

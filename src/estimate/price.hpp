@@ -19,6 +19,7 @@ struct LaneTimes {
     double weight_stream = 0;  ///< time of weight_bytes demands, when taken out for network prefetch
     double streamed_bytes = 0; ///< of those demands: they move while the whole network runs
     double dram_bytes = 0;
+    double copies = 0; ///< part of the overhead lane that copies of tensors take, before or after the kernel
 };
 
 /// Whether a resource's rate follows the clock of the compute side when the power limit lowers it.

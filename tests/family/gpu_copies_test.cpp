@@ -88,3 +88,12 @@ TEST_CASE("automatic mixed precision lies between fp32 and 16 bits throughout", 
               Approx(of_stack(model, "cuda-eager", Precision::fp32).latency_s).epsilon(0.03));
     }
 }
+
+TEST_CASE("copies around a product are time of memory, not fixed cost", "[gpu][autocast]") {
+    Conditions conditions;
+    conditions.stack = "pytorch-autocast";
+    const Estimate e =
+        laws::run_on("swin_t", *laws::session().machine("RTX-4090", conditions), Precision::fp16, 1024);
+    CHECK(e.overhead_bound == 0);
+    CHECK(e.memory_bound > e.compute_bound);
+}

@@ -63,6 +63,7 @@ struct SubgraphEstimate {
     std::uint32_t index = 0;                 ///< into Partition::subgraphs
     double latency_s = 0;                    ///< all repeats
     std::array<double, kLaneCount> lane_s{}; ///< time each lane would need alone
+    double copies_s = 0; ///< part of the overhead lane: copies of tensors before and after the kernel
     Bound bound = Bound::compute;
     Resource binding = Resource::seconds; ///< resource with the largest time
     double pieces = 1;                    ///< parts of the batch that it runs one after another

@@ -97,6 +97,7 @@ def published_entry(entry, row):
 
 def catalogue_entry(entry, model, row):
     names = [t.name for t in model.graph.initializer]
+    names += [name for node in model.graph.node if node.op_type == "Constant" for name in node.output]
     item = {"name": entry.name, "file": f"onnx/{entry.name}.onnx", "family": entry.family, "task": entry.task,
             "aliases": entry.aliases, "title": entry.title, "dims": entry.dims(),
             "buffers": [p for p in entry.buffer_patterns() if fnmatch.filter(names, p)], "source": entry.source}

@@ -3,9 +3,9 @@ import torchvision
 
 from entry import Entry
 from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, fastvit, inception, mobilenet_v1,
-                      repvit, resnet_v1, resnet_v2, retinanet, ssd, yolo)
+                      repvit, resnet_v1, resnet_v2, retinanet, ssd, unet, yolo)
 
-CLASSIFICATION, DETECTION = "image-classification", "object-detection"
+CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
 # Figures of detectors are published as operations of every kind, or rounded to two digits.
 PUBLISHED_LOOSELY = 0.01
 FROZEN_NORM = ("backbone*bn*.weight", "backbone*bn*.bias", "backbone*downsample.1.weight",
@@ -26,6 +26,8 @@ def entries():
     return [
         classifier("mobilenet_v1", "MobileNetV1", "mobilenet", mobilenet_v1.MobileNetV1, 224,
                    "arXiv:1704.04861"),
+        classifier("mobilenet_v1_025", "MobileNetV1 x0.25", "mobilenet",
+                   lambda: mobilenet_v1.MobileNetV1(width=0.25), 128, "arXiv:1704.04861"),
         classifier("mobilenetv2_140", "MobileNetV2 x1.4", "mobilenet",
                    lambda: torchvision.models.mobilenet_v2(weights=None, width_mult=1.4), 224,
                    "torchvision mobilenet_v2 with width_mult=1.4"),
@@ -58,6 +60,9 @@ def entries():
         classifier("fastvit_sa12", "FastViT-SA12", "fastvit", fastvit.fastvit_sa12, 256, "arXiv:2303.14189"),
         classifier("repvit_m0_9", "RepViT-M0.9", "repvit", repvit.repvit_m0_9, 224, "arXiv:2307.09283"),
         classifier("repvit_m1_1", "RepViT-M1.1", "repvit", repvit.repvit_m1_1, 224, "arXiv:2307.09283"),
+        Entry("tf_unet_mobilenet_v2", "U-Net MobileNetV2 of TensorFlow's tutorial", "unet", SEGMENTATION,
+              "arXiv:1505.04597, TensorFlow tutorial Image segmentation", unet.UNetMobileNetV2, (128, 128),
+              tolerance=PUBLISHED_LOOSELY),
         detector("ssd-mobilenet_v1", "SSD MobileNetV1", "ssd", ssd.ssd_mobilenet_v1, (300, 300),
                  "arXiv:1512.02325, TensorFlow object detection API", ("boxes", "scores")),
         detector("ssd-mobilenet_v2", "SSD MobileNetV2", "ssd", ssd.ssd_mobilenet_v2, (300, 300),

@@ -18,22 +18,24 @@ class DepthwiseSeparable(nn.Module):
         return self.pointwise(self.depthwise(x))
 
 
-def features(act=nn.ReLU6):
-    """The fourteen convolution layers. The published models clip at 6 (TensorFlow's checkpoints)."""
-    layers = [conv_norm_act(3, 32, 3, 2, act=act)]
-    channels = 32
+def features(act=nn.ReLU6, width=1.0):
+    """The fourteen convolution layers, of `width` times as many channels. The published models clip at 6
+    (TensorFlow's checkpoints)."""
+    channels = int(32 * width)
+    layers = [conv_norm_act(3, channels, 3, 2, act=act)]
     for outputs, stride in LAYERS:
+        outputs = int(outputs * width)
         layers.append(DepthwiseSeparable(channels, outputs, stride, act))
         channels = outputs
     return nn.Sequential(*layers)
 
 
 class MobileNetV1(nn.Module):
-    def __init__(self, classes=1000):
+    def __init__(self, classes=1000, width=1.0):
         super().__init__()
-        self.features = features()
+        self.features = features(width=width)
         self.pool = nn.AdaptiveAvgPool2d(1)
-        self.classifier = nn.Linear(1024, classes)
+        self.classifier = nn.Linear(int(1024 * width), classes)
 
     def forward(self, x):
         return self.classifier(self.pool(self.features(x)).flatten(1))

@@ -28,6 +28,14 @@ void append(const GroupedScores& groups, double all, Atoms& atoms) {
             atoms.emplace_back(score, all / static_cast<double>(scores.size()));
 }
 
+/// Of one group, its parts counting alike; by score, weights sum to 1.
+Atoms atoms_of(const GroupedScores& parts) {
+    Atoms own;
+    append(parts, 1 / static_cast<double>(parts.size()), own);
+    std::sort(own.begin(), own.end());
+    return own;
+}
+
 } // namespace
 
 ScoreDistribution::ScoreDistribution(const GroupedScores& groups, const ScoreDistribution* around,
@@ -61,25 +69,26 @@ double ScoreDistribution::quantile(double share) const {
     return quantile_of(atoms_, share);
 }
 
-ScoreDistribution ScoreDistribution::of_new_group(const NestedScores& groups, double shift) {
+ScoreDistribution ScoreDistribution::of_new_group(const NestedScores& groups, const NestedScores& rows,
+                                                  double shift) {
     ScoreDistribution result;
-    std::vector<double> shifts;
+    std::map<std::string, double> shifts;
+    for (const auto& [name, parts] : groups)
+        if (const Atoms own = atoms_of(parts); !own.empty())
+            shifts.emplace(name, quantile_of(own, 0.5));
     Atoms around_shift;
-    for (const auto& [name, parts] : groups) {
-        Atoms own;
-        append(parts, 1 / static_cast<double>(parts.size()), own);
-        if (own.empty())
-            continue;
-        std::sort(own.begin(), own.end());
-        shifts.push_back(quantile_of(own, 0.5));
+    double kinds = 0; // groups that have such rows
+    for (const auto& [name, parts] : rows) {
+        const Atoms own = atoms_of(parts);
+        kinds += own.empty() ? 0 : 1;
         for (const auto& [score, weight] : own)
-            around_shift.emplace_back(score - shifts.back(), weight);
-        result.rows_ += own.size();
+            around_shift.emplace_back(score - shifts.at(name), weight);
     }
+    result.rows_ = around_shift.size();
     result.groups_ = shifts.size();
     result.outermost_ = false; // the new group is among the few that `shift` stands for
-    const double pairs = static_cast<double>(shifts.size() * shifts.size());
-    for (const double of_group : shifts)
+    const double pairs = static_cast<double>(shifts.size()) * kinds;
+    for (const auto& [name, of_group] : shifts)
         for (const auto& [score, weight] : around_shift)
             result.atoms_.emplace_back(shift * of_group + score, weight / pairs);
     std::sort(result.atoms_.begin(), result.atoms_.end());

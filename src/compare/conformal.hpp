@@ -33,10 +33,10 @@ class ScoreDistribution {
 
     /// What a row of a new group may score where the groups are too few to be a distribution. Each lies off
     /// as a whole (its median, its parts counting alike), and its rows lie around that: the first is known
-    /// from these few, so it counts `shift` times, the second from all their rows. Any group's shift goes
-    /// with any group's rows. Worked: medians 0 and 0.2, rows at them and 0.1 beside: 0, 0.1, 0.2 and 0.3
-    /// with a quarter of the weight each.
-    static ScoreDistribution of_new_group(const NestedScores& groups, double shift);
+    /// from these few, so it counts `shift` times, the second from all their rows of the kind in question,
+    /// `rows`. Any group's shift goes with any group's rows. Worked: medians 0 and 0.2, rows at them and 0.1
+    /// beside: 0, 0.1, 0.2 and 0.3 with a quarter of the weight each.
+    static ScoreDistribution of_new_group(const NestedScores& groups, const NestedScores& rows, double shift);
 
     /// The smallest score that at least `share` of the weight does not exceed; 0 where there is none. The
     /// outermost one counts a new group among its k: shares of (k + 1) / k.

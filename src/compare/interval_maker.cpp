@@ -148,18 +148,29 @@ std::size_t IntervalMaker::groups(const IntervalClass& c) {
     return place->second;
 }
 
-/// A handful of families tells no metrics or regimes apart: all times of one, devices alike.
-ScoreDistribution IntervalMaker::new_family() const {
-    NestedScores devices;
-    for (const Score& score : family_)
-        if (is_time(score.metric))
-            devices[score.family][score.device].push_back(score.value);
-    return ScoreDistribution::of_new_group(devices, few_groups(static_cast<double>(devices.size())));
+/// A handful of families tells no metrics apart, and how far one lies off as a whole is one number: the
+/// median of all its times, devices alike. How its rows scatter around that is known from dozens of devices,
+/// and apart for each regime.
+ScoreDistribution IntervalMaker::new_family(const std::string& regime) const {
+    NestedScores all, of_regime;
+    std::set<std::string> devices;
+    for (const Score& score : family_) {
+        if (!is_time(score.metric))
+            continue;
+        all[score.family][score.device].push_back(score.value);
+        if (score.regime == regime) {
+            of_regime[score.family][score.device].push_back(score.value);
+            devices.insert(score.device);
+        }
+    }
+    const bool enough = devices.size() >= kGroupsOfOwn;
+    return ScoreDistribution::of_new_group(all, enough ? of_regime : all,
+                                           few_groups(static_cast<double>(all.size())));
 }
 
 ScoreDistribution IntervalMaker::time(const std::string& family, Evidence evidence, SpreadOf metric) const {
     ScoreDistribution all = evidence == Evidence::none
-                                ? new_family()
+                                ? new_family({})
                                 : ScoreDistribution(members({{}, evidence, metric, {}, {}}, true), nullptr);
     if (all.empty()) // nobody measured a language model
         all = ScoreDistribution(members({{}, evidence, SpreadOf::latency, {}, {}}, true), nullptr);
@@ -197,7 +208,7 @@ const Band& IntervalMaker::band(const IntervalClass& c) {
     const bool unknown_family =
         is_time(c.metric) && c.evidence == Evidence::none && (c.family.empty() || k == 0);
     if (unknown_family) {
-        scores = new_family();
+        scores = new_family(c.regime);
     } else if (is_time(c.metric)) {
         scores = time(c.family, c.evidence, c.metric);
         GroupedScores own = members({c.family, c.evidence, c.metric, {}, {}});

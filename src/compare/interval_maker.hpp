@@ -20,6 +20,9 @@ struct Score {
     double value = 0;
 };
 
+/// Exchangeable groups from which a stack or a regime has a class of its own.
+constexpr std::size_t kGroupsOfOwn = 5;
+
 /// Logarithms of the factors, and what stands behind them.
 struct Band {
     double low = 0, high = 0;
@@ -66,8 +69,8 @@ class IntervalMaker {
     /// Scores of a class; with `any_metric` those of all times that say something of its metric: of language
     /// models those of language models.
     GroupedScores members(const IntervalClass& c, bool any_metric = false) const;
-    /// Times of a family that nobody measured.
-    ScoreDistribution new_family() const;
+    /// Times of a family that nobody measured; empty: of any regime.
+    ScoreDistribution new_family(const std::string& regime) const;
     ScoreDistribution time(const std::string& family, Evidence evidence, SpreadOf metric) const;
     ScoreDistribution draw(const IntervalClass& c) const;
 

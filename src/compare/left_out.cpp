@@ -14,13 +14,12 @@ namespace archsim {
 namespace {
 
 constexpr double kOutdated = 0.01;
-/// Exchangeable groups from which a stack or a regime has a class of its own.
-constexpr std::size_t kGroupsOfOwn = 5;
 
 constexpr std::array kMetrics = {SpreadOf::latency,     SpreadOf::throughput, SpreadOf::prefill,
                                  SpreadOf::decode,      SpreadOf::energy,     SpreadOf::power,
                                  SpreadOf::first_token, SpreadOf::later_token};
 constexpr std::array kEvidence = {Evidence::device, Evidence::stack, Evidence::none};
+constexpr std::array kRegimes = {"", "compute", "memory", "overhead"}; ///< the first: of any
 
 using Members = std::map<std::string, std::set<std::string>>;
 
@@ -91,13 +90,15 @@ Evidence evidence_named(const std::string& name) {
 
 /// The narrowest class that enough groups have rows of: those of the stack and the regime, of the stack, of
 /// the regime, of the family. The table that is written answers in the same order. A family without rows has
-/// one width, and power and energy of what nobody measured follow from all families.
+/// one width for each regime, and power and energy of what nobody measured follow from all families.
 IntervalClass class_for(IntervalMaker& maker, IntervalClass wanted) {
     const bool drawn = wanted.metric == SpreadOf::energy || wanted.metric == SpreadOf::power;
     const bool narrow_ones = !wanted.family.empty() && (!drawn || wanted.evidence != Evidence::none);
     IntervalClass of_family = wanted, of_stack = wanted, of_regime = wanted;
     of_family.runtime = of_stack.regime = of_regime.runtime = {};
     of_family.regime = {};
+    if (wanted.family.empty() && !drawn)
+        return of_regime;
     for (const IntervalClass& narrow : {wanted, of_stack, of_regime})
         if (narrow_ones && maker.groups(narrow) >= kGroupsOfOwn)
             return narrow;
@@ -243,15 +244,20 @@ std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_o
                 std::vector<std::string> stacks = maker.stacks(family);
                 stacks.insert(stacks.begin(), std::string());
                 for (const std::string& stack : stacks)
-                    for (const std::string regime : {"", "compute", "memory", "overhead"}) {
+                    for (const std::string regime : kRegimes) {
                         const IntervalClass wanted{family, evidence, metric, stack, regime};
                         if (class_for(maker, wanted) == wanted)
                             classes.push_back(facts_of(maker, wanted));
                     }
             }
-        ResidualClassFacts rest = facts_of(maker, {{}, Evidence::none, metric, {}, {}});
-        rest.evidence.clear(); // a family without rows has no evidence that was tried
-        classes.push_back(std::move(rest));
+        for (const std::string regime : kRegimes) {
+            const IntervalClass wanted{{}, Evidence::none, metric, {}, regime};
+            if (class_for(maker, wanted) != wanted)
+                continue;
+            ResidualClassFacts rest = facts_of(maker, wanted);
+            rest.evidence.clear(); // a family without rows has no evidence that was tried
+            classes.push_back(std::move(rest));
+        }
     }
     return classes;
 }

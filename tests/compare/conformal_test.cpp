@@ -50,15 +50,15 @@ TEST_CASE("a new group lies off as some group does, its rows around that as any 
     // Medians 0 and 0.2; parts count alike however many rows they have.
     const NestedScores groups{{"a", {{"one", {0}}, {"other", {0.1}}}},
                               {"b", {{"one", {0.2, 0.2, 0.3, 0.3}}}}};
-    const ScoreDistribution scores = ScoreDistribution::of_new_group(groups, 1);
+    const ScoreDistribution scores = ScoreDistribution::of_new_group(groups, groups, 1);
     CHECK(scores.groups() == 2);
     CHECK(scores.rows() == 6);
     for (int i = 0; i < 4; ++i)
         CHECK(scores.quantile(0.24 + 0.25 * i) == Approx(0.1 * i).margin(1e-12));
     // Only what a group shares is widened.
-    CHECK(ScoreDistribution::of_new_group(groups, 2).quantile(1) == Approx(0.5));
-    CHECK(ScoreDistribution::of_new_group({}, 2).empty());
-    CHECK(ScoreDistribution::of_new_group({{"a", {}}}, 2).empty());
+    CHECK(ScoreDistribution::of_new_group(groups, groups, 2).quantile(1) == Approx(0.5));
+    CHECK(ScoreDistribution::of_new_group({}, {}, 2).empty());
+    CHECK(ScoreDistribution::of_new_group({{"a", {}}}, {{"a", {}}}, 2).empty());
 }
 
 TEST_CASE("rows of a group beside five are covered nine times in ten", "[compare][conformal]") {
@@ -72,7 +72,7 @@ TEST_CASE("rows of a group beside five are covered nine times in ten", "[compare
             for (int i = 0; i < 40; ++i)
                 groups[std::to_string(g)][std::to_string(i % (1 + g))].push_back(shift + of_row(random));
         }
-        const ScoreDistribution scores = ScoreDistribution::of_new_group(groups, 1.4);
+        const ScoreDistribution scores = ScoreDistribution::of_new_group(groups, groups, 1.4);
         const double low = scores.quantile(0.05), high = scores.quantile(0.95);
         const double shift = of_group(random);
         for (int i = 0; i < 40; ++i) {

@@ -402,6 +402,23 @@ TEST_CASE("a saturated server beats a stream, within its memory", "[generation]"
     CHECK(s.tokens_interval.low < s.tokens_per_s);
 }
 
+TEST_CASE("a saturated server is known as well as steps of language models, not as kernels", "[generation]") {
+    Prompt request;
+    request.tokens = 128;
+    Conditions options = options_of(Precision::bf16);
+    options.scenario = Scenario::throughput;
+    for (const char* device : {"TPU-v5e", "TPU-v6e"}) { // rows of other networks are those of another chip
+        const Result r = laws::session().estimate(
+            {.model = laws::session().load("llama-3.2-1b"), .prompt = request}, device, options);
+        REQUIRE(r.ok());
+        const GenerationEstimate& g = *r.generation;
+        const double high = g.time_per_output_token_interval.high / g.time_per_output_token_s;
+        const double low = g.time_per_output_token_interval.low / g.time_per_output_token_s;
+        CHECK(g.serving.tokens_per_s / g.serving.tokens_interval.low == Approx(high));
+        CHECK(g.serving.tokens_per_s / g.serving.tokens_interval.high == Approx(low));
+    }
+}
+
 TEST_CASE("phases alone agree with the answer", "[generation]") {
     Prompt request;
     const Conditions options = options_of(Precision::fp16);

@@ -3,6 +3,7 @@
 
 #include "run/generation/step.hpp"
 
+#include "estimate/intervals.hpp"
 #include "map/neighbours.hpp"
 
 #include <fmt/format.h>
@@ -195,9 +196,11 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
     mixed.batch = requests;
     // In memory the beams of a request share the prompt, and all sequences grow to their end.
     mixed.memory.kv_cache_bytes = requests * per_position * (prompt + q.beams * generated);
-    step = runner.with_sampling(runner.price(mixed, true), requests, q.sampled);
+    step = runner.price(mixed, true);
     if (step.status != Status::ok)
         return serving;
+    add_intervals(machine, SpreadOf::decode, step);
+    step = runner.with_sampling(std::move(step), requests, q.sampled);
     serving.sequences = requests;
     serving.step_s = step.latency_s;
     serving.tokens_per_s = requests / step.latency_s;

@@ -95,8 +95,14 @@ void add_memory(const Chip& chip, const NetworkWork& network, const SubgraphWork
     if (m.rate(chip.off_chip) <= 0)
         return;
     const auto charge = [&](Resource resource, double bytes) {
-        out.add(resource, Lane::memory, bytes);
-        out.events[resource == Resource::host_link_bytes ? Event::host_link_byte : Event::dram_byte] += bytes;
+        if (resource != Resource::host_link_bytes) {
+            out.add(resource, Lane::memory, bytes);
+            out.events[Event::dram_byte] += bytes;
+            return;
+        }
+        out.add(resource, Lane::memory, bytes, m.param(Parameter::host_link_efficiency, 1),
+                Parameter::host_link_efficiency);
+        out.events[Event::host_link_byte] += bytes;
     };
     const double outside = outside_bytes(work);
     if (!activations_stay(network, work, chip.capacity, 1))

@@ -141,9 +141,16 @@ TEST_CASE("weights beyond the on-chip memory of a chip without DRAM come over th
     rig.device->dram.reset();
     rig.device->host_link_bandwidth = fact(5e8);
     rig.buffer(8e6).set(Parameter::weight_residency, 1);
-    Network fits, spills;
+    Network fits, spills, again;
     CHECK(demand(map_one(*mapper, fits.product(1, 1000, 1000), fits, rig), Resource::host_link_bytes,
                  Lane::memory) == 0);
     const Mapping m = map_one(*mapper, spills.product(1, 4000, 4000), spills, rig);
     CHECK(demand(m, Resource::host_link_bytes, Lane::memory) == Approx(16e6 - (8e6 - 8000)));
+    // Transfers that reach four fifths of the link are as many bytes and take as long as five fourths of
+    // them.
+    rig.set(Parameter::host_link_efficiency, 0.8);
+    const Mapping slower = map_one(*mapper, again.product(1, 4000, 4000), again, rig);
+    CHECK(demand(slower, Resource::host_link_bytes, Lane::memory) ==
+          Approx(1.25 * demand(m, Resource::host_link_bytes, Lane::memory)));
+    CHECK(slower.events[Event::host_link_byte] == m.events[Event::host_link_byte]);
 }

@@ -23,6 +23,7 @@ constexpr std::array kStructural = {Parameter::fused_attention_bits,    Paramete
                                     Parameter::int8_head_bits,          Parameter::fp8_head_bits,
                                     Parameter::fp4_weight_bits,         Parameter::fp4_head_bits,
                                     Parameter::kv_cache_bits,           Parameter::static_context,
+                                    Parameter::prompts_per_pass,        Parameter::shortest_prompt,
                                     Parameter::largest_batch,           Parameter::operand_replication,
                                     Parameter::head_parallel_attention, Parameter::wide_element_bytes,
                                     Parameter::channel_block,           Parameter::row_packing,

@@ -11,6 +11,20 @@
 
 namespace archsim {
 
+namespace {
+
+/// Passes over parts of a batch, as one answer for all of it.
+Estimate of_batch(Estimate e, double batch) {
+    const double parts = batch / e.batch;
+    e.throughput_per_s *= parts;
+    e.throughput_interval.low *= parts;
+    e.throughput_interval.high *= parts;
+    e.batch = batch;
+    return e;
+}
+
+} // namespace
+
 void StepRunner::share(double tensor, double experts) {
     sharing_ = Sharing(tensor);
     sharing_.experts = experts;
@@ -56,21 +70,37 @@ Estimate StepRunner::price(const NetworkWork& work, bool keep_subgraphs) const {
     return estimate(work, *machine_, {allow_unknown_, keep_subgraphs});
 }
 
-std::int64_t StepRunner::prompt_chunk(std::int64_t tokens, std::int64_t compiled) const {
-    if (machine_->param(Parameter::static_context, 0) <= 0)
-        return tokens;
-    const auto chunk =
-        static_cast<std::int64_t>(machine_->param(Parameter::microbatch_rows, static_cast<double>(tokens)));
-    return std::min(chunk, std::max(tokens, compiled));
+PromptPasses StepRunner::prompt_passes(std::int64_t batch, std::int64_t tokens, std::int64_t compiled) const {
+    const auto param = [&](Parameter p, std::int64_t absent) {
+        return static_cast<std::int64_t>(machine_->param(p, static_cast<double>(absent)));
+    };
+    std::int64_t padded = std::min(param(Parameter::shortest_prompt, tokens), std::max(tokens, compiled));
+    while (padded < tokens)
+        padded *= 2;
+    PromptPasses passes;
+    passes.tokens = padded;
+    if (machine_->param(Parameter::static_context, 0) > 0)
+        passes.tokens = std::min(param(Parameter::microbatch_rows, padded), std::max(padded, compiled));
+    passes.batch = std::min(batch, param(Parameter::prompts_per_pass, batch));
+    const auto times = [](std::int64_t all, std::int64_t part) {
+        return std::ceil(static_cast<double>(all) / static_cast<double>(part));
+    };
+    passes.times = times(batch, passes.batch) * times(padded, passes.tokens);
+    return passes;
+}
+
+std::shared_ptr<const BoundModel> StepRunner::prompt_pass(const PromptPasses& passes,
+                                                          std::int64_t compiled) const {
+    // Chunks of a prompt attend to the cache that was compiled for all of it; a prompt in one pass to itself.
+    const bool chunks = machine_->param(Parameter::static_context, 0) > 0 &&
+                        machine_->parameters.fact(Parameter::microbatch_rows).known();
+    return model_.bound(passes.batch, passes.tokens,
+                        chunks ? std::max<std::int64_t>(0, compiled - passes.tokens) : 0);
 }
 
 std::shared_ptr<const BoundModel> StepRunner::prompt_pass(std::int64_t batch, std::int64_t tokens,
                                                           std::int64_t compiled) const {
-    const std::int64_t chunk = prompt_chunk(tokens, compiled);
-    // Chunks of a prompt attend to the cache that was compiled for all of it; a prompt in one pass to itself.
-    const bool chunks = machine_->param(Parameter::static_context, 0) > 0 &&
-                        machine_->parameters.fact(Parameter::microbatch_rows).known();
-    return model_.bound(batch, chunk, chunks ? std::max<std::int64_t>(0, compiled - chunk) : 0);
+    return prompt_pass(prompt_passes(batch, tokens, compiled), compiled);
 }
 
 double StepRunner::launch_seconds(std::size_t subgraphs, double tokens, bool whole_graph) const {
@@ -83,10 +113,11 @@ double StepRunner::launch_seconds(std::size_t subgraphs, double tokens, bool who
 
 Estimate StepRunner::prompt_part(std::int64_t batch, std::int64_t tokens, std::int64_t compiled,
                                  bool keep_subgraphs) const {
-    const auto counts = work(*prompt_pass(batch, tokens, compiled));
+    const PromptPasses passes = prompt_passes(batch, tokens, compiled);
+    const auto counts = work(*prompt_pass(passes, compiled));
     Estimate e = price(*counts, keep_subgraphs);
     // The host launches ahead of the device: what is longer decides.
-    const double rows = static_cast<double>(batch) * static_cast<double>(prompt_chunk(tokens, compiled));
+    const double rows = static_cast<double>(passes.batch) * static_cast<double>(passes.tokens);
     const double waits = launch_seconds(counts->subgraphs.size(), rows, false) - e.latency_s;
     if (e.status != Status::ok || waits <= 0)
         return e;
@@ -100,8 +131,8 @@ Estimate StepRunner::prefill(std::int64_t batch, std::int64_t tokens, std::int64
     if (e.status != Status::ok)
         return e;
     add_intervals(*machine_, SpreadOf::prefill, e);
-    const std::int64_t chunk = prompt_chunk(tokens, compiled);
-    e = repeated(std::move(e), std::ceil(static_cast<double>(tokens) / static_cast<double>(chunk)));
+    const PromptPasses passes = prompt_passes(batch, tokens, compiled);
+    e = of_batch(repeated(std::move(e), passes.times), static_cast<double>(batch));
     return lengthened(std::move(e), machine_->param(Parameter::first_token_time, 0),
                       machine_->static_power_w * machine_->devices);
 }

@@ -7,6 +7,13 @@
 
 namespace archsim {
 
+/// How a stack reads the prompts of a batch. Worked: four prompts of 200 tokens where one prompt is read at a
+/// time, by programs for 16, 32, ... 256, ... tokens: batch 1, tokens 256, four times.
+struct PromptPasses {
+    std::int64_t batch = 1, tokens = 1; ///< of one pass
+    double times = 1;                   ///< passes, one after another
+};
+
 /// A language model on a device, with the formats that run.
 class StepRunner {
   public:
@@ -39,7 +46,9 @@ class StepRunner {
     double launch_seconds(std::size_t subgraphs, double tokens, bool whole_graph) const;
 
     /// The model at the sizes of one pass over the prompt. A stack with static shapes takes it in chunks
-    /// (Parameter::microbatch_rows) that attend to the whole `compiled` context.
+    /// (Parameter::microbatch_rows) that attend to the whole `compiled` context, or padded to a length that
+    /// it was compiled for (Parameter::shortest_prompt), perhaps one prompt after another
+    /// (Parameter::prompts_per_pass).
     std::shared_ptr<const BoundModel> prompt_pass(std::int64_t batch, std::int64_t tokens,
                                                   std::int64_t compiled) const;
     /// One such pass, no shorter than the host takes to launch it.
@@ -58,8 +67,9 @@ class StepRunner {
     std::int64_t context_read(std::int64_t past, std::int64_t compiled) const;
 
   private:
-    /// Tokens of one pass over a prompt.
-    std::int64_t prompt_chunk(std::int64_t tokens, std::int64_t compiled) const;
+    /// Sizes of one pass over the prompts of a batch, and how many such passes there are.
+    PromptPasses prompt_passes(std::int64_t batch, std::int64_t tokens, std::int64_t compiled) const;
+    std::shared_ptr<const BoundModel> prompt_pass(const PromptPasses& passes, std::int64_t compiled) const;
 
     const GenerationModel& model_;
     std::shared_ptr<const Machine> machine_;

@@ -6,10 +6,13 @@
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
+#include "core/printable.hpp"
+#include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 
 #include <charconv>
+#include <chrono>
 #include <cstdlib> // defines __GLIBC__ where it is
 #include <functional>
 #include <optional>
@@ -49,14 +52,15 @@ std::vector<std::int64_t> parse_batches(const std::vector<std::string>& texts) {
 void parse_shard(const std::string& text, SweepRequest& request) {
     const auto slash = text.find('/');
     const auto number = [&](std::string_view part, std::uint64_t& value) {
-        return std::from_chars(part.data(), part.data() + part.size(), value).ptr ==
-                   part.data() + part.size() &&
-               !part.empty();
+        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
+        return error == std::errc{} && end == part.data() + part.size();
     };
     const std::string_view all = text;
     if (slash == std::string::npos || !number(all.substr(0, slash), request.shard) ||
         !number(all.substr(slash + 1), request.shards))
-        throw UsageError(fmt::format("--shard: \"{}\" is not of the form INDEX/COUNT, counted from 0", text));
+        throw UsageError(fmt::format("--shard: \"{}\" is not of the form INDEX/COUNT, with a COUNT from 1 to "
+                                     "1000000 and an INDEX from 0 to COUNT - 1",
+                                     text));
 }
 
 struct Options {
@@ -65,7 +69,7 @@ struct Options {
     std::string sensitivity, sort, shard = "0/1", runtime;
     std::size_t top = SweepSummary::kListed;
     unsigned threads = 0;
-    bool resume = false;
+    bool resume = false, yes = false;
     cli::WorkloadOptions workload; ///< but for its format, batch and stack
     cli::GenerationOptions text;
     cli::OutputOptions output;
@@ -99,6 +103,7 @@ struct Options {
         flags.add_option("--shard", shard, "INDEX/COUNT: only this part of the points").in_group("Output");
         flags.add_option("--merge", merge, "join finished shards into --output FILE").in_group("Output");
         flags.add_option("--threads", threads, "threads (default: one per core)").in_group("Output");
+        flags.add_flag("--yes", yes, "begin a sweep of more than ten million points").in_group("Output");
         save.add_to(flags, argc, argv);
         flags.exclude("--save", "--merge");
         flags.exclude("--save", "--resume"); // the rows written before are not estimated again
@@ -136,6 +141,7 @@ struct Options {
                            ? precisions
                            : std::vector{cli::usual_precision(text.asked(), workload.strict_fp32)};
         parse_shard(shard, q);
+        q.overlays.assign(workload.overlays.begin(), workload.overlays.end());
         return q;
     }
 };
@@ -174,7 +180,12 @@ void write_rows(const Options& options, const Sweep& sweep, RowFormat format, un
                      .resume = options.resume,
                      .threads = threads,
                      .progress = [&](std::uint64_t done, std::uint64_t all) { progress.show(done, all); },
-                     .row = see});
+                     .row = see,
+                     .note =
+                         [&](const std::string& said) {
+                             if (!options.output.quiet)
+                                 fmt::print(stderr, "sweep_design_space: {}\n", printable(said));
+                         }});
         return;
     }
     const std::vector<SweepAxis>& axes = sweep.request().axes;
@@ -191,6 +202,37 @@ void write_rows(const Options& options, const Sweep& sweep, RowFormat format, un
     });
 }
 
+constexpr std::uint64_t kManyPoints = 10'000'000;
+
+/// Says how long a large sweep takes and how much it writes, from points of it that are estimated now, and
+/// begins only when that was asked for.
+void confirm_size(const Options& options, const Sweep& sweep, unsigned threads) {
+    using Clock = std::chrono::steady_clock;
+    constexpr auto kSample = std::chrono::milliseconds(500);
+    constexpr double kGigabyte = 1e9;
+    const std::uint64_t all = sweep.last() - sweep.first();
+    if (all <= kManyPoints || options.yes)
+        return;
+    std::uint64_t points = 0;
+    std::string text;
+    const auto begin = Clock::now();
+    sweep.run(sweep.first(), threads, [&](std::span<const SweepRow> rows) {
+        points += rows.size();
+        append_rows(rows, sweep.request().axes, options.rows().value_or(RowFormat::csv), text,
+                    *sweep.request().view.metrics);
+        return Clock::now() - begin < kSample;
+    });
+    const double share = static_cast<double>(all) / static_cast<double>(points);
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count() * share;
+    const std::string size =
+        options.rows() ? fmt::format(" and {:.3g} GB", static_cast<double>(text.size()) * share / kGigabyte)
+                       : "";
+    throw UsageError(
+        fmt::format("{} points: about {}{}, as the first {} of them went; add --yes to begin, or "
+                    "leave factors out",
+                    all, format_time(seconds), size, points));
+}
+
 /// Rows go to the file or to standard output, the summary where they do not.
 int sweep(const Options& options) {
     keep_freed_memory();
@@ -199,6 +241,9 @@ int sweep(const Options& options) {
     const Session session = options.workload.open();
     request.hardware = cli::with_modes(session, request.hardware);
     const Sweep sweep(session, std::move(request));
+    const unsigned threads =
+        options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+    confirm_size(options, sweep, threads);
     SweepSummary summary = summary_of(options, sweep);
     std::vector<SavedResult> saved;
     // A file of every point has the rows; what they conclude is then printed beside it, if asked for.
@@ -208,8 +253,6 @@ int sweep(const Options& options) {
         if (!options.save.file.empty())
             saved.push_back(saved_row(row, sweep.request()));
     };
-    const unsigned threads =
-        options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
     if (format) {
         write_rows(options, sweep, *format, threads, see);
     } else {

@@ -2,13 +2,18 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/report/report.hpp"
+#include "core/new_file.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <string_view>
-#include <unistd.h>
+#include <sys/stat.h>
 
 namespace archsim::cli {
 
@@ -16,11 +21,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder that goes with the process.
+/// A folder that goes with the process, under a name that nobody can guess and for its user alone.
 class Scratch {
   public:
-    Scratch() : folder_(fs::temp_directory_path() / ("archsim-" + std::to_string(getpid()))) {
-        fs::create_directories(folder_);
+    Scratch() : folder_(fs::temp_directory_path() / ("archsim-" + random_name())), unfinished_(folder_) {
+        if (mkdir(folder_.c_str(), S_IRWXU) != 0)
+            throw InputError(
+                fmt::format("-: a folder for standard input cannot be made: {}: {}; let TMPDIR name one",
+                            folder_.string(), std::strerror(errno)));
     }
     ~Scratch() {
         std::error_code ignored;
@@ -28,10 +36,15 @@ class Scratch {
     }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
-    fs::path file(std::string_view name) const { return folder_ / name; }
+    /// The path of its file.
+    fs::path file(std::string_view name) {
+        inside_ = Unfinished(folder_ / name);
+        return folder_ / name;
+    }
 
   private:
     fs::path folder_;
+    Unfinished unfinished_, inside_;
 };
 
 /// Formats that are read by what they begin with.
@@ -49,7 +62,7 @@ std::string_view file_name_for(std::string_view content) {
 std::string model_named(const std::string& name) {
     if (name != "-")
         return name;
-    static const Scratch scratch;
+    static Scratch scratch;
     static std::string file; // what was read is read once
     if (!file.empty())
         return file;

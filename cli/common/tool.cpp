@@ -2,6 +2,7 @@
 
 #include "archsim/core/version.hpp"
 #include "common/manual.hpp"
+#include "core/new_file.hpp"
 #include "core/printable.hpp"
 #include "report/blocks/table_order.hpp"
 #include "run/session/every_mode.hpp"
@@ -255,10 +256,28 @@ int nothing_runs(const std::string& tool, const Error& why) {
     return status(Exit::nothing);
 }
 
+namespace {
+
+/// Files that are not finished go, and the signal ends the tool as it would have.
+extern "C" void end_by_signal(int number) {
+    remove_unfinished_files();
+    std::signal(number, SIG_DFL);
+    std::raise(number);
+}
+
+void handle_signals() {
+    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+        if (std::signal(number, end_by_signal) == SIG_IGN) // by nohup, or a shell in the background
+            std::signal(number, SIG_IGN);
+}
+
+} // namespace
+
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(Flags&)>& setup,
              const std::function<int()>& body) {
-    std::signal(SIGPIPE, SIG_DFL); // a closed pipe ends the tool quietly, as `| head` expects
+    handle_signals();
     Flags flags(name, description,
                 "Examples:\n" + examples +
                     "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 4 answered, "

@@ -6,6 +6,7 @@
 #include "archsim/run/session.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
@@ -35,6 +36,9 @@ struct SweepRequest {
     /// (generation_metrics).
     MetricView view;
     std::uint64_t shard = 0, shards = 1; ///< this part of the space, counted from 0
+    /// What was laid over the session's database (SessionOptions::hardware_overlays): their contents are part
+    /// of Sweep::content().
+    std::vector<std::filesystem::path> overlays;
 };
 
 /// A design space. Points are numbered by model, device, precision, batch and axes, the last axis running
@@ -69,6 +73,10 @@ class ARCHSIM_API Sweep {
     std::uint64_t size() const;  ///< points of the whole space
     std::uint64_t first() const; ///< first point of the shard
     std::uint64_t last() const;  ///< one past its last point
+
+    /// A digest of everything that the request names and that decides a row: graphs of the models, devices,
+    /// stacks, prices, uncertainties. Two sweeps of equal requests and contents have the same rows.
+    std::string content() const;
 
     /// Estimates the points [from, last()) on `threads` threads and hands them to `sink` in order, in spans;
     /// stops early when `sink` returns false. The rows are the same bits for any number of threads. At most

@@ -2,6 +2,7 @@
 
 #include "archsim/compare/generation_metrics.hpp"
 #include "run/sweep/ordered_work.hpp"
+#include "run/sweep/sweep_content.hpp"
 #include "run/sweep/sweep_worker.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::uint64_t kRange = 256;         ///< points that a thread takes at a time
 constexpr std::uint64_t kLargestRange = 8192; ///< with all of a model
+constexpr std::uint64_t kMostShards = 1'000'000;
 
 std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
     if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b)
@@ -48,9 +50,10 @@ struct Sweep::State {
         if (request.models.empty() || request.hardware.empty() || request.batches.empty() ||
             request.precisions.empty())
             throw UsageError("a sweep needs at least one model, device, batch size and precision");
-        if (request.shards == 0 || request.shard >= request.shards)
-            throw UsageError(
-                fmt::format("shard {}/{}: shards are counted from 0", request.shard, request.shards));
+        if (request.shards == 0 || request.shards > kMostShards || request.shard >= request.shards)
+            throw UsageError(fmt::format("shard {}/{}: expected INDEX/COUNT with a count from 1 to {} and an "
+                                         "index from 0 to one less than the count",
+                                         request.shard, request.shards, kMostShards));
         for (const std::int64_t batch : request.batches)
             if (batch < 1)
                 throw UsageError(fmt::format("{} is no batch size", batch));
@@ -132,6 +135,10 @@ std::uint64_t Sweep::first() const {
 std::uint64_t Sweep::last() const {
     const std::uint64_t shards = state_->request.shards, shard = state_->request.shard;
     return first() + size() / shards + (shard < size() % shards ? 1 : 0);
+}
+
+std::string Sweep::content() const {
+    return content_of(state_->session, state_->request, state_->models);
 }
 
 void Sweep::run(std::uint64_t from, unsigned threads,

@@ -13,7 +13,8 @@ namespace archsim::cli {
 
 namespace {
 
-constexpr int kMostCounts = 64; ///< of --devices
+constexpr int kMostCounts = 64;                  ///< of --devices
+constexpr std::int64_t kMostDevices = 1'000'000; ///< of one count
 constexpr const char* kGenerationGroup = "Language models and several devices";
 
 std::int64_t parse_integer(const std::string& text, const std::string& flag) {
@@ -194,9 +195,11 @@ void GenerationOptions::apply(Conditions& conditions) const {
 std::vector<double> GenerationOptions::counts() const {
     std::vector<double> all;
     for (const std::string& text : devices) {
-        all.push_back(text == "auto" ? 0 : static_cast<double>(parse_integer(text, "--devices")));
-        if (all.back() < 0 || (all.back() == 0 && text != "auto"))
-            throw UsageError("--devices: give a positive number, or auto");
+        const std::int64_t count = text == "auto" ? 1 : parse_integer(text, "--devices");
+        if (count < 1 || count > kMostDevices)
+            throw UsageError(
+                fmt::format("--devices: {} is not between 1 and {}; or give auto", count, kMostDevices));
+        all.push_back(text == "auto" ? 0 : static_cast<double>(count));
     }
     return all;
 }

@@ -288,7 +288,7 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
         const std::string text = formatted_help(flags, argv[2], examples);
         if (text.empty()) {
             fmt::print(stderr, "{}: --help-format: \"{}\" is not one of man, bash, zsh, fish\n", name,
-                       argv[2]);
+                       printable(argv[2]));
             return status(Exit::usage);
         }
         fmt::print("{}", text);

@@ -41,7 +41,13 @@ Entry read_entry(const TensorMessage& tensor) {
     return entry;
 }
 
-/// True when every existing part of `inner`, links resolved, lies below `outer`.
+bool is_below(const fs::path& folder, const fs::path& target) {
+    return std::mismatch(folder.begin(), folder.end(), target.begin(), target.end()).first == folder.end();
+}
+
+/// True when every existing part of `inner`, links resolved, lies below `outer`; or below `blobs` of the same
+/// model in a cache of Hugging Face, where `outer` is a snapshot: REPOSITORY/snapshots/COMMIT/... links
+/// there.
 bool lies_inside(const fs::path& outer, const fs::path& inner) {
     std::error_code error;
     const fs::path base = fs::canonical(outer, error);
@@ -50,7 +56,12 @@ bool lies_inside(const fs::path& outer, const fs::path& inner) {
     const fs::path target = fs::weakly_canonical(inner, error);
     if (error)
         return false;
-    return std::mismatch(base.begin(), base.end(), target.begin(), target.end()).first == base.end();
+    if (is_below(base, target))
+        return true;
+    for (fs::path commit = base; commit.has_relative_path(); commit = commit.parent_path())
+        if (commit.parent_path().filename() == "snapshots")
+            return is_below(commit.parent_path().parent_path() / "blobs", target);
+    return false;
 }
 
 bool stays_below(const fs::path& location) {

@@ -174,6 +174,9 @@ template <class Rows>
 std::int64_t save_run(const std::filesystem::path& file, const RunFacts& run, const Rows& rows,
                       const MetricView& view) {
     SqlFile database(file, SqlAccess::write);
+    if (database.number("SELECT count(*) FROM sqlite_master") > 0) // before anything is written to it
+        expect_results_file(database, file.string());
+    database.allow_several_writers();
     SqlTransaction transaction(database);
     if (database.number("SELECT count(*) FROM sqlite_master") > 0)
         expect_results_file(database, file.string());

@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 namespace archsim {
 
 namespace {
@@ -11,7 +15,8 @@ namespace {
 constexpr std::int64_t kApplication = 0x61726373; ///< "arcs": what `file` and PRAGMA application_id say
 constexpr std::int64_t kLayout = 1;
 
-// What may be absent is '' or 0, never NULL: SQLite takes two NULLs for different in UNIQUE.
+// A file is recognised by these statements, letter by letter: another text is another layout. What may be
+// absent is '' or 0, never NULL: SQLite takes two NULLs for different in UNIQUE.
 constexpr const char* kTables = R"(
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY, started TEXT NOT NULL, tool TEXT NOT NULL, command TEXT NOT NULL, version TEXT NOT NULL);
@@ -40,17 +45,30 @@ CREATE TABLE measures (
     value REAL, low REAL, high REAL, PRIMARY KEY (result_id, metric)) WITHOUT ROWID;
 )";
 
+/// A key or column of a metric: whatever else a table of metrics says is not one that this library wrote.
+bool is_key(std::string_view text) {
+    constexpr std::size_t kLongest = 64;
+    return !text.empty() && text.size() <= kLongest && std::all_of(text.begin(), text.end(), [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+               c == '.' || c == '-';
+    });
+}
+
 /// One row per result with a column per metric, for spreadsheets and data frames.
 std::string rows_view(SqlFile& file) {
     std::string columns;
     SqlStatement metrics(file, "SELECT key, field FROM metrics ORDER BY rowid");
     while (metrics.step()) {
         const std::string key = metrics.text(), field = metrics.text();
+        if (!is_key(key) || !is_key(field))
+            throw InputError(fmt::format("{}: its table of metrics has the key \"{}\", which no version of "
+                                         "archsim writes; save to another file",
+                                         file.name(), key));
         columns += fmt::format(
             ",\n    (SELECT value FROM measures WHERE result_id = results.id AND metric = '{}') AS \"{}\"",
             key, field);
     }
-    return "DROP VIEW IF EXISTS rows;\nCREATE VIEW rows AS SELECT results.id AS result_id, run_id, started, "
+    return "CREATE VIEW rows AS SELECT results.id AS result_id, run_id, started, "
            "tool, "
            "version, models.name AS model, dims, batch_size, devices.name AS hardware, family, power_mode, "
            "runtime, "
@@ -58,7 +76,34 @@ std::string rows_view(SqlFile& file) {
            "conditions.devices AS devices, status, reason" +
            columns +
            "\nFROM results JOIN runs ON runs.id = run_id JOIN models ON models.id = model_id "
-           "JOIN devices ON devices.id = device_id JOIN conditions ON conditions.id = conditions_id;";
+           "JOIN devices ON devices.id = device_id JOIN conditions ON conditions.id = conditions_id";
+}
+
+/// The statements of kTables, without what lies between them.
+std::vector<std::string> table_statements() {
+    std::vector<std::string> statements;
+    const std::string_view all = kTables;
+    for (std::size_t at = all.find("CREATE"); at != std::string_view::npos; at = all.find("CREATE", at)) {
+        const std::size_t end = all.find(';', at);
+        statements.emplace_back(all.substr(at, end - at));
+        at = end;
+    }
+    return statements;
+}
+
+/// True when the file has the tables and indices of kTables exactly as they are made, and nothing that acts
+/// by itself. Tables, indices and views that somebody added are not looked at.
+bool has_our_schema(SqlFile& file) {
+    const std::vector<std::string> ours = table_statements();
+    std::size_t found = 0;
+    SqlStatement schema(file, "SELECT type, sql FROM sqlite_master");
+    while (schema.step()) {
+        const std::string type = schema.text(), sql = schema.text();
+        if (type == "trigger")
+            return false;
+        found += std::find(ours.begin(), ours.end(), sql) != ours.end() ? 1U : 0U;
+    }
+    return found == ours.size();
 }
 
 } // namespace
@@ -79,7 +124,7 @@ void prepare_results_file(SqlFile& file, const MetricTable& metrics) {
                 .finish();
     }
     if (file.number("SELECT count(*) FROM metrics") != known)
-        file.run(rows_view(file));
+        file.run("DROP VIEW IF EXISTS rows;\n" + rows_view(file));
 }
 
 void expect_results_file(SqlFile& file, const std::string& name) {
@@ -91,6 +136,11 @@ void expect_results_file(SqlFile& file, const std::string& name) {
     if (layout > kLayout)
         throw InputError(
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));
+    if (!has_our_schema(file))
+        throw InputError(
+            fmt::format("{}: its tables are not those that archsim makes, or it has triggers; save to "
+                        "another file",
+                        name));
 }
 
 } // namespace archsim

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <thread>
+#include <unistd.h>
 #include <utility>
 
 namespace archsim {
@@ -15,6 +16,7 @@ namespace archsim {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{30'000}; ///< while others write
+constexpr int kCalls = 1000; ///< of the progress handler without a row: some ten seconds
 
 /// The functions that a file of results is read and written with.
 struct LibSqlite {
@@ -24,6 +26,8 @@ struct LibSqlite {
     ARCHSIM_SQLITE_FUNCTION(open_v2);
     ARCHSIM_SQLITE_FUNCTION(close);
     ARCHSIM_SQLITE_FUNCTION(busy_timeout);
+    ARCHSIM_SQLITE_FUNCTION(db_config);
+    ARCHSIM_SQLITE_FUNCTION(progress_handler);
     ARCHSIM_SQLITE_FUNCTION(exec);
     ARCHSIM_SQLITE_FUNCTION(errmsg);
     ARCHSIM_SQLITE_FUNCTION(last_insert_rowid);
@@ -50,24 +54,64 @@ const LibSqlite& sqlite() {
 
 } // namespace
 
-SqlFile::SqlFile(const std::filesystem::path& file, SqlAccess access) : name_(file.string()) {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder where nothing can be made, such as a read-only file system: SQLite could not make its shared
+/// memory there. Nobody writes the file either, and what its journal holds has been written.
+bool is_fixed(const fs::path& file) {
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+    fs::path journal = file;
+    journal += "-wal";
+    std::error_code unknown;
+    const bool rest = fs::exists(journal, unknown) && fs::file_size(journal, unknown) > 0;
+    return access(folder.c_str(), W_OK) != 0 && !rest;
+}
+
+/// "file:/a%20b/results.db?immutable=1".
+std::string fixed_uri(const fs::path& file) {
+    std::string uri = "file:";
+    for (const char c : fs::absolute(file).string()) {
+        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                           c == '/' || c == '.' || c == '-' || c == '_';
+        uri += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+    return uri + "?immutable=1";
+}
+
+} // namespace
+
+SqlFile::SqlFile(const fs::path& file, SqlAccess access) : name_(file.string()) {
+    open(access);
+    sqlite().busy_timeout(handle_, static_cast<int>(kPatience.count()));
+    distrust();
+}
+
+void SqlFile::open(SqlAccess access) {
     // Who reads removes what the journal left beside the file, if it may; SQLite opens a file that cannot be
     // written for reading alone.
-    const int flags =
-        access == SqlAccess::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READWRITE;
-    if (sqlite().open_v2(name_.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
-        const std::string said = handle_ != nullptr ? sqlite().errmsg(handle_) : "out of memory";
-        sqlite().close(std::exchange(handle_, nullptr));
-        throw InputError(fmt::format("{}: cannot be opened ({})", name_, said));
-    }
-    sqlite().busy_timeout(handle_, static_cast<int>(kPatience.count()));
-    try {
-        if (access == SqlAccess::write)
-            allow_several_writers();
-    } catch (...) {
-        sqlite().close(handle_);
-        throw;
-    }
+    const bool fixed = access == SqlAccess::read && is_fixed(name_);
+    const int flags = fixed                        ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                      : access == SqlAccess::write ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+                                                   : SQLITE_OPEN_READWRITE;
+    const std::string path = fixed ? fixed_uri(name_) : name_;
+    if (sqlite().open_v2(path.c_str(), &handle_, flags, nullptr) == SQLITE_OK)
+        return;
+    const std::string said = handle_ != nullptr ? sqlite().errmsg(handle_) : "out of memory";
+    sqlite().close(std::exchange(handle_, nullptr));
+    throw InputError(fmt::format("{}: cannot be opened ({})", name_, said));
+}
+
+void SqlFile::distrust() {
+    constexpr int kOff = 0, kOn = 1;
+    sqlite().db_config(handle_, SQLITE_DBCONFIG_DEFENSIVE, kOn, nullptr);
+    sqlite().db_config(handle_, SQLITE_DBCONFIG_TRUSTED_SCHEMA, kOff, nullptr);
+    sqlite().db_config(handle_, SQLITE_DBCONFIG_ENABLE_TRIGGER, kOff, nullptr);
+    constexpr int kInstructions = 1'000'000; // of SQLite's machine, some milliseconds
+    sqlite().progress_handler(
+        handle_, kInstructions, [](void* patience) { return --*static_cast<int*>(patience) < 0 ? 1 : 0; },
+        &patience_);
 }
 
 SqlFile::~SqlFile() {
@@ -76,6 +120,7 @@ SqlFile::~SqlFile() {
 
 void SqlFile::allow_several_writers() {
     using Clock = std::chrono::steady_clock;
+    patience_ = kCalls;
     for (const auto end = Clock::now() + kPatience;;) {
         // SQLite does not wait here by itself.
         const int code = sqlite().exec(handle_, "PRAGMA journal_mode = WAL", nullptr, nullptr, nullptr);
@@ -92,6 +137,7 @@ void SqlFile::fail(std::string_view attempt) const {
 }
 
 void SqlFile::run(const std::string& statements) {
+    patience_ = kCalls;
     if (sqlite().exec(handle_, statements.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
         fail("cannot be changed");
 }
@@ -158,8 +204,13 @@ SqlStatement& SqlStatement::bind(double value) {
 }
 
 bool SqlStatement::step() {
+    file_.patience_ = kCalls;
     column_ = 0;
     const int code = sqlite().step(statement_);
+    if (code == SQLITE_INTERRUPT)
+        throw InputError(fmt::format("{}: takes too long to read; it is larger or other than any file of "
+                                     "results",
+                                     file_.name_));
     if (code != SQLITE_ROW && code != SQLITE_DONE)
         file_.fail("cannot be read or changed");
     return code == SQLITE_ROW;

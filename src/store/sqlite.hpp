@@ -14,7 +14,9 @@ namespace archsim {
 
 enum class SqlAccess : std::uint8_t { read, write };
 
-/// An open file; `write` makes it where there is none and lets several processes write (WAL).
+/// An open file; `write` makes it where there is none. Whoever made it is not trusted: what its schema calls
+/// are functions without side effects, it cannot be changed behind SQLite's back, and a step that gives no
+/// row for long is ended.
 class SqlFile {
   public:
     SqlFile(const std::filesystem::path& file, SqlAccess access);
@@ -22,6 +24,9 @@ class SqlFile {
     SqlFile(const SqlFile&) = delete;
     SqlFile& operator=(const SqlFile&) = delete;
 
+    const std::string& name() const { return name_; }
+    /// Lets several processes write (WAL); one at a time can turn a new file to it. Writes to the file.
+    void allow_several_writers();
     /// Statements without values.
     void run(const std::string& statements);
     /// A whole number that a pragma or a query gives.
@@ -32,11 +37,12 @@ class SqlFile {
 
   private:
     friend class SqlStatement;
-    /// One process at a time can turn the journal of a new file to WAL.
-    void allow_several_writers();
+    void open(SqlAccess access);
+    void distrust();
 
     std::string name_;
     sqlite3* handle_ = nullptr;
+    int patience_ = 0; ///< how often the progress handler may be called before the next row
 };
 
 /// All of a sequence or none: rolled back unless it is committed.

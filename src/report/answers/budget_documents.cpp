@@ -11,6 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <string_view>
+#include <utility>
+
 namespace archsim {
 
 namespace {
@@ -54,8 +57,21 @@ std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
     return document_text(document);
 }
 
+namespace {
+
+/// Text as XML 1.0 may hold it: without control characters, and without the two code points of Unicode's
+/// first plane that are no characters.
+std::string xml(const std::string& text) {
+    std::string shown = printable(text);
+    for (const auto& [character, name] : {std::pair("\uFFFE", "\\ufffe"), std::pair("\uFFFF", "\\uffff")})
+        for (std::size_t at = shown.find(character); at != std::string::npos; at = shown.find(character, at))
+            shown.replace(at, std::string_view(character).size(), name);
+    return html_escaped(shown);
+}
+
+} // namespace
+
 std::string to_junit(const BudgetAnswer& answer) {
-    const auto xml = [](const std::string& text) { return html_escaped(printable(text)); };
     std::string cases;
     std::size_t tests = 0, failures = 0, skipped = 0;
     for (const BudgetedEstimate& e : answer.estimates) {

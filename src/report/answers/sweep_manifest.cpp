@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kSchema = "archsim.sweep/5";
+constexpr const char* kSweepSchema = "archsim.sweep/5";
 
 Json sizes_json(const Bindings& sizes) {
     return {{"dims", sizes.dims},
@@ -59,7 +59,7 @@ std::string sweep_manifest(const Sweep& sweep, RowFormat format) {
     for (const SweepAxis& axis : q.axes)
         axes.push_back({{"name", axis.name}, {"factors", axis.factors}});
     return line_of(
-        {{"schema", kSchema},
+        {{"schema", kSweepSchema},
          {"version", version()},
          {"content", sweep.content()},
          {"request",
@@ -105,7 +105,7 @@ SweepDescription read_description(const fs::path& file) {
     };
     const auto counted = [&](const char* key) { return is(key, &Json::is_number_unsigned); };
     const auto text = [&](const char* key) { return is(key, &Json::is_string); };
-    if (!document.is_object() || !text("schema") || document["schema"] != kSchema || !text("digest") ||
+    if (!document.is_object() || !text("schema") || document["schema"] != kSweepSchema || !text("digest") ||
         !is("request", &Json::is_object) || !counted("points") || !counted("shard") || !counted("shards") ||
         !counted("bytes"))
         throw InputError(path.string() + ": is not the description of a sweep, or that of another version's");

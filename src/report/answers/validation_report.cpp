@@ -178,8 +178,8 @@ Report describe(const ValidationAnswer& answer, const ValidationView& view, Form
     add_power(validation, answer.left_out ? &*answer.left_out : nullptr, report);
     add_prices(answer.prices, report);
     if (format == Format::markdown && !view.chart_file.empty())
-        report.blocks.push_back(Paragraph{
-            fmt::format("![Predicted against measured time, logarithmic axes]({})", view.chart_file)});
+        report.blocks.push_back(Chart{.title = "Predicted against measured time, logarithmic axes",
+                                      .x_title = view.chart_file}); // drawn there
     if (format == Format::html && estimated > 0)
         report.blocks.push_back(scatter_of(validation));
     report.blocks.push_back(Heading{2, "Where the errors are"});

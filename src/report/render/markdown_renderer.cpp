@@ -2,21 +2,12 @@
 
 #include "report/blocks/cells.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/render/markdown_text.hpp"
 #include "report/render/renderers.hpp"
 
 namespace archsim {
 
 namespace {
-
-std::string escape(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '|' || c == '<' || c == '*' || c == '_')
-            out += '\\';
-        out += c;
-    }
-    return out;
-}
 
 class MarkdownRenderer {
   public:
@@ -28,51 +19,58 @@ class MarkdownRenderer {
 
   private:
     void draw(const Heading& h) {
-        out_ += std::string(static_cast<std::size_t>(h.level), '#') + " " + escape(h.text) + "\n\n";
+        out_ += std::string(static_cast<std::size_t>(h.level), '#') + " " + markdown_inline(h.text) + "\n\n";
     }
-    void draw(const Paragraph& p) { out_ += escape(p.text) + "\n\n"; }
+    void draw(const Paragraph& p) { out_ += markdown_line(p.text) + "\n\n"; }
     void draw(const Bullets& b) {
         for (const std::string& item : b.items)
-            out_ += "- " + escape(item) + "\n";
+            out_ += "- " + markdown_line(item) + "\n";
         out_ += "\n";
     }
     void draw(const Takeaway& t) {
         for (std::size_t i = 0; i < t.lines.size(); ++i) {
-            const std::string text = escape(t.lines[i]);
+            const std::string text = i == 0 ? markdown_inline(t.lines[i]) : markdown_line(t.lines[i]);
             out_ += i == 0 ? "> **" + text + "**\n" : ">\n> " + text + "\n";
         }
         out_ += "\n";
     }
-    void draw(const Command& c) { out_ += "```\n" + c.line + "\n```\n\n"; }
+    void draw(const Command& c) {
+        const std::string fence = markdown_fence(c.line);
+        out_ += fence + "\n" + c.line + "\n" + fence + "\n\n";
+    }
     void draw(const Facts& facts) {
         for (const NamedValue& item : facts.items)
-            out_ += std::string(2 * static_cast<std::size_t>(item.indent), ' ') + "- **" + escape(item.name) +
-                    ":** " + escape(item.value) + "\n";
+            out_ += std::string(2 * static_cast<std::size_t>(item.indent), ' ') + "- **" +
+                    markdown_inline(item.name) + ":** " + markdown_inline(item.value) + "\n";
         out_ += "\n";
     }
     void draw(const Table& table) {
         if (!table.title.empty())
-            out_ += "**" + escape(table.title) + "**\n\n";
+            out_ += "**" + markdown_inline(table.title) + "**\n\n";
         std::string rule = "|";
         out_ += "|";
         for (const Column& column : table.columns) {
-            out_ += " " + escape(column.heading) +
-                    (column.unit.empty() ? "" : " (" + escape(column.unit) + ")") + " |";
+            out_ += " " + markdown_inline(column.heading) +
+                    (column.unit.empty() ? "" : " (" + markdown_inline(column.unit) + ")") + " |";
             rule += column.align == Align::right ? "---:|" : "---|";
         }
         out_ += "\n" + rule + "\n";
         for (const auto& row : table.rows) {
             out_ += "|";
             for (const Cell& cell : row)
-                out_ += " " + escape(cell.text) + " |";
+                out_ += " " + markdown_inline(cell.text) + " |";
             out_ += "\n";
         }
         out_ += "\n";
         for (const TableNote& note : table.notes)
             if (explains_any(note, table.columns))
-                out_ += escape(note.text) + "\n\n";
+                out_ += markdown_line(note.text) + "\n\n";
     }
     void draw(const Chart& chart) {
+        if (chart.series.empty() && chart.y_title.empty()) { // drawn in a file of its own
+            out_ += "![" + markdown_inline(chart.title) + "](" + markdown_target(chart.x_title) + ")\n\n";
+            return;
+        }
         Table table;
         table.title = chart.title;
         table.columns = {{"Series", "", "series"},

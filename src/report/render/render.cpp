@@ -63,12 +63,71 @@ Report for_people(Report report) {
     return report;
 }
 
+/// Every text of a report as it is shown: what a name holds is no colour of ours, and counts as wide as it
+/// looks.
+class Shown {
+  public:
+    Report operator()(Report report) const {
+        for (Block& block : report.blocks)
+            std::visit([this](auto& held) { show(held); }, block);
+        return report;
+    }
+
+  private:
+    static void show(std::string& text) { text = printable(std::move(text)); }
+    static void show(Cell& cell) {
+        show(cell.text);
+        show(cell.detail);
+    }
+    static void show(Column& column) {
+        show(column.heading);
+        show(column.unit);
+    }
+    static void show(TableNote& note) { show(note.text); }
+    static void show(NamedValue& item) {
+        show(item.name);
+        show(item.value);
+        show(item.detail);
+    }
+    static void show(ChartPoint& point) {
+        show(point.label);
+        show(point.hover);
+    }
+    static void show(ChartSeries& series) {
+        show(series.name);
+        show(series.points);
+    }
+    template <class Item>
+    static void show(std::vector<Item>& items) {
+        for (Item& item : items)
+            show(item);
+    }
+    static void show(Heading& heading) { show(heading.text); }
+    static void show(Paragraph& paragraph) { show(paragraph.text); }
+    static void show(Facts& facts) { show(facts.items); }
+    static void show(Bullets& bullets) { show(bullets.items); }
+    static void show(Command& command) { show(command.line); }
+    static void show(Takeaway& takeaway) { show(takeaway.lines); }
+    static void show(Table& table) {
+        show(table.title);
+        show(table.columns);
+        show(table.rows);
+        show(table.notes);
+    }
+    static void show(Chart& chart) {
+        show(chart.title);
+        show(chart.x_title);
+        show(chart.y_title);
+        show(chart.series);
+    }
+};
+
 } // namespace
 
 std::string render(const Report& report, Format format, const RenderOptions& options) {
     switch (format) {
     case Format::text:
-        return printable(render_text(for_people(report), options),
+        return printable(render_text(Shown()(for_people(report)), options),
                          options.color ? Colours::kept : Colours::none);
     case Format::markdown:
         return printable(render_markdown(for_people(report)));

@@ -7,18 +7,51 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fstream>
+#include <string_view>
 
 namespace archsim {
 
 namespace {
 
+/// Of a folder in a cache of Hugging Face ("models--OWNER--NAME", with snapshots/COMMIT) the snapshot that is
+/// named main, or the only one; any other path as it is.
+std::filesystem::path in_cache(const std::filesystem::path& path) {
+    namespace fs = std::filesystem;
+    std::error_code ignored;
+    const fs::path snapshots = path / "snapshots";
+    if (!fs::is_directory(snapshots, ignored) || is_checkpoint(path))
+        return path;
+    std::string commit;
+    std::getline(std::ifstream(path / "refs" / "main"), commit);
+    if (!commit.empty() && commit.find('/') == std::string::npos && commit.front() != '.' &&
+        fs::is_directory(snapshots / commit, ignored))
+        return snapshots / commit;
+    fs::path only;
+    for (const auto& entry : fs::directory_iterator(snapshots, ignored)) {
+        if (!only.empty())
+            return path;
+        only = entry.path();
+    }
+    return only.empty() ? path : only;
+}
+
+/// The folder's name; of a snapshot in a cache of Hugging Face NAME of "models--OWNER--NAME".
+std::string name_of_folder(const std::filesystem::path& folder) {
+    constexpr std::string_view kRepository = "models--", kSeparator = "--";
+    const std::string repository = folder.parent_path().parent_path().filename().string();
+    if (folder.parent_path().filename() == "snapshots" && repository.starts_with(kRepository))
+        return repository.substr(repository.rfind(kSeparator) + kSeparator.size());
+    return folder.filename().string();
+}
+
 std::string name_of_file(const std::filesystem::path& path) {
     std::error_code ignored;
     const auto absolute = std::filesystem::absolute(path, ignored).lexically_normal();
     if (path.filename() == "config.json")
-        return absolute.parent_path().filename().string();
+        return name_of_folder(absolute.parent_path());
     return std::filesystem::is_directory(path, ignored)
-               ? (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string()
+               ? name_of_folder(absolute.has_filename() ? absolute : absolute.parent_path())
                : (path.extension() == ".gz" ? path.stem() : path).stem().string();
 }
 
@@ -93,7 +126,8 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info) 
     return {std::move(info), std::make_shared<const Graph>(std::move(checkpoint.graph))};
 }
 
-ImportedGraph load_file(const std::filesystem::path& path) {
+ImportedGraph load_file(const std::filesystem::path& named) {
+    const std::filesystem::path path = in_cache(named);
     CatalogueEntry own;
     own.name = own.title = name_of_file(path);
     own.file = path;

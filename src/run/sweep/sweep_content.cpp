@@ -94,7 +94,7 @@ class Files {
 };
 
 /// Numbers of a device or stack with what it extends: of entries that are made of the machine at hand, too.
-void add_facts(const std::vector<StatedFact>& facts, Digest& digest) {
+void add_stated(const std::vector<StatedFact>& facts, Digest& digest) {
     digest.number(facts.size());
     for (const StatedFact& fact : facts) {
         digest.text(fact.where);
@@ -119,14 +119,14 @@ std::string content_of(const Session& session, const SweepRequest& request, std:
         const DeviceChoice choice = hardware.device(name);
         digest.text(choice.device->id);
         digest.text(choice.power_mode);
-        add_facts(hardware.device_facts(name), digest);
+        add_stated(hardware.device_facts(name), digest);
         files.add(choice.device->file);
         if (!choice.device->host.empty())
-            add_facts(hardware.device_facts(choice.device->host), digest);
+            add_stated(hardware.device_facts(choice.device->host), digest);
         try {
             const auto stack = hardware.runtime_for(*choice.device, request.conditions.stack);
             digest.text(stack->id);
-            add_facts(hardware.runtime_facts(stack->id), digest);
+            add_stated(hardware.runtime_facts(stack->id), digest);
             files.add(stack->file);
         } catch (const InputError& none) { // which is what its rows say
             digest.text(none.what());

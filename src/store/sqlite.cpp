@@ -16,7 +16,7 @@ namespace archsim {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{30'000}; ///< while others write
-constexpr int kCalls = 1000; ///< of the progress handler without a row: some ten seconds
+constexpr int kCalls = 200; ///< of the progress handler without a row: some seconds
 
 /// The functions that a file of results is read and written with.
 struct LibSqlite {

@@ -106,8 +106,8 @@ TEST_CASE("a spreadsheet takes no name for a formula, and numbers stay numbers",
         CHECK(std::string_view("=@+-\t\n").find(field.front()) == std::string_view::npos);
         CHECK_FALSE(field.starts_with("\uff1d"));
     }
-    for (const char* plain : {"-", "", "-1.5", "+2", "1e-5", "-1.5e-05", "-3.4 % better", "+12 ms", "-5 %", "+0.5 µs",
-                              "resnet50", "conv1/weight", "a=b", "x@y"})
+    for (const char* plain : {"-", "", "-1.5", "+2", "1e-5", "-1.5e-05", "-3.4 % better", "+12 ms", "-5 %",
+                              "+0.5 µs", "resnet50", "conv1/weight", "a=b", "x@y"})
         CHECK(csv_field(plain) == plain);
     CHECK(csv_field("-x") == "'-x");
     CHECK(csv_field("+x") == "'+x");
@@ -150,7 +150,8 @@ TEST_CASE("names in Markdown are text", "[report][hostile]") {
         CHECK(line.find("@evil.") == std::string::npos);
         CHECK(line.find("@some") == std::string::npos);
     }
-    CHECK(markdown_line("1.45x slower, 30 % at KPU-T64@6W (a-b)") == "1.45x slower, 30 % at KPU-T64@6W (a-b)");
+    CHECK(markdown_line("1.45x slower, 30 % at KPU-T64@6W (a-b)") ==
+          "1.45x slower, 30 % at KPU-T64@6W (a-b)");
     CHECK(markdown_fence("a ``` b") == "````");
 }
 
@@ -164,7 +165,8 @@ TEST_CASE("a terminal gets the colours of the report and no others", "[report][h
         for (const bool color : {false, true}) {
             INFO(name);
             const std::string text = render(report_with(name), Format::text, {.color = color});
-            for (std::size_t at = text.find('\033'); at != std::string::npos; at = text.find('\033', at + 1)) {
+            for (std::size_t at = text.find('\033'); at != std::string::npos;
+                 at = text.find('\033', at + 1)) {
                 const std::string code = text.substr(at, 5);
                 CHECK((color && (code.starts_with("\033[0m") || code.starts_with("\033[1m") ||
                                  code.starts_with("\033[2m"))));
@@ -213,11 +215,12 @@ TEST_CASE("JUnit is well-formed for every name", "[report][hostile]") {
     CHECK(document.find("\ufffe") == std::string::npos);
     CHECK(document.find("\uffff") == std::string::npos);
     CHECK(document.find("<img") == std::string::npos);
-    const auto folder = std::filesystem::temp_directory_path() / ("archsim_junit_" + std::to_string(getpid()));
+    const auto folder =
+        std::filesystem::temp_directory_path() / ("archsim_junit_" + std::to_string(getpid()));
     std::filesystem::create_directories(folder);
     write_file((folder / "out.xml").string(), document);
-    CHECK(std::system(("python3 -c \"import xml.dom.minidom as x; x.parse('" + (folder / "out.xml").string() +
-                       "')\"")
-                          .c_str()) == 0);
+    CHECK(std::system(
+              ("python3 -c \"import xml.dom.minidom as x; x.parse('" + (folder / "out.xml").string() + "')\"")
+                  .c_str()) == 0);
     std::filesystem::remove_all(folder);
 }

@@ -368,14 +368,18 @@ TEST_CASE("one process at a time writes a sweep", "[sweep]") {
 
 TEST_CASE("a sweep is not continued or merged when what its names stand for has changed", "[sweep]") {
     const SweepFolder folder;
-    const fs::path model = folder.path / "net.onnx", overlay = folder.path / "overlay", file = folder.path / "s.csv";
+    const fs::path model = folder.path / "net.onnx", overlay = folder.path / "overlay",
+                   file = folder.path / "s.csv";
     const auto use_model = [&](const char* name) {
-        fs::copy_file(fs::path(ARCHSIM_SOURCE_DIR) / "models/onnx" / name, model, fs::copy_options::overwrite_existing);
+        fs::copy_file(fs::path(ARCHSIM_SOURCE_DIR) / "models/onnx" / name, model,
+                      fs::copy_options::overwrite_existing);
     };
     std::ifstream stated(fs::path(ARCHSIM_SOURCE_DIR) / "hardware_db/gpu/A100.json");
     const std::string device{std::istreambuf_iterator<char>(stated), {}};
     fs::create_directories(overlay / "gpu");
-    const auto use_device = [&](const std::string& text) { std::ofstream(overlay / "gpu/A100.json") << text; };
+    const auto use_device = [&](const std::string& text) {
+        std::ofstream(overlay / "gpu/A100.json") << text;
+    };
     const auto request = [&] {
         SweepRequest q = several_spans();
         q.models = {model.string()};
@@ -419,7 +423,8 @@ TEST_CASE("an interrupted sweep continues without loss or doubling, and another 
         const std::string whole = text_of(file);
         CHECK(whole == as_text(all_rows(sweep, 1), sweep, format));
         CHECK_FALSE(fs::exists(partial));
-        // Cut anywhere: in the header, behind it, in the middle of a line, at the end; with its log or without.
+        // Cut anywhere: in the header, behind it, in the middle of a line, at the end; with its log or
+        // without.
         for (const bool logged : {true, false})
             for (const std::size_t kept :
                  {std::size_t{3}, whole.find('\n') + 1, whole.size() / 2, whole.size()}) {

@@ -362,3 +362,84 @@ TEST_CASE("points, served runs and predictions are saved beside estimates", "[st
     CHECK(changes.changes.empty());
     CHECK(to_json(history_rows(path.file()), PlainView{}).find("tpot_p99_s") != std::string::npos);
 }
+
+namespace {
+
+/// Runs statements on a file as somebody else would, with SQLite as it comes.
+void tamper(const std::filesystem::path& file, const std::string& statements) {
+    const auto script = file.parent_path() / "tamper.py";
+    std::ofstream(script) << "import sqlite3, sys\nc = sqlite3.connect(sys.argv[1])\n"
+                             "c.executescript(sys.argv[2])\nc.commit()\nc.close()\n";
+    REQUIRE(std::system(("python3 '" + script.string() + "' '" + file.string() + "' \"" + statements + "\"")
+                            .c_str()) == 0);
+}
+
+std::string bytes_of(const std::filesystem::path& file) {
+    return read(file);
+}
+
+} // namespace
+
+TEST_CASE("a file of somebody else runs nothing when it is saved to", "[store][hostile]") {
+    const std::vector<Result> results = two_results();
+    for (const bool in_field : {false, true}) {
+        const ResultsPath path;
+        save(path.file(), {"t", "t"}, results);
+        const std::string other = (path.folder() / "made.db").string();
+        const std::string text =
+            "x'') AS y FROM results; ATTACH ''" + other + "'' AS o; CREATE TABLE o.t(x); --";
+        tamper(path.file(), "DELETE FROM metrics WHERE key = 'latency'; INSERT INTO metrics VALUES ('" +
+                                (in_field ? std::string("key") : text) + "', 't', '" +
+                                (in_field ? text : std::string("field")) + "', 's', 'lower')");
+        CHECK_THROWS_WITH(save(path.file(), {"t", "t"}, results), Catch::Contains("which no version"));
+        CHECK_FALSE(std::filesystem::exists(other));
+        CHECK(saved_runs(path.file()).size() == 1);
+    }
+}
+
+TEST_CASE("a file whose tables are other ones is refused and left alone", "[store][hostile]") {
+    const std::vector<Result> results = two_results();
+    const std::string endless =
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+    for (const std::string& change :
+         {std::string("CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM results; END"),
+          "ALTER TABLE runs RENAME TO old; CREATE VIEW runs AS SELECT i AS id, 'x' AS started, 'x' AS tool, "
+          "'x' AS "
+          "command, 'x' AS version FROM (" +
+              endless + ")",
+          "ALTER TABLE metrics RENAME TO old; CREATE VIEW metrics AS SELECT i AS key, i AS title, i AS "
+          "field, i AS unit, "
+          "i AS better FROM (" +
+              endless + ")",
+          std::string("DROP TABLE measures"),
+          std::string("ALTER TABLE runs ADD COLUMN more TEXT DEFAULT (abs(-1))")}) {
+        INFO(change);
+        const ResultsPath path;
+        save(path.file(), {"t", "t"}, results);
+        tamper(path.file(), "PRAGMA journal_mode = DELETE; " + change);
+        const std::string before = bytes_of(path.file());
+        CHECK_THROWS_AS(save(path.file(), {"t", "t"}, results), InputError);
+        CHECK_THROWS_AS(saved_runs(path.file()), InputError);
+        CHECK_THROWS_AS(saved_results(path.file()), InputError);
+        CHECK(bytes_of(path.file()) == before);
+    }
+}
+
+TEST_CASE("what somebody adds beside the tables does not matter", "[store]") {
+    const std::vector<Result> results = two_results();
+    const ResultsPath path;
+    save(path.file(), {"t", "t"}, results);
+    tamper(path.file(),
+           "CREATE TABLE mine (x); CREATE VIEW newest AS SELECT max(id) FROM runs; CREATE INDEX by_name ON "
+           "models (name); ANALYZE");
+    CHECK(save(path.file(), {"t", "t"}, results) == 2);
+    CHECK(saved_runs(path.file()).size() == 2);
+}
+
+TEST_CASE("a query that gives no row for long ends", "[store][hostile]") {
+    const ResultsPath path;
+    SqlFile file(path.file(), SqlAccess::write);
+    CHECK_THROWS_WITH(
+        file.number("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"),
+        Catch::Contains("takes too long"));
+}

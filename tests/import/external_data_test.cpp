@@ -111,6 +111,35 @@ TEST_CASE("side files outside the folder are not looked at", "[import][external]
     CHECK_FALSE(find_tensor(imported, "w")->value);
 }
 
+TEST_CASE("a snapshot of a cache links into the blobs of its repository, and nowhere else",
+          "[import][external]") {
+    const TemporaryFolder folder;
+    auto model = make_model();
+    add_external(*model.mutable_graph(), "w", "model.onnx_data", 256);
+    const fs::path repository = folder.path() / "models--a--b", snapshot = repository / "snapshots/0a1b";
+    for (const fs::path& place : {repository / "blobs", folder.path() / "blobs", snapshot / "onnx"})
+        fs::create_directories(place);
+    for (const char* data : {"models--a--b/blobs/data", "blobs/data", "models--a--b/data"})
+        folder.write(data, std::string(1024, 'x'));
+    folder.write("models--a--b/blobs/graph", model.SerializeAsString());
+    for (const auto& [place, up] :
+         {std::pair(snapshot, "../../"), std::pair(snapshot / "onnx", "../../../")}) {
+        fs::create_symlink(std::string(up) + "blobs/graph", place / "model.onnx");
+        const auto data = [&](const std::string& target) {
+            fs::remove(place / "model.onnx_data");
+            fs::create_symlink(std::string(up) + target, place / "model.onnx_data");
+            return import_onnx(place / "model.onnx").findings;
+        };
+        CHECK(data("blobs/data").empty());
+        for (const char* outside : {"../blobs/data", "data", "blobs/../data"}) {
+            INFO(outside);
+            const auto findings = data(outside);
+            REQUIRE(findings.size() == 1);
+            CHECK(findings[0].severity == Severity::warning);
+        }
+    }
+}
+
 TEST_CASE("a small integer constant is read from its side file, for it may decide a shape",
           "[import][external]") {
     const TemporaryFolder folder;

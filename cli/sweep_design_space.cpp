@@ -6,8 +6,6 @@
 #include "common/progress.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
-#include "core/printable.hpp"
-#include "report/blocks/number_format.hpp"
 
 #include <fmt/format.h>
 
@@ -184,7 +182,7 @@ void write_rows(const Options& options, const Sweep& sweep, RowFormat format, un
                      .note =
                          [&](const std::string& said) {
                              if (!options.output.quiet)
-                                 fmt::print(stderr, "sweep_design_space: {}\n", printable(said));
+                                 cli::print_note("sweep_design_space", said);
                          }});
         return;
     }
@@ -203,6 +201,14 @@ void write_rows(const Options& options, const Sweep& sweep, RowFormat format, un
 }
 
 constexpr std::uint64_t kManyPoints = 10'000'000;
+
+/// "40 s", "25 min", "7.5 h".
+std::string rough_time(double seconds) {
+    constexpr double kMinute = 60, kHour = 3600;
+    return seconds < 2 * kMinute ? fmt::format("{:.0f} s", seconds)
+           : seconds < 2 * kHour ? fmt::format("{:.0f} min", seconds / kMinute)
+                                 : fmt::format("{:.1f} h", seconds / kHour);
+}
 
 /// Says how long a large sweep takes and how much it writes, from points of it that are estimated now, and
 /// begins only when that was asked for.
@@ -230,7 +236,7 @@ void confirm_size(const Options& options, const Sweep& sweep, unsigned threads) 
     throw UsageError(
         fmt::format("{} points: about {}{}, as the first {} of them went; add --yes to begin, or "
                     "leave factors out",
-                    all, format_time(seconds), size, points));
+                    all, rough_time(seconds), size, points));
 }
 
 /// Rows go to the file or to standard output, the summary where they do not.

@@ -1,5 +1,7 @@
 #include "common/progress.hpp"
 
+#include "core/printable.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +17,10 @@ constexpr auto kRefresh = std::chrono::milliseconds(100);
 constexpr std::size_t kBar = 30;
 
 } // namespace
+
+void print_note(const std::string& tool, const std::string& text) {
+    fmt::print(stderr, "{}: {}\n", tool, printable(text));
+}
 
 Progress::Progress(std::string what, bool quiet)
     : what_(std::move(what)), visible_(!quiet && isatty(STDERR_FILENO) != 0) {}

@@ -9,6 +9,9 @@
 
 namespace archsim::cli {
 
+/// One line on standard error, beside an answer.
+void print_note(const std::string& tool, const std::string& text);
+
 class Progress {
   public:
     /// Shows nothing when `quiet`.

@@ -123,7 +123,7 @@ NewFile::NewFile(fs::path target, std::string called)
     descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
     if (descriptor_ < 0)
         fail("cannot be created");
-    take_access_of(target_, descriptor_);
+    archsim::take_access_of(target_, descriptor_);
 }
 
 NewFile::~NewFile() {

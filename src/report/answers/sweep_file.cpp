@@ -1,8 +1,8 @@
 #include "archsim/report/sweep_file.hpp"
 
 #include "core/new_file.hpp"
-#include "report/answers/partial_sweep.hpp"
 #include "report/answers/sweep_manifest.hpp"
+#include "report/answers/sweep_partial.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "report/answers/partial_sweep.hpp"
+#include "report/answers/sweep_partial.hpp"
 
 #include "archsim/core/finding.hpp"
 #include "core/new_file.hpp"

@@ -33,6 +33,7 @@ def fail(what):
 
 def command(folder, *more, axis="peak=0.5x..2x:log60000"):
     return [arguments.tool, str(folder / "net.onnx"), "--hardware", str(folder / "chip.json"), "--vary", axis,
+            "--dim", "height=224", "--dim", "width=224",
             "--threads", "2", "--quiet", "--output", str(folder / "points.csv"), *more]
 
 

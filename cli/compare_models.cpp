@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <new>
 #include <utility>
 
 namespace {
@@ -80,7 +81,7 @@ std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Resul
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     CompareModelsRequest request;
     cli::WorkloadOptions workload;
@@ -187,4 +188,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
                          kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -5,6 +5,8 @@
 #include "archsim/run/session.hpp"
 #include "common/tool.hpp"
 
+#include <new>
+
 namespace {
 
 constexpr const char* kExamples = R"(  profile_graph resnet50
@@ -41,7 +43,7 @@ struct SizeOptions {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     std::string name;
     std::string order{name_of(ProfileOrder::operations)};
@@ -81,4 +83,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "profile_graph",
                          "Profiles a neural network, on no hardware in particular.", kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdlib> // defines __GLIBC__ where it is
 #include <functional>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -238,7 +239,7 @@ int sweep(const Options& options) {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     Options options;
     const auto body = [&] {
         if (options.merge.empty())
@@ -252,4 +253,6 @@ int main(int argc, char** argv) {
         argc, argv, "sweep_design_space",
         "Estimates every point of a design space: devices with parts changed.", kExamples,
         [&](cli::Flags& flags) { options.add_to(flags, argc, argv); }, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

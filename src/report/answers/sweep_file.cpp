@@ -110,8 +110,9 @@ Json read_manifest(const fs::path& file) {
     const auto counted = [&](const char* key) {
         return document.contains(key) && document[key].is_number_unsigned();
     };
-    if (!document.is_object() || document.value("schema", "") != "archsim.sweep/4" ||
-        !document.contains("request") || !counted("points") || !counted("shard") || !counted("shards"))
+    if (!document.is_object() || !document.contains("schema") || document["schema"] != "archsim.sweep/4" ||
+        !document.contains("request") || !document["request"].is_object() || !counted("points") ||
+        !counted("shard") || !counted("shards"))
         throw InputError(path.string() + ": is not the description of a sweep");
     return document;
 }
@@ -246,7 +247,7 @@ void merge_sweeps(const std::vector<fs::path>& shards, const fs::path& file) {
             throw InputError(shard.string() + ": is not finished; run that shard again with --resume");
         ordered[index] = shard;
     }
-    const bool has_header = whole["request"].value("format", "") == "csv";
+    const bool has_header = whole["request"].contains("format") && whole["request"]["format"] == "csv";
     const fs::path partial = beside(file, ".partial");
     {
         const File out = open_file(partial, "wb", "created");

@@ -44,7 +44,7 @@ void check(const Workload& workload, const Conditions& conditions) {
 
 Session::Session(const SessionOptions& options)
     : data_(options.data.empty() ? data_dir() : options.data), operators_(options.operators),
-      mappers_(options.mappers) {
+      mappers_(options.mappers), budget_(options.budget) {
     const auto database = data_ / "hardware_db";
     hardware_ = std::make_unique<HardwareDatabase>(database, options.hardware_overlays, options.tuned);
     name_this_machine();
@@ -72,7 +72,7 @@ Model Session::load(std::string_view name_or_path) const {
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
         if (!entry->file.empty()) {
-            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry);
+            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
             if (!entry->buffers.empty()) {
                 Graph graph = *model.graph;
                 mark_buffers(graph, entry->buffers);
@@ -82,8 +82,9 @@ Model Session::load(std::string_view name_or_path) const {
         return model;
     }
     const std::filesystem::path path(name_or_path);
-    if (looks_like_path(name_or_path) || std::filesystem::exists(path)) {
-        static_cast<ImportedGraph&>(model) = load_file(path);
+    std::error_code no_file; // a name too long for one
+    if (looks_like_path(name_or_path) || std::filesystem::exists(path, no_file)) {
+        static_cast<ImportedGraph&>(model) = load_file(path, budget_);
         return model;
     }
     throw unknown_model(*catalogue_, name_or_path);

@@ -31,9 +31,25 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
                 tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
 }
 
+// More than anything is served with: sums of what they count stay whole numbers, and searches over them
+// short.
+constexpr std::int64_t kMostItems = std::int64_t{1} << 20, kMostTokens = std::int64_t{1} << 22,
+                       kMostPositions = std::int64_t{1} << 24;
+
+void check(const char* what, std::int64_t given, std::int64_t least, std::int64_t most) {
+    if (given < least || given > most)
+        throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
+}
+
 void check(const Workload& workload, const Conditions& conditions) {
     if (workload.batch < 1)
         throw UsageError(fmt::format("a batch of {}: give at least one item", workload.batch));
+    check("a batch", workload.batch, 1, kMostItems);
+    if (workload.prompt) {
+        check("a prompt", workload.prompt->tokens, 1, kMostTokens);
+        check("an answer", workload.prompt->generate, 0, kMostTokens);
+        check("a context", workload.prompt->context, 0, kMostPositions);
+    }
     if (!(conditions.devices >= 0) || conditions.devices != std::floor(conditions.devices))
         throw UsageError(fmt::format("{:g} devices: give a whole number", conditions.devices));
     if (conditions.devices == 0 && !workload.prompt)

@@ -3,6 +3,7 @@
 #include "archsim/report/graph_profile.hpp"
 #include "archsim/report/operator_list.hpp"
 #include "archsim/run/session.hpp"
+#include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
 
 #include <new>
@@ -75,7 +76,9 @@ int main(int argc, char** argv) try {
             return 0;
         }
         name = model.taken("profile_graph");
-        const Session session({.estimates = false});
+        SessionOptions options{.estimates = false};
+        options.budget = allowed_budget();
+        const Session session(options);
         const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);

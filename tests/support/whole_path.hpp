@@ -52,6 +52,7 @@ inline std::size_t ask_everything(const Session& session, const std::vector<std:
                 compared.models = {file.string()};
                 compared.hardware = devices;
                 compared.conditions.allow_unknown = true;
+                compared.device_counts = {1, 2};
                 const ModelComparison comparison = compare_models(session, compared);
                 drawn += render(describe(comparison), Format::html).size() + to_json(comparison).size();
             }

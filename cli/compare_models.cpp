@@ -160,6 +160,7 @@ int main(int argc, char** argv) try {
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
+        request.every_detail = view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
         const Session session = workload.open();
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();

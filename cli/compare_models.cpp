@@ -160,7 +160,10 @@ int main(int argc, char** argv) try {
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
-        request.every_detail = view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
+        // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.
+        constexpr std::size_t kDetailed = 4096;
+        request.conditions.keep_subgraphs = request.models.size() * request.hardware.size() <= kDetailed ||
+                                            view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
         const Session session = workload.open();
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();

@@ -20,8 +20,6 @@ struct CompareModelsRequest {
     Workload workload = {};
     Conditions conditions = {};
     DecisionRequest decision = {}; ///< limits and choices, per model
-    /// Keep the subgraphs of every estimate; else those of more than 4096 estimates are dropped, totals stay.
-    bool every_detail = false;
 };
 
 /// Models on devices.

@@ -24,11 +24,6 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
     std::vector<double> counts = request.device_counts;
     if (counts.empty())
         counts.push_back(request.conditions.devices);
-    // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.
-    constexpr std::size_t kDetailed = 4096;
-    if (request.models.size() * request.hardware.size() * counts.size() * stacks.size() > kDetailed &&
-        !request.every_detail)
-        request.conditions.keep_subgraphs = false;
     for (const std::string& name : request.models) {
         Workload workload = request.workload;
         workload.model = session.load(name);

@@ -77,7 +77,7 @@ int main(int argc, char** argv) try {
         }
         name = model.taken("profile_graph");
         SessionOptions options{.estimates = false};
-        options.budget = allowed_budget();
+        options.budget = cli::allowed_budget();
         const Session session(options);
         const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);

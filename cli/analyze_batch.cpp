@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <new>
+
 namespace {
 
 constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --precision fp16
@@ -18,7 +20,7 @@ constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     BatchRequest request;
     std::vector<std::string> batches{"1,2,4,...,64"};
@@ -70,4 +72,6 @@ int main(int argc, char** argv) {
     return cli::run_tool(argc, argv, "analyze_batch",
                          "Shows how throughput, latency, energy and memory grow with batch.", kExamples,
                          setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

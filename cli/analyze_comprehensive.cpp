@@ -7,6 +7,8 @@
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
+#include <new>
+
 namespace {
 
 constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware A100 --precision fp16
@@ -17,7 +19,7 @@ constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     BatchRequest request;
     std::string hardware, batches;
@@ -68,4 +70,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",
                          "Reports everything about a neural network on one device.", kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -7,6 +7,7 @@
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
+#include <new>
 #include <thread>
 
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements t
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     std::vector<std::string> overlays;
     cli::MeasurementOptions measured;
@@ -78,4 +79,6 @@ int main(int argc, char** argv) {
     return cli::run_tool(argc, argv, "calibrate_device",
                          "Fits the parameters of a device or of a software stack to measurements.", kExamples,
                          setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -4,6 +4,8 @@
 #include "archsim/report/budget_report.hpp"
 #include "common/tool.hpp"
 
+#include <new>
+
 namespace {
 
 constexpr const char* kExamples =
@@ -15,7 +17,7 @@ constexpr const char* kExamples =
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     BudgetRequest request;
     cli::WorkloadOptions workload;
@@ -65,4 +67,6 @@ int main(int argc, char** argv) {
     return cli::run_tool(argc, argv, "check_budget",
                          "Holds estimates against budgets and a baseline, and says what moved and why.",
                          kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

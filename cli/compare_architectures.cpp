@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <new>
+
 namespace {
 
 constexpr const char* kExamples = R"(  compare_architectures resnet18
@@ -22,7 +24,7 @@ constexpr const char* kExamples = R"(  compare_architectures resnet18
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     CompareArchitecturesRequest request;
     cli::WorkloadOptions workload;
@@ -110,4 +112,6 @@ int main(int argc, char** argv) {
         argc, argv, "compare_architectures",
         "Compares architectures for a neural network, by estimate, and says why they differ.", kExamples,
         setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <new>
 #include <utility>
 
 namespace {
@@ -80,7 +81,7 @@ std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Resul
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     CompareModelsRequest request;
     cli::WorkloadOptions workload;
@@ -159,6 +160,10 @@ int main(int argc, char** argv) {
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
+        // Each subgraph of an estimate takes a kilobyte: of thousands of estimates the totals are kept.
+        constexpr std::size_t kDetailed = 4096;
+        request.conditions.keep_subgraphs = request.models.size() * request.hardware.size() <= kDetailed ||
+                                            view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
         const Session session = workload.open();
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();
@@ -187,4 +192,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
                          kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

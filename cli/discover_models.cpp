@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <new>
 #include <thread>
 
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kExamples = R"(  discover_models
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     std::string folder;
     DiscoverOptions options;
@@ -66,4 +67,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "discover_models", "Lists the models that can be estimated.", kExamples,
                          setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -7,11 +7,11 @@
 #include "archsim/report/limits_of_belief.hpp"
 #include "archsim/report/this_machine_report.hpp"
 #include "common/tool.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
-#include <fstream>
 #include <iostream>
-#include <iterator>
+#include <new>
 
 namespace {
 
@@ -63,11 +63,7 @@ struct MachineRequest {
     archsim::Snapshot read() const {
         if (snapshot.empty())
             return archsim::capture_machine();
-        std::ifstream file(snapshot, std::ios::binary);
-        if (!file)
-            throw archsim::InputError(snapshot + ": cannot be read; check the path");
-        const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-        return archsim::parse_snapshot(text, snapshot);
+        return archsim::parse_snapshot(archsim::read_text_file(snapshot), snapshot);
     }
 
     /// The entry that --format json gives, under the name of the file that it is written to.
@@ -81,7 +77,7 @@ struct MachineRequest {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     std::string category, deployment, show, show_runtime, names, schema;
     std::vector<std::string> overlays;
@@ -165,4 +161,6 @@ int main(int argc, char** argv) {
     return cli::run_tool(argc, argv, "list_hardware_mappers",
                          "Lists the devices that can be estimated, with the sources of their numbers.",
                          kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -3,7 +3,10 @@
 #include "archsim/report/graph_profile.hpp"
 #include "archsim/report/operator_list.hpp"
 #include "archsim/run/session.hpp"
+#include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
+
+#include <new>
 
 namespace {
 
@@ -41,7 +44,7 @@ struct SizeOptions {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     std::string name;
     std::string order{name_of(ProfileOrder::operations)};
@@ -73,7 +76,9 @@ int main(int argc, char** argv) {
             return 0;
         }
         name = model.taken("profile_graph");
-        const Session session({.estimates = false});
+        SessionOptions options{.estimates = false};
+        options.budget = cli::allowed_budget();
+        const Session session(options);
         const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);
@@ -81,4 +86,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "profile_graph",
                          "Profiles a neural network, on no hardware in particular.", kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <new>
 
 namespace {
 
@@ -231,7 +232,7 @@ struct ServeOptions {
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     ServeOptions serve;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
@@ -294,4 +295,6 @@ int main(int argc, char** argv) {
     };
     return cli::run_tool(argc, argv, "serve_model", "Serves a language model under load, by estimate.",
                          kExamples, setup, body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

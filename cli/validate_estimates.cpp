@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <new>
 #include <optional>
 #include <thread>
 
@@ -66,7 +67,7 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
 
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
     using namespace archsim;
     std::vector<std::string> hardware, models, metrics, overlays;
     cli::MeasurementOptions measured;
@@ -202,4 +203,6 @@ int main(int argc, char** argv) {
     return cli::run_tool(argc, argv, "validate_estimates",
                          "Compares estimates with published measurements, row by row.", kExamples, setup,
                          body);
+} catch (const std::bad_alloc&) {
+    return archsim::cli::out_of_memory(argv[0]);
 }

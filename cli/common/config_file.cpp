@@ -1,12 +1,13 @@
 #include "common/config_file.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <fstream>
+#include <sstream>
 #include <string_view>
 
 namespace archsim::cli {
@@ -28,12 +29,17 @@ Json toml_object(std::istream& in, const std::string& file) {
 }
 
 Json read_object(const std::string& file) {
-    std::ifstream in(file);
-    if (!in)
-        throw InputError(fmt::format("--config: {} cannot be read", file));
-    if (file.ends_with(".toml"))
+    std::string text;
+    try {
+        text = read_text_file(file);
+    } catch (const InputError& problem) {
+        throw InputError(fmt::format("--config: {}", problem.what()), problem.findings());
+    }
+    if (file.ends_with(".toml")) {
+        std::istringstream in(text);
         return toml_object(in, file);
-    const Json document = Json::parse(in, nullptr, false, true);
+    }
+    const Json document = Json::parse(text, nullptr, false, true);
     if (!document.is_object())
         throw InputError(
             fmt::format("--config: {} is not a JSON object such as {{\"hardware\": [\"H100\"]}}", file));

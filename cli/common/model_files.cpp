@@ -79,10 +79,12 @@ std::vector<std::string> models_named(const std::vector<std::string>& names) {
     std::vector<std::string> out;
     for (const std::string& name : names) {
         std::vector<std::string> found;
-        if (fs::is_directory(name) && !fs::exists(fs::path(name) / "config.json"))
-            for (const auto& entry : fs::directory_iterator(name))
-                if (entry.path().extension() == ".onnx")
-                    found.push_back(entry.path().string());
+        std::error_code problem; // a name too long for a file, a link to itself: no folder
+        if (fs::is_directory(name, problem) && !fs::exists(fs::path(name) / "config.json", problem))
+            for (auto at = fs::directory_iterator(name, problem); !problem && at != fs::directory_iterator();
+                 at.increment(problem))
+                if (at->path().extension() == ".onnx")
+                    found.push_back(at->path().string());
         std::sort(found.begin(), found.end());
         if (found.empty())
             out.push_back(model_named(name));

@@ -2,6 +2,7 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/ops/given_values.hpp"
+#include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
@@ -120,6 +121,7 @@ DifferenceSide PairOptions::side(std::size_t index) const {
 Session PairOptions::open() const {
     SessionOptions options;
     options.hardware_overlays.assign(overlays.begin(), overlays.end());
+    options.budget = allowed_budget();
     return Session(options);
 }
 

@@ -1,6 +1,7 @@
 // The flags that say what is asked: model, sizes, formats, conditions, prompts and devices.
 
 #include "archsim/ops/given_values.hpp"
+#include "common/allowed_budget.hpp"
 #include "common/model_files.hpp"
 #include "common/tool.hpp"
 
@@ -123,6 +124,7 @@ Conditions WorkloadOptions::conditions() const {
 Session WorkloadOptions::open() const {
     SessionOptions options;
     options.hardware_overlays.assign(overlays.begin(), overlays.end());
+    options.budget = allowed_budget();
     return Session(options);
 }
 

@@ -15,7 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
-#include <iostream>
+#include <filesystem>
 #include <new>
 #include <sys/ioctl.h>
 #include <sys/wait.h>
@@ -272,12 +272,10 @@ void handle_signals() {
             std::signal(number, SIG_IGN);
 }
 
-} // namespace
-
-int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
-             const std::string& examples, const std::function<void(Flags&)>& setup,
-             const std::function<int()>& body) {
-    handle_signals();
+/// Parses and runs; throws what fails.
+int parse_and_run(int argc, char** argv, const std::string& name, const std::string& description,
+                  const std::string& examples, const std::function<void(Flags&)>& setup,
+                  const std::function<int()>& body) {
     Flags flags(name, description,
                 "Examples:\n" + examples +
                     "\nExit status: 0 ok, 1 usage, 2 input cannot be used, 3 result incomplete, 4 answered, "
@@ -299,15 +297,32 @@ int run_tool(int argc, char** argv, const std::string& name, const std::string& 
     command_line() = name;
     for (int i = 1; i < argc; ++i)
         command_line() += ' ' + shell_word(argv[i]);
+    flags.check_rules();
+    return body();
+}
+
+} // namespace
+
+int out_of_memory(const char* tool) noexcept {
+    // Without a formatter, which would ask for memory.
+    std::fputs(tool, stderr);
+    std::fputs(": there is not enough memory; ask for less at once, or give the tool more\n", stderr);
+    return status(Exit::input);
+}
+
+int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
+             const std::string& examples, const std::function<void(Flags&)>& setup,
+             const std::function<int()>& body) {
+    handle_signals();
     try {
-        flags.check_rules();
-        return body();
+        return parse_and_run(argc, argv, name, description, examples, setup, body);
     } catch (const Error& problem) {
         fmt::print(stderr, "{}: {}\n", name, printable(problem.what()));
         return status(exit_of(problem));
     } catch (const std::bad_alloc&) {
-        fmt::print(stderr, "{}: there is not enough memory; ask for less at once, or give the tool more\n",
-                   name);
+        return out_of_memory(name.c_str());
+    } catch (const std::filesystem::filesystem_error& problem) { // a name that no file can have
+        fmt::print(stderr, "{}: {}; check the paths\n", name, printable(problem.what()));
         return status(Exit::input);
     } catch (const std::exception& problem) {
         fmt::print(stderr, "{}", printable(own_fault(name, {argv + 1, argv + argc}, problem.what())));

@@ -18,10 +18,18 @@
  * archsim_close(session);
  * @endcode
  *
- * Every function that can fail returns an archsim_status. On failure `*error`, where `error` is not NULL,
- * becomes a sentence that the caller frees with archsim_free_text(); on success it becomes NULL. Sessions and
- * models may be used from several threads at once; freeing one while another thread uses it is an error of
- * the caller.
+ * Failures. Every function that can fail returns an archsim_status. On failure `*error`, where `error` is not
+ * NULL, becomes a sentence that the caller frees with archsim_free_text() (NULL where not even the memory for
+ * the sentence is there), and the result becomes NULL or zeros, never what it was before; on success `*error`
+ * becomes NULL. No C++ exception leaves a function. A failed call changes nothing: the same session and model
+ * may be asked again, after ARCHSIM_INPUT for want of memory too. Whatever a model file holds, a call
+ * returns: a file that takes too much memory or time is refused (ARCHSIM_INPUT).
+ *
+ * Threads. Sessions and models may be used from several threads at once, and the answers do not depend on it;
+ * `error`, results and texts belong to the thread that passes them. Freeing a session or model while another
+ * thread uses it is an error of the caller. No function starts threads or processes, installs signal
+ * handlers, writes files or opens connections. A signal handler must not call these functions, and a child of
+ * fork() only before its parent had threads in them.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -54,8 +62,9 @@ typedef struct archsim_model archsim_model;
 typedef struct archsim_workload {
     int64_t batch;     /**< items per inference, sequences of a prompt; 0: one */
     const char* sizes; /**< "NAME=VALUE" separated by commas ("height=256,width=256"); NULL: the model's */
-    int64_t prompt_tokens;   /**< a language model answers a prompt of so many tokens */
-    int64_t generate_tokens; /**< with so many tokens; both 0: one pass instead of an answer */
+    int64_t prompt_tokens; /**< a language model answers a prompt of so many tokens; 0 with an answer: 512 */
+    int64_t generate_tokens; /**< with so many tokens; 0 with a prompt: the prompt alone, which makes the
+                                first token; both 0: one pass instead of an answer */
 } archsim_workload;
 
 /** How it runs. Zero-initialise it: every zero means the default. */

@@ -77,10 +77,25 @@ archsim_status guarded(char** error, Body body) {
     }
 }
 
+/// What a caller reads although the call failed: nothing there.
+template <class T>
+void clear(T* out) {
+    if (out != nullptr)
+        *out = {};
+}
+
 template <typename... Pointers>
 void require(const char* function, const Pointers*... pointers) {
     if (!(pointers && ...))
         throw UsageError(std::string(function) + ": an argument that must be given is NULL");
+}
+
+/// A sentence as far as it fits, whole characters of UTF-8.
+void copy_cut(std::string_view text, char* to, std::size_t room) {
+    std::size_t length = std::min(text.size(), room - 1);
+    while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U)
+        --length;
+    text.copy(to, length);
 }
 
 Workload workload_of(const Model& model, const archsim_workload* given) {
@@ -100,8 +115,7 @@ Workload workload_of(const Model& model, const archsim_workload* given) {
         Prompt& prompt = workload.prompt.emplace();
         if (given->prompt_tokens > 0)
             prompt.tokens = given->prompt_tokens;
-        if (given->generate_tokens > 0)
-            prompt.generate = given->generate_tokens;
+        prompt.generate = std::max<int64_t>(1, given->generate_tokens); // the prompt alone makes the first
     }
     return workload;
 }
@@ -125,8 +139,7 @@ archsim_estimate numbers_of(const Result& result) {
     archsim_estimate numbers = {};
     numbers.outcome = outcome_of(e.status);
     if (!result.ok()) {
-        const std::size_t length = std::min(e.reason.size(), sizeof numbers.reason - 1);
-        e.reason.copy(numbers.reason, length);
+        copy_cut(e.reason, numbers.reason, sizeof numbers.reason);
         return numbers;
     }
     numbers.latency_s = e.latency_s;
@@ -152,6 +165,7 @@ const char* archsim_version(void) {
 }
 
 archsim_status archsim_open(const char* data_dir, archsim_session** session, char** error) {
+    clear(session);
     return guarded(error, [&] {
         require("archsim_open", session);
         SessionOptions options;
@@ -168,6 +182,7 @@ void archsim_close(archsim_session* session) {
 
 archsim_status archsim_load(const archsim_session* session, const char* name, archsim_model** model,
                             char** error) {
+    clear(model);
     return guarded(error, [&] {
         require("archsim_load", session, name, model);
         *model = new archsim_model{session->session.load(name)};
@@ -182,6 +197,7 @@ void archsim_release(archsim_model* model) {
 archsim_status archsim_run(const archsim_session* session, const archsim_model* model,
                            const archsim_workload* workload, const char* device,
                            const archsim_conditions* conditions, archsim_estimate* estimate, char** error) {
+    clear(estimate);
     return guarded(error, [&] {
         require("archsim_run", session, model, device, estimate);
         *estimate = numbers_of(session->session.estimate(workload_of(model->model, workload), device,
@@ -193,6 +209,7 @@ archsim_status archsim_run(const archsim_session* session, const archsim_model* 
 archsim_status archsim_run_json(const archsim_session* session, const archsim_model* model,
                                 const archsim_workload* workload, const char* device,
                                 const archsim_conditions* conditions, char** json, char** error) {
+    clear(json);
     return guarded(error, [&] {
         require("archsim_run_json", session, model, device, json);
         *json = copy_text(to_json(session->session.estimate(workload_of(model->model, workload), device,

@@ -64,7 +64,7 @@ ToolOutput read_onnxruntime_profile(std::string_view text) {
         const double seconds = event["dur"].get<double>() * kMicro;
         if (name == "model_run")
             runs.push_back(seconds);
-        if (event.value("cat", "") != "Node" || !name.ends_with(kKernel))
+        if (!event.contains("cat") || event["cat"] != "Node" || !name.ends_with(kKernel))
             continue;
         const Json args = event.value("args", Json::object());
         const bool described = args.is_object();

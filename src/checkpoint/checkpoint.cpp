@@ -3,12 +3,11 @@
 #include "checkpoint/config_parts.hpp"
 #include "checkpoint/gguf.hpp"
 #include "checkpoint/safetensors.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 
 namespace archsim {
 
@@ -29,10 +28,7 @@ std::string read_file(const std::filesystem::path& file) {
     const auto size = std::filesystem::file_size(file, problem);
     if (!problem && size > kLargestConfig)
         throw InputError(fmt::format("{}: {} bytes are no configuration of a model", file.string(), size));
-    std::ifstream in(file, std::ios::binary);
-    if (!in)
-        throw InputError(fmt::format("{}: cannot be read", file.string()));
-    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+    return read_text_file(file);
 }
 
 Checkpoint finish(Decoder decoder) {

@@ -1,5 +1,6 @@
 #include "core/gzip.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 #include <system_error>
@@ -13,6 +14,14 @@ namespace archsim {
 
 bool is_gzip(std::span<const std::uint8_t> bytes) {
     return bytes.size() >= 2 && bytes[0] == 0x1F && bytes[1] == 0x8B;
+}
+
+std::size_t stated_size(std::span<const std::uint8_t> packed) {
+    constexpr std::size_t kField = 4; // the last of the file
+    if (packed.size() < kField)
+        return 0;
+    const auto field = packed.last(kField);
+    return field[0] | std::size_t{field[1]} << 8 | std::size_t{field[2]} << 16 | std::size_t{field[3]} << 24;
 }
 
 #ifdef __EMSCRIPTEN__
@@ -29,12 +38,7 @@ namespace {
 /// No symbol of deflate stands for more: 258 bytes in two bits.
 constexpr std::size_t kMostGrowth = 1032;
 constexpr std::size_t kTrailerBytes = 8;
-
-/// The last field of the file: the size of what it holds, modulo 2^32.
-std::size_t stated_size(std::span<const std::uint8_t> packed) {
-    const auto field = packed.last(4);
-    return field[0] | std::size_t{field[1]} << 8 | std::size_t{field[2]} << 16 | std::size_t{field[3]} << 24;
-}
+constexpr std::size_t kFirstRoom = std::size_t{1} << 20;
 
 struct Stream : z_stream {
     Stream() : z_stream{} {}
@@ -52,17 +56,27 @@ std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> pa
     const std::size_t size = stated_size(packed);
     if (size / kMostGrowth > packed.size()) // before memory is taken for it
         return std::nullopt;
-    std::vector<std::uint8_t> bytes(size);
     Stream stream;
     stream.next_in = const_cast<Bytef*>(packed.data()); // read only, which zlib's type does not say
     stream.avail_in = static_cast<uInt>(packed.size());
-    std::uint8_t nothing = 0;
-    stream.next_out = bytes.empty() ? &nothing : bytes.data();
-    stream.avail_out = static_cast<uInt>(bytes.size());
-    // It checks the sum and the size behind the blocks.
-    if (inflateInit2(&stream, kGzipOfAnyWindow) != Z_OK || inflate(&stream, Z_FINISH) != Z_STREAM_END ||
-        stream.avail_in != 0 || stream.avail_out != 0)
+    if (inflateInit2(&stream, kGzipOfAnyWindow) != Z_OK)
         return std::nullopt;
+    // The size is what somebody wrote: memory grows with what is there. One byte of room beyond it lets an
+    // empty file end.
+    std::vector<std::uint8_t> bytes;
+    int state = Z_OK;
+    for (std::size_t done = 0; state == Z_OK; done = bytes.size() - stream.avail_out) {
+        if (done > size)
+            return std::nullopt;
+        bytes.resize(std::min(std::max(kFirstRoom, 2 * done), size + 1));
+        stream.next_out = bytes.data() + done;
+        stream.avail_out = static_cast<uInt>(bytes.size() - done);
+        state = inflate(&stream, Z_NO_FLUSH);
+    }
+    // It checks the sum and the size behind the blocks.
+    if (state != Z_STREAM_END || stream.avail_in != 0 || bytes.size() - stream.avail_out != size)
+        return std::nullopt;
+    bytes.resize(size);
     return bytes;
 }
 

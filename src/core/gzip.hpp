@@ -2,6 +2,7 @@
 // Reading gzip files (RFC 1952 around RFC 1951), so that an installed catalogue takes a tenth of its size and
 // a program that uses the library needs no other.
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -16,6 +17,9 @@ bool is_gzip(std::span<const std::uint8_t> bytes);
 /// What a gzip file of one member holds; nothing when it is damaged or truncated, its checksum among the
 /// signs.
 std::optional<std::vector<std::uint8_t>> gunzip(std::span<const std::uint8_t> packed);
+
+/// Bytes that a gzip file says it holds, modulo 2^32; 0 for what is too short to say so.
+std::size_t stated_size(std::span<const std::uint8_t> packed);
 
 /// `file`, or FILE.gz where only that exists: the graphs of an installed catalogue.
 std::filesystem::path stored_file(const std::filesystem::path& file);

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
-#include <memory>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,55 @@ std::string joined(std::vector<std::string> blocks, std::size_t size) {
     return text;
 }
 
+/// A file that ends: one with a size, a pipe or a terminal.
+class Descriptor {
+  public:
+    explicit Descriptor(const std::filesystem::path& file)
+        // To open a pipe that nobody writes to would wait for ever.
+        : descriptor_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+        if (descriptor_ < 0)
+            unreadable(file, FindingKind::unreadable_file,
+                       fmt::format("the file cannot be opened ({})", std::strerror(errno)),
+                       "check its name and permissions");
+        struct stat status {};
+        const bool known = ::fstat(descriptor_, &status) == 0;
+        const bool ends = known && (S_ISREG(status.st_mode) || S_ISFIFO(status.st_mode) ||
+                                    (S_ISCHR(status.st_mode) && ::isatty(descriptor_) != 0));
+        if (ends)
+            return;
+        ::close(descriptor_);
+        unreadable(file, FindingKind::unreadable_file,
+                   known && S_ISDIR(status.st_mode) ? "it is a folder" : "it is a device, not a file",
+                   "name a file");
+    }
+    ~Descriptor() { ::close(descriptor_); }
+    Descriptor(const Descriptor&) = delete;
+    Descriptor& operator=(const Descriptor&) = delete;
+
+    /// Bytes read, fewer than `count` at the end of the file alone.
+    std::size_t fill(char* to, std::size_t count, const std::filesystem::path& file) const {
+        std::size_t done = 0;
+        while (done < count) {
+            const ssize_t got = ::read(descriptor_, to + done, count - done);
+            if (got == 0)
+                break;
+            if (got > 0) {
+                done += static_cast<std::size_t>(got);
+            } else if (errno == EAGAIN) {
+                pollfd wait{.fd = descriptor_, .events = POLLIN, .revents = 0};
+                ::poll(&wait, 1, -1);
+            } else if (errno != EINTR) {
+                unreadable(file, FindingKind::unreadable_file,
+                           fmt::format("the file cannot be read ({})", std::strerror(errno)), "name a file");
+            }
+        }
+        return done;
+    }
+
+  private:
+    int descriptor_;
+};
+
 } // namespace
 
 std::string read_text_file(const std::filesystem::path& file) {
@@ -52,12 +103,7 @@ std::string read_text_file(const std::filesystem::path& file) {
                        "list_hardware_mappers shows what there is");
         return std::string(*text);
     }
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(file.c_str(), "rb"), std::fclose);
-    if (!stream)
-        unreadable(file, FindingKind::unreadable_file,
-                   fmt::format("the file cannot be opened ({})", std::strerror(errno)),
-                   "check its name and permissions");
-    std::setvbuf(stream.get(), nullptr, _IONBF, 0);
+    const Descriptor descriptor(file);
     std::vector<std::string> blocks;
     std::size_t size = 0;
     for (std::size_t next = kBlock;; next = std::min(2 * next, kLargestBlock)) {
@@ -65,10 +111,7 @@ std::string read_text_file(const std::filesystem::path& file) {
             unreadable(file, FindingKind::too_large, "the file has more than 256 MiB",
                        "is it the right one?");
         std::string& block = blocks.emplace_back(next, '\0');
-        const std::size_t read = std::fread(block.data(), 1, next, stream.get());
-        if (std::ferror(stream.get()) != 0)
-            unreadable(file, FindingKind::unreadable_file,
-                       fmt::format("the file cannot be read ({})", std::strerror(errno)), "name a file");
+        const std::size_t read = descriptor.fill(block.data(), next, file);
         block.resize(read);
         size += read;
         if (read < next)

@@ -332,7 +332,8 @@ class Checker {
 
 /// The database that a lone file or an overlay folder belongs to: the one around it, else the installed one.
 fs::path database_around(const fs::path& path) {
-    const fs::path around = fs::absolute(path).parent_path().parent_path();
+    std::error_code unknown;
+    const fs::path around = fs::absolute(path, unknown).parent_path().parent_path();
     return is_text_file(around / "schema.json") ? around : data_dir() / "hardware_db";
 }
 

@@ -33,7 +33,7 @@ std::string reason() {
 
 } // namespace
 
-ByteSource::ByteSource(const std::filesystem::path& path) {
+ByteSource::ByteSource(const std::filesystem::path& path, double most_bytes) {
     const std::filesystem::path file = stored_file(path);
     name_ = file.string();
     struct stat status {};
@@ -55,7 +55,7 @@ ByteSource::ByteSource(const std::filesystem::path& path) {
         fill_window(0, static_cast<std::size_t>(size_));
         ::close(std::exchange(descriptor_, -1));
         if (is_gzip(window_))
-            unpack_window();
+            unpack_window(most_bytes);
         memory_ = window_;
         return;
     }
@@ -68,8 +68,12 @@ ByteSource::~ByteSource() {
         ::close(descriptor_);
 }
 
-void ByteSource::unpack_window() {
+void ByteSource::unpack_window(double most_bytes) {
     window_.resize(window_size_); // a window has a least size
+    if (static_cast<double>(stated_size(window_)) > most_bytes)
+        fail(name_,
+             "unpacks to more than " + std::to_string(static_cast<std::int64_t>(most_bytes)) + " bytes",
+             "unpack it first, or allow more: bytes=... in ARCHSIM_BUDGET, Budget::bytes of a program");
     auto unpacked = gunzip(window_);
     if (!unpacked)
         fail(name_, "is a damaged or truncated gzip file", "copy or download it again");

@@ -3,6 +3,8 @@
 // small window, so that jumping over weights costs neither time nor memory; mapping it would let the kernel
 // map whole megabytes around each jump. A gzip file is unpacked into memory.
 
+#include "archsim/core/budget.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <span>
@@ -14,8 +16,9 @@ namespace archsim::import {
 class ByteSource {
   public:
     explicit ByteSource(std::span<const std::uint8_t> memory) : memory_(memory), size_(memory.size()) {}
-    /// FILE, or FILE.gz where only that exists. Throws InputError when it cannot be read.
-    explicit ByteSource(const std::filesystem::path& file);
+    /// FILE, or FILE.gz where only that exists. Throws InputError when it cannot be read, or unpacks to more
+    /// than `most_bytes`.
+    explicit ByteSource(const std::filesystem::path& file, double most_bytes = Budget{}.bytes);
     ~ByteSource();
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;
@@ -36,7 +39,7 @@ class ByteSource {
     }
 
   private:
-    void unpack_window();
+    void unpack_window(double most_bytes);
     void fill_window(std::uint64_t position, std::size_t count);
 
     std::span<const std::uint8_t> memory_;

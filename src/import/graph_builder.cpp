@@ -32,8 +32,9 @@ void take_constant(Tensor& tensor, const std::shared_ptr<const Constant>& consta
 
 } // namespace
 
-GraphBuilder::GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings)
-    : model_(model), findings_(findings), functions_(model, findings),
+GraphBuilder::GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings,
+                           Spending& spending)
+    : model_(model), findings_(findings), spending_(spending), functions_(model, findings),
       opsets_(read_opsets(model.opset_import)), tensors_(external, findings) {
     // Before IR version 3 a model named no operator sets and used the first.
     if (opsets_.empty())
@@ -166,6 +167,8 @@ void GraphBuilder::read_nodes(const Nodes& nodes, const std::vector<TensorId>& o
 
 void GraphBuilder::read_node(const NodeMessage& proto, int index, Node& node, Frame& frame) {
     GraphDraft& draft = frame.scope.draft();
+    spending_.step();
+    spending_.keep(static_cast<double>(sizeof(Node) + frame.prefix.size() + proto.size));
     node.op_type = proto.op_type;
     node.domain = normalized_domain(proto.domain);
     node.name = frame.prefix;

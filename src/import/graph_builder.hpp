@@ -3,6 +3,7 @@
 // tensors with values, calls of model-local functions are replaced by their bodies, subgraphs become
 // attributes.
 
+#include "archsim/core/budget.hpp"
 #include "archsim/graph/graph.hpp"
 #include "import/findings.hpp"
 #include "import/function_library.hpp"
@@ -20,7 +21,7 @@ namespace archsim::import {
 
 class GraphBuilder {
   public:
-    GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings);
+    GraphBuilder(const ModelMessage& model, ExternalData& external, Findings& findings, Spending& spending);
 
     /// The whole model; its findings stay with the collector.
     Graph build();
@@ -65,6 +66,7 @@ class GraphBuilder {
 
     const ModelMessage& model_;
     Findings& findings_;
+    Spending& spending_;
     FunctionLibrary functions_;
     Opsets opsets_;
     TensorReader tensors_;

@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
                              .hint = "give a complete binary .onnx file"});
 }
 
-Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder) {
+Graph import_source(import::ByteSource& bytes, const std::string& name, std::optional<fs::path> folder,
+                    const Budget& budget) {
     if (bytes.size() == 0)
         fail(name, "is empty");
     try {
@@ -30,8 +31,9 @@ Graph import_source(import::ByteSource& bytes, const std::string& name, std::opt
         if (!model.graph)
             fail(name, "is not an ONNX model: it has no graph");
         import::Findings findings(name);
+        Spending spending(budget, name);
         import::ExternalData external(std::move(folder), findings);
-        Graph graph = import::GraphBuilder(model, external, findings).build();
+        Graph graph = import::GraphBuilder(model, external, findings, spending).build();
         graph.findings = findings.take();
         return graph;
     } catch (const import::WireError& error) {
@@ -43,15 +45,16 @@ Graph import_source(import::ByteSource& bytes, const std::string& name, std::opt
 
 } // namespace
 
-Graph import_onnx(const fs::path& file) {
-    import::ByteSource bytes(file);
+Graph import_onnx(const fs::path& file, const Budget& budget) {
+    import::ByteSource bytes(file, budget.bytes);
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-    return import_source(bytes, file.string(), folder);
+    return import_source(bytes, file.string(), folder, budget);
 }
 
-Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name) {
+Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name,
+                  const Budget& budget) {
     import::ByteSource source(bytes);
-    return import_source(source, display_name, std::nullopt);
+    return import_source(source, display_name, std::nullopt, budget);
 }
 
 } // namespace archsim

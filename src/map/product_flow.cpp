@@ -32,6 +32,8 @@ ProductFlow::ProductFlow(const ShapedGraph& graph)
         for (TensorId in : op->inputs)
             if (in != kNoTensor && reaches)
                 reaches_product_[in] = true;
+        if (op->inputs.empty() || op->inputs.front() == kNoTensor)
+            continue;
         if (kind == OpKind::normalization && op->work.passes > 1)
             normed_[op->inputs.front()] = true;
         // A product of which a part is normalised (the latent vector beside the rotated key) would be

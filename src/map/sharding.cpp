@@ -152,7 +152,7 @@ class Sharder {
     void place_product(std::uint32_t i) {
         const Operator& op = graph_.operators[i];
         const auto source = spread_input(op);
-        if (op.work.contractions.empty())
+        if (op.work.contractions.empty() || op.outputs.empty() || op.outputs.front() == kNoTensor)
             return place_beside(i);
         if (joins_experts(op))
             return place_experts(i);

@@ -1,6 +1,7 @@
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
 #include "ops/passes.hpp"
+#include "ops/structure.hpp"
 
 #include <algorithm>
 #include <array>
@@ -282,8 +283,9 @@ void check_opset(const Graph& graph, BindState& state) {
 } // namespace
 
 ShapedGraph bind(const Graph& graph, const Bindings& bindings,
-                 const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry) {
-    BindState state(bindings, defaults, registry);
+                 const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,
+                 const Budget& budget) {
+    BindState state(bindings, defaults, registry, Spending(budget, graph.name));
     state.graph.name = graph.name;
     state.graph.inputs = graph.inputs;
     state.graph.outputs = graph.outputs;
@@ -306,6 +308,7 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
         finding.hint = "fix the findings before this one";
         state.report(std::move(finding));
     }
+    check_structure(state);
     check_outputs(graph, state);
     check_names(state);
     mark_quantization(state);

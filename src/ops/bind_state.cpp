@@ -25,6 +25,9 @@ std::optional<std::int64_t> BindState::symbol(const std::string& name) {
 /// that keeps a window is "min(past_sequence, 4096)".
 std::optional<std::int64_t> BindState::computed_symbol(const std::string& name) {
     constexpr std::string_view kMinimum = "min(", kPlus = " + ";
+    constexpr std::size_t kLongest = 512; // each term is taken apart in turn
+    if (name.size() > kLongest)
+        return std::nullopt;
     const auto term = [&](const std::string& text) -> std::optional<std::int64_t> {
         std::int64_t number = 0;
         const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);

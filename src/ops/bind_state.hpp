@@ -21,6 +21,7 @@ struct BindScope {
     std::string prefix;        ///< of the names of operators and tensors
     double repeat = 1;
     int depth = 0;
+    double copies = 1; ///< times that unrolled loops around it walk it
     mutable std::unordered_map<std::string_view, TensorId> names; ///< built when a subgraph asks
 
     TensorId bound(TensorId local) const {
@@ -31,8 +32,9 @@ struct BindScope {
 };
 
 struct BindState {
-    BindState(const Bindings& b, const std::map<std::string, std::int64_t>& d, const OperatorRegistry& r)
-        : bindings(b), defaults(d), registry(r) {}
+    BindState(const Bindings& b, const std::map<std::string, std::int64_t>& d, const OperatorRegistry& r,
+              Spending budget)
+        : bindings(b), defaults(d), registry(r), spending(std::move(budget)) {}
 
     ShapedGraph graph;
     std::vector<const Constant*> values; ///< parallel to graph.tensors
@@ -41,11 +43,13 @@ struct BindState {
     const Bindings& bindings;
     const std::map<std::string, std::int64_t>& defaults;
     const OperatorRegistry& registry;
+    Spending spending;
     const BindScope* scope = nullptr; ///< of the node at hand
     std::unordered_set<std::string> reported;
     std::optional<std::pair<std::int64_t, std::int64_t>> rebatch; ///< batch fixed in the file -> wanted
 
     TensorId add_tensor(ShapedTensor tensor) {
+        spending.keep(static_cast<double>(sizeof(ShapedTensor) + tensor.name.size()));
         graph.tensors.push_back(std::move(tensor));
         values.push_back(nullptr);
         return static_cast<TensorId>(graph.tensors.size() - 1);

@@ -1,5 +1,7 @@
 #include "ops/engine.hpp"
 
+#include "ops/structure.hpp"
+
 #include <algorithm>
 
 namespace archsim {
@@ -42,6 +44,7 @@ Operator& BindEngine::add_operator(const BindScope& scope, const Node& node, con
     }
     op.type += node.op_type;
     op.repeat = scope.repeat;
+    state_.spending.keep(static_cast<double>(sizeof(Operator) + op.name.size()));
     if (scope.ids.empty()) {
         op.inputs = node.inputs;
         op.outputs = node.outputs;
@@ -60,7 +63,7 @@ Operator& BindEngine::add_operator(const BindScope& scope, const Node& node, con
 
 void BindEngine::run_node(const BindScope& scope, const Node& node) {
     state_.scope = &scope;
-    ++steps_;
+    state_.spending.step();
     const OperatorRow* row = lookup(node);
     if (row && !row->infer && run_control_flow(*this, scope, node, *row))
         return;
@@ -75,6 +78,8 @@ void BindEngine::run_node(const BindScope& scope, const Node& node) {
 }
 
 void BindEngine::resolve(const BindScope& scope, const Node& node, const OperatorRow& row, Operator& op) {
+    if (!has_operands(node, row, op))
+        return;
     NodeContext context(state_, node, row, op);
     const auto& tensors = state_.graph.tensors;
     const bool inputs_known =
@@ -83,6 +88,7 @@ void BindEngine::resolve(const BindScope& scope, const Node& node, const Operato
     if (!inputs_known) {
         ++skipped_;
         declare_outputs(scope, node);
+        leave_uncounted(op);
         return;
     }
     try {
@@ -94,8 +100,10 @@ void BindEngine::resolve(const BindScope& scope, const Node& node, const Operato
         context.note(run_time_value ? FindingKind::data_dependent_shape : problem.kind,
                      run_time_value ? Severity::note : Severity::error,
                      problem.message + (run_time_value ? "; the declared shape is used" : ""), problem.hint);
-        if (!run_time_value)
+        if (!run_time_value) {
+            leave_uncounted(op);
             return;
+        }
         for (std::size_t i = 0; i < op.outputs.size(); ++i)
             context.output(i).data_dependent = true;
         try {
@@ -103,8 +111,19 @@ void BindEngine::resolve(const BindScope& scope, const Node& node, const Operato
                 row.work(context);
         } catch (const NodeProblem& work_problem) {
             context.note(work_problem.kind, Severity::error, work_problem.message, work_problem.hint);
+            leave_uncounted(op);
         }
     }
+}
+
+bool BindEngine::has_operands(const Node& node, const OperatorRow& row, Operator& op) {
+    std::string missing = missing_operand(node, row);
+    if (missing.empty())
+        return true;
+    state_.report(node, FindingKind::malformed_node, Severity::error, std::move(missing),
+                  "export the model again");
+    leave_out(op);
+    return false;
 }
 
 void BindEngine::finish(NodeContext& context) {

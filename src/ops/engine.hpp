@@ -27,8 +27,8 @@ class BindEngine {
               std::vector<TensorId> outputs);
     /// Copies what is known of one tensor to another; the value only on request.
     void copy(TensorId from, TensorId to, bool with_value);
-    /// Whether the budget of nodes, which nested loops could blow up, is spent; reports it once.
-    bool exhausted(const Node& node);
+    /// Whether a loop may appear iteration by iteration, as so many nodes; those of all loops count together.
+    bool may_unroll(double nodes);
     /// Forgets operators and tensors added since a mark, for a second try at a body.
     struct Mark {
         std::size_t operators = 0, tensors = 0;
@@ -44,6 +44,8 @@ class BindEngine {
     void run_node(const BindScope& scope, const Node& node);
     const OperatorRow* lookup(const Node& node);
     void resolve(const BindScope& scope, const Node& node, const OperatorRow& row, Operator& op);
+    /// Whether the node names what its row needs; otherwise reports it and leaves the operator out.
+    bool has_operands(const Node& node, const OperatorRow& row, Operator& op);
     void finish(NodeContext& context);
     void unknown_operator(const BindScope& scope, const Node& node);
     /// Results without a declared shape become like the first input, at one operation per element: what
@@ -56,7 +58,7 @@ class BindEngine {
     /// weights.
     std::unordered_map<const Graph*, std::vector<TensorId>> constants_;
     std::size_t skipped_ = 0;
-    std::size_t steps_ = 0;
+    double unrolled_ = 0; ///< nodes
 };
 
 /// Runs If, Loop, Scan and SequenceMap; false for any other row.

@@ -14,7 +14,7 @@ namespace archsim {
 namespace {
 
 constexpr std::int64_t kUnrolledTrips = 64;
-constexpr std::int64_t kUnrolledNodes = 4096;
+constexpr double kUnrolledNodes = 4096; ///< of one loop, in all copies that loops around it make
 /// Trip counts above this stand for "until the condition ends it".
 constexpr std::int64_t kUnboundedTrips = std::int64_t{1} << 40;
 
@@ -70,8 +70,10 @@ class LoopRunner {
 
     void run() {
         find_trips();
-        const auto nodes = static_cast<std::int64_t>(body_.nodes.size());
-        if (trips_ <= kUnrolledTrips && trips_ * nodes <= kUnrolledNodes && bounded_ && trips_ > 0)
+        const double nodes =
+            static_cast<double>(trips_) * std::max(1.0, static_cast<double>(body_.nodes.size()));
+        if (bounded_ && trips_ > 0 && trips_ <= kUnrolledTrips && nodes * scope_.copies <= kUnrolledNodes &&
+            engine_.may_unroll(nodes))
             unroll();
         else
             repeat();
@@ -138,8 +140,9 @@ class LoopRunner {
         std::vector<TensorId> state = state_;
         std::int64_t done = 0;
         bool uncertain = false;
-        for (; done < trips_ && !engine_.exhausted(node_); ++done) {
+        for (; done < trips_; ++done) {
             BindScope inner = engine_.open(scope_, body_, body_prefix(scope_, node_, done), scope_.repeat);
+            inner.copies = scope_.copies * static_cast<double>(trips_);
             set_scalar(engine_, inner.ids[body_.inputs[0]], DataType::int64, done);
             set_scalar(engine_, inner.ids[body_.inputs[1]], DataType::boolean, 1);
             for (std::size_t i = 0; i < carried_; ++i)
@@ -390,10 +393,11 @@ void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& no
     std::vector<SequenceElements> outputs(body.outputs.size());
     std::vector<TensorId> sources;
     const std::size_t walks = uniform ? std::min<std::size_t>(length, 1) : length;
-    for (std::size_t k = 0; k < walks && !engine.exhausted(node); ++k) {
+    for (std::size_t k = 0; k < walks; ++k) {
         const double repeat = scope.repeat * (uniform ? static_cast<double>(length) : 1.0);
         BindScope inner =
             engine.open(scope, body, body_prefix(scope, node, static_cast<std::int64_t>(k)), repeat);
+        inner.copies = scope.copies * static_cast<double>(walks);
         std::vector<TensorId> formals;
         for (std::size_t i = 0; i < actual.size(); ++i) {
             if (actual[i] == kNoTensor)

@@ -1,5 +1,6 @@
 #include "archsim/ops/registry.hpp"
 
+#include "ops/arity.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -63,6 +64,11 @@ const OperatorRegistry& OperatorRegistry::standard() {
         for (const auto& family : kOperatorFamilies) {
             const std::span<const OperatorRow> table = family();
             rows.insert(rows.end(), table.begin(), table.end());
+        }
+        for (OperatorRow& row : rows) {
+            const Arity needs = arity_of(row.domain, row.name);
+            row.inputs = needs.inputs;
+            row.outputs = needs.outputs;
         }
         return OperatorRegistry(std::move(rows));
     }();

@@ -9,7 +9,8 @@ namespace archsim {
 namespace {
 
 constexpr int kMaxDepth = 64; ///< nested subgraphs; protobuf itself stops at 100 levels of messages
-constexpr std::size_t kMaxSteps = 2'000'000; ///< nodes walked, bodies counted each time
+/// Nodes that all loops together may appear as; what goes beyond is walked once and counted with its repeats.
+constexpr double kUnrolledInAll = 65536;
 
 /// Bound tensor of an outer name, or kNoTensor.
 TensorId find_name(const BindScope& scope, const std::string& name) {
@@ -49,6 +50,7 @@ BindScope BindEngine::open(const BindScope& outer, const Graph& body, std::strin
     scope.prefix = std::move(prefix);
     scope.repeat = repeat;
     scope.depth = outer.depth + 1;
+    scope.copies = outer.copies;
     scope.ids.assign(body.tensors.size(), kNoTensor);
     for (const auto& [local, name] : body.captured)
         if (local < scope.ids.size())
@@ -123,12 +125,10 @@ void BindEngine::copy(TensorId from, TensorId to, bool with_value) {
         state_.sequences.erase(to);
 }
 
-bool BindEngine::exhausted(const Node& node) {
-    if (steps_ < kMaxSteps)
+bool BindEngine::may_unroll(double nodes) {
+    if (unrolled_ + nodes > kUnrolledInAll)
         return false;
-    state_.report(node, FindingKind::too_large, Severity::error,
-                  "nested loops repeat more than " + std::to_string(kMaxSteps) + " nodes",
-                  "give smaller trip counts with --dim");
+    unrolled_ += nodes;
     return true;
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+#include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/graph/graph.hpp"
 
@@ -10,8 +11,8 @@ namespace archsim {
 
 /// Reads an ONNX file. Payloads of weights are skipped on the wire, external data is looked up for its size
 /// only (and may be missing), so cost does not grow with weight bytes. Throws InputError when the file cannot
-/// be read or is not ONNX; lesser problems become Graph::findings.
-ARCHSIM_API Graph import_onnx(const std::filesystem::path& file);
+/// be read, is not ONNX or spends the budget; lesser problems become Graph::findings.
+ARCHSIM_API Graph import_onnx(const std::filesystem::path& file, const Budget& budget = {});
 
 /// The same from memory.
 /// @code
@@ -19,7 +20,8 @@ ARCHSIM_API Graph import_onnx(const std::filesystem::path& file);
 /// const std::vector<std::uint8_t> bytes{0x42, 2, 0x10, 13, 0x3a, 3, 0x12, 1, 'g'};
 /// assert(import_onnx(bytes, "nothing").nodes.empty());
 /// @endcode
-ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name);
+ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::string& display_name,
+                              const Budget& budget = {});
 
 /// Reads a TensorFlow Lite file (.tflite) as the graph of ONNX operators that does the same work. Images are
 /// declared with their channels first, as ONNX has them; no data moves for that. Quantised tensors stand

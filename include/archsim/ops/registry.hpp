@@ -1,10 +1,12 @@
 #pragma once
 // The operator table: one row per operator says how its shapes follow, what work it is and how it may fuse.
 
+#include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/ops/node_context.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <cstdint>
 #include <map>
 #include <span>
 #include <string>
@@ -43,6 +45,8 @@ struct OperatorRow {
     std::string_view doc;         ///< one line: what it computes and how its work is counted
     bool accepts_unknown = false; ///< `infer` copes with inputs of unknown shape
     bool random = false;          ///< differs per run: never folded
+    std::uint8_t inputs = 0;      ///< leading inputs that every version of it must name
+    std::uint8_t outputs = 1;     ///< leading outputs, likewise
 };
 
 /// The operator table.
@@ -73,10 +77,16 @@ class ARCHSIM_API OperatorRegistry {
     std::vector<OperatorRow> rows_; ///< sorted by name, then domain
 };
 
-/// As bind() of shaped_graph.hpp, with a table of one's own.
+/// As bind() of shaped_graph.hpp, with a table and a budget of one's own. Throws InputError where the budget
+/// is spent.
 ARCHSIM_API ShapedGraph bind(const Graph& graph, const Bindings& bindings,
                              const std::map<std::string, std::int64_t>& defaults,
-                             const OperatorRegistry& registry);
+                             const OperatorRegistry& registry, const Budget& budget = {});
+
+/// What is wrong with a graph whatever its sizes are: nodes without an operand that their row needs, nodes
+/// that read themselves or later ones, tensors that are none of the graph's. Of such a graph nothing can be
+/// said.
+ARCHSIM_API std::vector<Finding> structural_faults(const Graph& graph, const OperatorRegistry& registry);
 
 ARCHSIM_API std::string_view name_of(FusionClass fusion);
 

@@ -3,6 +3,7 @@
 // alike.
 
 #include "archsim/compare/result.hpp"
+#include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/map/sharing.hpp"
 #include "archsim/ops/registry.hpp"
@@ -21,6 +22,7 @@ namespace archsim {
 struct ImportedGraph {
     CatalogueEntry info; ///< for a user's own file: name = stem, no figures
     std::shared_ptr<const Graph> graph;
+    Budget budget; ///< what binding it to sizes may cost
 };
 
 class PreparedWorkloads;

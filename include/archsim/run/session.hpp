@@ -2,6 +2,7 @@
 // Everything a tool needs to answer a question: the database, the catalogue, and estimates on request.
 
 #include "archsim/compare/result.hpp"
+#include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
 #include "archsim/hardware/spread_rows.hpp"
@@ -29,6 +30,7 @@ struct SessionOptions {
     bool estimates =
         true; ///< false: opens sooner, energy and intervals are read when something asks for them
     std::shared_ptr<const OperatorRegistry> operators; ///< null: OperatorRegistry::standard()
+    Budget budget;                                     ///< of each model file that is loaded
     /// Architectures counted by a mapper of one's own instead of the library's.
     std::map<Family, std::shared_ptr<const Mapper>> mappers;
 };
@@ -60,7 +62,7 @@ class ARCHSIM_API Session {
     std::shared_ptr<const std::vector<SpreadRow>> spread_rows() const;
 
     /// A catalogue name, an alias, or the path of an ONNX file, ready to be estimated whatever its kind.
-    /// Throws InputError with the nearest names.
+    /// Throws InputError with the nearest names, and where SessionOptions::budget is spent.
     Model load(std::string_view name_or_path) const;
 
     /// What a workload costs on a device: "H100", "KPU-T64@3W" or a device file. A device that cannot carry
@@ -89,6 +91,7 @@ class ARCHSIM_API Session {
     std::shared_ptr<const PriceTables> prices_;
     std::shared_ptr<const OperatorRegistry> operators_;
     std::map<Family, std::shared_ptr<const Mapper>> mappers_;
+    Budget budget_;
 };
 
 } // namespace archsim

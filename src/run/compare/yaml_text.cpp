@@ -29,6 +29,9 @@ struct LibYaml {
     decltype(yaml_parser_set_input_string)* set_input =
         library.function<decltype(yaml_parser_set_input_string)>("yaml_parser_set_input_string");
     decltype(yaml_parser_load)* load = library.function<decltype(yaml_parser_load)>("yaml_parser_load");
+    decltype(yaml_parser_parse)* parse = library.function<decltype(yaml_parser_parse)>("yaml_parser_parse");
+    decltype(yaml_event_delete)* end_event =
+        library.function<decltype(yaml_event_delete)>("yaml_event_delete");
     decltype(yaml_document_delete)* end_document =
         library.function<decltype(yaml_document_delete)>("yaml_document_delete");
     decltype(yaml_document_get_node)* node =
@@ -193,6 +196,32 @@ class YamlReader {
     }
     yaml_document_t& document() { return document_; }
 
+    /// Walks the text before a document is made of it: libyaml looks at every open bracket and every anchor
+    /// for each that follows, so that many of either would take minutes.
+    void check_nesting() {
+        constexpr std::size_t kMaxAnchors = 1000;
+        int level = 0;
+        std::size_t anchors = 0;
+        for (bool more = true; more;) {
+            yaml_event_t event;
+            if (yaml_.parse(&parser_, &event) == 0)
+                throw mistake();
+            const yaml_event_type_t type = event.type;
+            const yaml_mark_t at = event.start_mark;
+            anchors += (type == YAML_SCALAR_EVENT && event.data.scalar.anchor != nullptr) ||
+                       (type == YAML_SEQUENCE_START_EVENT && event.data.sequence_start.anchor != nullptr) ||
+                       (type == YAML_MAPPING_START_EVENT && event.data.mapping_start.anchor != nullptr);
+            yaml_.end_event(&event);
+            level += (type == YAML_SEQUENCE_START_EVENT || type == YAML_MAPPING_START_EVENT) -
+                     (type == YAML_SEQUENCE_END_EVENT || type == YAML_MAPPING_END_EVENT);
+            more = type != YAML_STREAM_END_EVENT;
+            if (level > kMaxLevels)
+                throw YamlMistake{at, fmt::format("more than {} levels", kMaxLevels), "nest less"};
+            if (anchors > kMaxAnchors)
+                throw YamlMistake{at, fmt::format("more than {} anchors", kMaxAnchors), "name fewer values"};
+        }
+    }
+
   private:
     void drop() {
         if (std::exchange(loaded_, false))
@@ -217,6 +246,7 @@ class YamlReader {
 
 YamlDocument read_document(const std::string& text) {
     const LibYaml& yaml = LibYaml::get();
+    YamlReader(yaml, text).check_nesting();
     YamlReader reader(yaml, text);
     const yaml_node_t* const root = reader.next();
     if (root == nullptr || root->type != YAML_MAPPING_NODE)

@@ -247,14 +247,16 @@ bool holds_measurements(const std::filesystem::path& file) {
 std::vector<std::filesystem::path> measurement_files(const std::vector<std::string>& names) {
     std::vector<std::filesystem::path> files;
     for (const std::string& name : names) {
-        if (!std::filesystem::is_directory(name)) {
+        std::error_code problem;
+        if (!std::filesystem::is_directory(name, problem)) {
             files.emplace_back(name);
             continue;
         }
         std::vector<std::filesystem::path> inside;
-        for (const auto& entry : std::filesystem::directory_iterator(name))
-            if (entry.path().extension() == ".csv" && holds_measurements(entry.path()))
-                inside.push_back(entry.path());
+        for (auto at = std::filesystem::directory_iterator(name, problem);
+             !problem && at != std::filesystem::directory_iterator(); at.increment(problem))
+            if (at->path().extension() == ".csv" && holds_measurements(at->path()))
+                inside.push_back(at->path());
         std::sort(inside.begin(), inside.end());
         files.insert(files.end(), inside.begin(), inside.end());
     }

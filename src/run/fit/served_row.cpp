@@ -3,6 +3,8 @@
 #include "archsim/run/serve.hpp"
 #include "run/fit/served_protocol.hpp"
 
+#include <fmt/format.h>
+
 #include <optional>
 #include <utility>
 
@@ -41,6 +43,15 @@ Waits serve(const Session& session, const Model& model, const MeasuredRow& row,
             const Conditions& conditions) {
     const std::int64_t clients = row.batch.value_or(1);
     const ServedProtocol protocol = protocol_of(row);
+    // Far beyond every published run; a row may state any number, and each request is kept.
+    constexpr std::int64_t kMostClients = 1 << 14, kMostTokens = 1 << 20;
+    if (clients > kMostClients || protocol.output_tokens > kMostTokens)
+        return {.problem =
+                    fmt::format("a run of more than {} clients or {} tokens per answer is not simulated",
+                                kMostClients, kMostTokens),
+                .first = {},
+                .per_token = {},
+                .regime = {}};
     ServingRequest request;
     request.load.prompt_tokens = static_cast<double>(protocol.prompt_tokens);
     request.load.output_tokens = static_cast<double>(protocol.output_tokens);

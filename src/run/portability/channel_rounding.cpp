@@ -43,7 +43,8 @@ class ChannelRounding {
         for (const Node& node : graph_.nodes)
             if (node.op_type == "BatchNormalization")
                 for (std::size_t i = 1; i < node.inputs.size(); ++i)
-                    round_weight(node.inputs[i], 1);
+                    if (node.inputs[i] != kNoTensor)
+                        round_weight(node.inputs[i], 1);
         // What the file says of the sizes in between does not hold any more.
         for (Tensor& tensor : graph_.tensors)
             if (tensor.role == TensorRole::intermediate)

@@ -79,7 +79,7 @@ std::vector<WindowPair> pairs_of(const Graph& graph, Pointwise side) {
         if (!(side == Pointwise::after ? is_pointwise(graph, second) : is_depthwise(graph, second)))
             continue;
         WindowPair pair{.first = kNone, .second = i, .between = {}};
-        TensorId data = second.inputs.front();
+        TensorId data = second.inputs.empty() ? kNoTensor : second.inputs.front();
         while (pair.first == kNone && data != kNoTensor && producer[data] != kNone && readers[data] == 1) {
             const std::size_t at = producer[data];
             const Node& node = graph.nodes[at];

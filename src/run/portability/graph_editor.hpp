@@ -79,6 +79,11 @@ std::size_t replace_nodes(Graph& graph, Replace&& replace) {
     std::size_t places = 0;
     const std::vector<Node> nodes = std::move(graph.nodes);
     for (const Node& node : nodes) {
+        if (node.outputs.empty() ||
+            node.outputs.front() == kNoTensor) { // nothing that a replacement would make
+            out.push_back(node);
+            continue;
+        }
         Replacement replacement(graph, node);
         replace(node, replacement);
         if (replacement.nodes().empty()) {

@@ -15,6 +15,10 @@ bool is(const Node& node, std::string_view type) {
     return node.op_type == type && (node.domain.empty() || node.domain == "com.microsoft");
 }
 
+bool has_input(const Node& node, std::size_t i) {
+    return i < node.inputs.size() && node.inputs[i] != kNoTensor;
+}
+
 std::int64_t integer(const Node& node, std::string_view key, std::int64_t otherwise) {
     const AttributeValue* value = node.attribute(key);
     const auto* found = value == nullptr ? nullptr : std::get_if<std::int64_t>(value);
@@ -56,7 +60,8 @@ std::size_t silu_as_hard_swish(Graph& graph) {
         for (std::size_t side = 0; side < 2; ++side) {
             const TensorId gate = node.inputs[side], x = node.inputs[1 - side];
             const Node* sigmoid = gate == kNoTensor ? nullptr : uses.producer[gate];
-            if (sigmoid == nullptr || !is(*sigmoid, "Sigmoid") || sigmoid->inputs.front() != x)
+            if (sigmoid == nullptr || !is(*sigmoid, "Sigmoid") || !has_input(*sigmoid, 0) ||
+                sigmoid->inputs.front() != x)
                 continue;
             if (uses.readers[gate] == 1)
                 gone[gate] = true;
@@ -73,7 +78,7 @@ std::size_t silu_as_hard_swish(Graph& graph) {
 /// gelu(x) ~ x * sigmoid(1.702 x)
 std::size_t gelu_as_sigmoid(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
-        if ((!is(node, "Gelu") && !is(node, "FastGelu") && !is(node, "QuickGelu")) || node.inputs.empty())
+        if ((!is(node, "Gelu") && !is(node, "FastGelu") && !is(node, "QuickGelu")) || !has_input(node, 0))
             return;
         TensorId x = node.inputs.front();
         if (node.inputs.size() > 1 && node.inputs[1] != kNoTensor)
@@ -86,7 +91,7 @@ std::size_t gelu_as_sigmoid(Graph& graph) {
 /// erf(x) ~ tanh(1.2 x); the factor goes into the product that exporters put before Erf, so it costs nothing.
 std::size_t erf_as_tanh(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
-        if (is(node, "Erf"))
+        if (is(node, "Erf") && has_input(node, 0))
             out.finish("Tanh", {node.inputs.front()});
     });
 }
@@ -94,7 +99,8 @@ std::size_t erf_as_tanh(Graph& graph) {
 /// (x - mean) / sqrt(mean((x - mean)^2) + epsilon) * scale + bias
 std::size_t layer_norm_as_primitives(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
-        if (!is(node, "LayerNormalization") || node.inputs.size() < 2 || integer(node, "axis", -1) != -1)
+        if (!is(node, "LayerNormalization") || !has_input(node, 0) || !has_input(node, 1) ||
+            integer(node, "axis", -1) != -1)
             return;
         for (std::size_t more = 1; more < node.outputs.size(); ++more)
             if (node.outputs[more] != kNoTensor) // mean and deviation are read elsewhere
@@ -119,7 +125,7 @@ std::size_t layer_norm_as_primitives(Graph& graph) {
 /// Equations of two operands that are products of matrices in their last two axes.
 std::size_t einsum_as_matmul(Graph& graph) {
     return replace_nodes(graph, [](const Node& node, Replacement& out) {
-        if (!is(node, "Einsum") || node.inputs.size() != 2)
+        if (!is(node, "Einsum") || node.inputs.size() != 2 || !has_input(node, 0) || !has_input(node, 1))
             return;
         std::string equation = word(node, "equation");
         std::erase(equation, ' ');
@@ -153,7 +159,7 @@ std::size_t einsum_as_matmul(Graph& graph) {
 /// condition ? x : y -> c * x + (1 - c) * y
 std::size_t where_as_arithmetic(Graph& graph) {
     return replace_nodes(graph, [&](const Node& node, Replacement& out) {
-        if (!is(node, "Where") || node.inputs.size() != 3)
+        if (!is(node, "Where") || !has_input(node, 0) || !has_input(node, 1) || !has_input(node, 2))
             return;
         const DataType type = graph.tensors[node.inputs[1]].type;
         if (type != DataType::undefined && !is_floating(type))

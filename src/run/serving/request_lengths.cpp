@@ -1,22 +1,17 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/run/serve.hpp"
+#include "core/text_file.hpp"
 #include "run/fit/csv_reader.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <iterator>
 
 namespace archsim {
 
 std::vector<std::pair<std::int64_t, std::int64_t>> read_request_lengths(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    if (!in)
-        throw InputError(fmt::format("{}: cannot be read", file));
-    const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-    const auto records = parse_csv(text);
+    const auto records = parse_csv(read_text_file(file));
     const auto column = [&](const char* name) -> std::size_t {
         const auto found = records.empty()
                                ? std::vector<std::string>::const_iterator{}

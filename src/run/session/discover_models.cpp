@@ -141,12 +141,12 @@ ModelList discover_folder(const Session& session, const std::filesystem::path& f
                           const DiscoverOptions& options) {
     ModelList list;
     list.folder = folder.string();
-    std::error_code problem;
+    std::error_code problem, unknown;
     std::vector<std::filesystem::path> files;
     auto at = std::filesystem::recursive_directory_iterator(
         folder, std::filesystem::directory_options::skip_permission_denied, problem);
     for (; !problem && at != std::filesystem::recursive_directory_iterator(); at.increment(problem))
-        if (at->is_regular_file() && describes_model(at->path()))
+        if (at->is_regular_file(unknown) && describes_model(at->path()))
             files.push_back(at->path());
     if (problem)
         throw InputError(fmt::format("{}: cannot be listed: {}", folder.string(), problem.message()));

@@ -112,27 +112,27 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
 
 } // namespace
 
-ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info) {
+ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
     if (!is_checkpoint(path)) {
-        Graph graph = path.extension() == ".tflite" ? import_tflite(path) : import_onnx(path);
+        Graph graph = path.extension() == ".tflite" ? import_tflite(path) : import_onnx(path, budget);
         if (info.dims.empty())
             default_sizes(graph, info);
-        return {std::move(info), std::make_shared<const Graph>(std::move(graph))};
+        return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
     }
     Checkpoint checkpoint = read_checkpoint(path);
     checkpoint.graph.name = info.name;
     info.dims.merge(checkpoint.dims);
     info.language_model = language_model(checkpoint.facts);
-    return {std::move(info), std::make_shared<const Graph>(std::move(checkpoint.graph))};
+    return {std::move(info), std::make_shared<const Graph>(std::move(checkpoint.graph)), budget};
 }
 
-ImportedGraph load_file(const std::filesystem::path& named) {
+ImportedGraph load_file(const std::filesystem::path& named, const Budget& budget) {
     const std::filesystem::path path = in_cache(named);
     CatalogueEntry own;
     own.name = own.title = name_of_file(path);
     own.file = path;
     own.source = path.string();
-    return load_file(path, std::move(own));
+    return load_file(path, std::move(own), budget);
 }
 
 } // namespace archsim

@@ -9,8 +9,8 @@ namespace archsim {
 
 /// An ONNX file, a config.json, the folder of a checkpoint or a .gguf file; `info` as far as it is known
 /// before. Throws InputError.
-ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info);
+ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget = {});
 /// The same without anything known: named after the file, or the folder of a config.json.
-ImportedGraph load_file(const std::filesystem::path& path);
+ImportedGraph load_file(const std::filesystem::path& path, const Budget& budget = {});
 
 } // namespace archsim

@@ -32,6 +32,15 @@ ModelFacts describe(const CatalogueEntry& info, std::shared_ptr<const ShapedGrap
     return facts;
 }
 
+/// The graph itself, unless something is wrong with it whatever its sizes are.
+const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
+    std::vector<Finding> faults = structural_faults(graph, rows);
+    if (faults.empty())
+        return graph;
+    faults.front().file = graph.name;
+    throw InputError(to_string(faults.front()), std::move(faults));
+}
+
 /// Made by the first who asks; others who want the same wait for it, and nobody else does.
 template <class T>
 struct Once {
@@ -140,7 +149,7 @@ struct BoundModel::State {
     State(ImportedGraph imported, const Bindings& given, const OperatorRegistry& rows)
         : model(std::move(imported)), bindings(given), operators(&rows),
           graph(std::make_shared<const ShapedGraph>(
-              archsim::bind(*model.graph, bindings, model.info.dims, rows))),
+              archsim::bind(sound(*model.graph, rows), bindings, model.info.dims, rows, model.budget))),
           facts(std::make_shared<const ModelFacts>(describe(model.info, graph))),
           batch_name(batch_symbol(*model.graph)) {
         if (const auto size = graph->dims.find(batch_name); size != graph->dims.end())

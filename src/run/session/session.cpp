@@ -31,9 +31,25 @@ void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
                 tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
 }
 
+// More than anything is served with: sums of what they count stay whole numbers, and searches over them
+// short.
+constexpr std::int64_t kMostItems = std::int64_t{1} << 20, kMostTokens = std::int64_t{1} << 22,
+                       kMostPositions = std::int64_t{1} << 24;
+
+void check(const char* what, std::int64_t given, std::int64_t least, std::int64_t most) {
+    if (given < least || given > most)
+        throw UsageError(fmt::format("{} of {}: give a number from {} to {}", what, given, least, most));
+}
+
 void check(const Workload& workload, const Conditions& conditions) {
     if (workload.batch < 1)
         throw UsageError(fmt::format("a batch of {}: give at least one item", workload.batch));
+    check("a batch", workload.batch, 1, kMostItems);
+    if (workload.prompt) {
+        check("a prompt", workload.prompt->tokens, 1, kMostTokens);
+        check("an answer", workload.prompt->generate, 0, kMostTokens);
+        check("a context", workload.prompt->context, 0, kMostPositions);
+    }
     if (!(conditions.devices >= 0) || conditions.devices != std::floor(conditions.devices))
         throw UsageError(fmt::format("{:g} devices: give a whole number", conditions.devices));
     if (conditions.devices == 0 && !workload.prompt)
@@ -44,7 +60,7 @@ void check(const Workload& workload, const Conditions& conditions) {
 
 Session::Session(const SessionOptions& options)
     : data_(options.data.empty() ? data_dir() : options.data), operators_(options.operators),
-      mappers_(options.mappers) {
+      mappers_(options.mappers), budget_(options.budget) {
     const auto database = data_ / "hardware_db";
     hardware_ = std::make_unique<HardwareDatabase>(database, options.hardware_overlays, options.tuned);
     name_this_machine();
@@ -72,7 +88,7 @@ Model Session::load(std::string_view name_or_path) const {
         for (const ModelPart& part : entry->parts)
             model.parts.push_back(load(part.model));
         if (!entry->file.empty()) {
-            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry);
+            static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
             if (!entry->buffers.empty()) {
                 Graph graph = *model.graph;
                 mark_buffers(graph, entry->buffers);
@@ -82,8 +98,9 @@ Model Session::load(std::string_view name_or_path) const {
         return model;
     }
     const std::filesystem::path path(name_or_path);
-    if (looks_like_path(name_or_path) || std::filesystem::exists(path)) {
-        static_cast<ImportedGraph&>(model) = load_file(path);
+    std::error_code no_file; // a name too long for one
+    if (looks_like_path(name_or_path) || std::filesystem::exists(path, no_file)) {
+        static_cast<ImportedGraph&>(model) = load_file(path, budget_);
         return model;
     }
     throw unknown_model(*catalogue_, name_or_path);

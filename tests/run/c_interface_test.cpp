@@ -1,0 +1,86 @@
+// What the header promises of failures: results are set, the session stays, and no number takes for ever.
+
+#include "archsim/archsim.h"
+
+#include <catch2/catch.hpp>
+
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace {
+
+/// A session with a language model.
+struct Open {
+    archsim_session* session = nullptr;
+    archsim_model* model = nullptr;
+    Open() {
+        REQUIRE(archsim_open(ARCHSIM_SOURCE_DIR, &session, nullptr) == ARCHSIM_OK);
+        REQUIRE(archsim_load(session, "llama-3-8b", &model, nullptr) == ARCHSIM_OK);
+    }
+    ~Open() {
+        archsim_release(model);
+        archsim_close(session);
+    }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+
+    archsim_status run(const archsim_workload& workload, archsim_estimate& estimate) const {
+        archsim_conditions conditions = {};
+        conditions.precision = "bf16";
+        return archsim_run(session, model, &workload, "H100", &conditions, &estimate, nullptr);
+    }
+};
+
+} // namespace
+
+TEST_CASE("the C interface sets what it returns when it fails too") {
+    auto* session = reinterpret_cast<archsim_session*>(std::uintptr_t{16});
+    char* error = nullptr;
+    CHECK(archsim_open("/no/such/folder", &session, &error) == ARCHSIM_INPUT);
+    CHECK(session == nullptr);
+    CHECK(error != nullptr);
+    archsim_free_text(error);
+
+    const Open open;
+    auto* model = reinterpret_cast<archsim_model*>(std::uintptr_t{16});
+    CHECK(archsim_load(open.session, "no_such_model", &model, nullptr) == ARCHSIM_INPUT);
+    CHECK(model == nullptr);
+    CHECK(archsim_load(open.session, std::string(300, 'x').c_str(), &model, nullptr) == ARCHSIM_INPUT);
+
+    archsim_estimate estimate;
+    std::memset(&estimate, 0x7f, sizeof estimate);
+    CHECK(archsim_run(open.session, open.model, nullptr, "no such device", nullptr, &estimate, nullptr) ==
+          ARCHSIM_INPUT);
+    CHECK(estimate.latency_s == 0);
+    CHECK(estimate.reason[0] == '\0');
+
+    auto* json = reinterpret_cast<char*>(std::uintptr_t{16});
+    CHECK(archsim_run_json(open.session, open.model, nullptr, "no such device", nullptr, &json, nullptr) ==
+          ARCHSIM_INPUT);
+    CHECK(json == nullptr);
+    CHECK(archsim_run_json(nullptr, open.model, nullptr, "H100", nullptr, &json, nullptr) == ARCHSIM_USAGE);
+}
+
+TEST_CASE("numbers of tokens and items beyond all reason are refused by the C interface") {
+    const Open open;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    archsim_estimate estimate;
+    for (const archsim_workload& workload :
+         {archsim_workload{1, nullptr, kMost, 16}, archsim_workload{1, nullptr, 16, kMost},
+          archsim_workload{kMost, nullptr, 16, 16}, archsim_workload{kMost, nullptr, 0, 0},
+          archsim_workload{1, nullptr, kMost, kMost}})
+        CHECK(open.run(workload, estimate) == ARCHSIM_USAGE);
+}
+
+TEST_CASE("a prompt without an answer ends with its first token in the C interface") {
+    const Open open;
+    archsim_estimate alone, first, longer;
+    REQUIRE(open.run({1, nullptr, 512, 0}, alone) == ARCHSIM_OK);
+    REQUIRE(open.run({1, nullptr, 512, 1}, first) == ARCHSIM_OK);
+    REQUIRE(open.run({1, nullptr, 512, 128}, longer) == ARCHSIM_OK);
+    CHECK(alone.outcome == ARCHSIM_ESTIMATED);
+    CHECK(alone.latency_s == first.latency_s);
+    CHECK(alone.latency_s < longer.latency_s);
+}

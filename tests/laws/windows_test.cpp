@@ -79,6 +79,10 @@ fs::path file_of(const std::string& name, const json& config) {
     return file;
 }
 
+fs::path file_of(const CatalogueEntry& entry) {
+    return fs::path(ARCHSIM_SOURCE_DIR) / "models" / entry.file;
+}
+
 Model made(const std::string& name) {
     return laws::session().load(file_of(name, made_configs().at(name)).string());
 }
@@ -95,9 +99,8 @@ const std::vector<Named>& language_models() {
         for (const CatalogueEntry& entry : laws::session().catalogue().entries())
             if (entry.kind == "decoder-lm" && entry.language_model && !entry.file.empty()) {
                 Named& one = models.emplace_back(Named{entry.name, laws::session().load(entry.name), {}});
-                if (entry.file.ends_with(".json"))
-                    one.checkpoint =
-                        read_checkpoint(std::string(ARCHSIM_SOURCE_DIR) + "/models/" + entry.file);
+                if (entry.file.extension() == ".json")
+                    one.checkpoint = read_checkpoint(file_of(entry));
             }
         const json configs = made_configs();
         for (const auto& [name, config] : configs.items())
@@ -118,11 +121,7 @@ Conditions half_precision() {
 /// Steps of a model on a device whose memory holds everything.
 class Steps {
   public:
-    explicit Steps(const Model& model) : model_(model, {}) {
-        Result result;
-        result.hardware = "H200";
-        result.conditions = half_precision();
-        runner_ = make_runner(laws::session(), model_, result);
+    explicit Steps(const Model& model) : model_(model, {}), runner_(runner_on("H200", model_)) {
         REQUIRE(runner_);
         runner_->ignore_capacity();
     }
@@ -146,6 +145,13 @@ class Steps {
     }
 
   private:
+    static std::optional<StepRunner> runner_on(const char* device, const GenerationModel& model) {
+        Result result;
+        result.hardware = device;
+        result.conditions = half_precision();
+        return make_runner(laws::session(), model, result);
+    }
+
     GenerationModel model_;
     std::optional<StepRunner> runner_;
 };
@@ -195,7 +201,7 @@ json config_of(const std::string& name) {
         return configs[name];
     for (const CatalogueEntry& entry : laws::session().catalogue().entries())
         if (entry.name == name) {
-            std::ifstream in(std::string(ARCHSIM_SOURCE_DIR) + "/models/" + entry.file);
+            std::ifstream in(file_of(entry));
             return json::parse(in);
         }
     return {};

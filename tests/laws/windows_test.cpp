@@ -97,7 +97,7 @@ const std::vector<Named>& language_models() {
     static const std::vector<Named> all = [] {
         std::vector<Named> models;
         for (const CatalogueEntry& entry : laws::session().catalogue().entries())
-            if (entry.kind == "decoder-lm" && entry.language_model && !entry.file.empty()) {
+            if (entry.kind == "decoder-lm" && !entry.file.empty()) {
                 Named& one = models.emplace_back(Named{entry.name, laws::session().load(entry.name), {}});
                 if (entry.file.extension() == ".json")
                     one.checkpoint = read_checkpoint(file_of(entry));

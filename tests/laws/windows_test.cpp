@@ -139,7 +139,7 @@ class Steps {
         const auto work = runner_->work(1, tokens, past);
         for (const SubgraphWork& part : work->subgraphs)
             for (const OperatorUse& use : part.operators)
-                if (use.op->type == "GroupQueryAttention")
+                if (use.op->type == "com.microsoft.GroupQueryAttention")
                     macs += use.op->work.macs * part.repeat;
         return macs;
     }

@@ -31,6 +31,7 @@ struct TokenMixer {
     MixerKind kind = MixerKind::none;
     std::int64_t heads = 0, kv_heads = 0, head_size = 0;
     std::int64_t window = 0;           ///< positions that a query sees and the cache keeps; 0: all
+    bool chunked = false;              ///< the window does not slide: a query sees its own chunk of `window`
     bool bias = false;                 ///< of the query, key and value projections
     bool output_bias = false;          ///< of the output projection
     bool sinks = false;                ///< one learned score per head that takes part in the softmax

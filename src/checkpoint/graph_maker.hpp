@@ -80,7 +80,7 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
 TensorId add_recurrence(GraphMaker& g, const std::string& path, std::size_t layer, TensorId x);
 TensorId add_feed_forward(GraphMaker& g, const std::string& path, const FeedForward& f, TensorId x);
 
-/// Symbol of a cache that keeps `window` positions at most.
-std::string past_symbol(std::int64_t window);
+/// Size of a cache that keeps the last `window` of so many positions; 0: all of them.
+std::string kept_positions(const std::string& positions, std::int64_t window);
 
 } // namespace archsim::checkpoint

@@ -81,7 +81,7 @@ class LayerReader {
             if (type == "sliding_attention")
                 layers_[i].mixer.window = window_;
             else if (type == "chunked_attention")
-                layers_[i].mixer.window = chunk_;
+                set_chunk(layers_[i].mixer);
             else if (type == "linear_attention" || type == "mamba" || type == "mamba2")
                 layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
             else if (type == "conv")
@@ -91,6 +91,11 @@ class LayerReader {
         }
         f_.skip({"full_attention_interval", "sliding_window_pattern", "full_attn_idxs", "attn_layer_offset",
                  "attn_layer_period"});
+    }
+
+    void set_chunk(TokenMixer& m) const {
+        m.window = chunk_;
+        m.chunked = chunk_ > 0;
     }
 
     /// Where attention is said layer by layer otherwise: by list, by number, by period. False: it is not.
@@ -158,8 +163,10 @@ class LayerReader {
             TokenMixer& m = layers_[i].mixer;
             if (full > 0 && (i + 1) % static_cast<std::size_t>(full) != 0)
                 m = read_recurrent_mixer(f_, hidden_);
+            else if (chunk_ > 0 && (i + 1) % no_rope != 0)
+                set_chunk(m);
             else if (chunk_ > 0)
-                m.window = (i + 1) % no_rope != 0 ? chunk_ : 0;
+                m.window = 0;
             else if (window_ > 0 && period > 1)
                 m.window = (i + 1) % period != 0 ? window_ : 0;
             else if (window_ > 0)

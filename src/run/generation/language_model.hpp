@@ -30,6 +30,8 @@ class GenerationModel {
     }
     /// Format of most weights where a checkpoint states it.
     std::optional<Precision> stored_weights() const { return stored_weights_; }
+    /// Positions that caches of windowed layers keep at most, ascending; empty: every layer keeps all.
+    const std::vector<std::int64_t>& windows() const { return windows_; }
     /// The language model at these sizes; kept for later calls.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
@@ -52,7 +54,9 @@ class GenerationModel {
     ImportedGraph language_;
     Bindings bindings_;
     const OperatorRegistry& operators_;
-    std::string sequence_symbol_, past_symbol_;
+    std::string sequence_symbol_;
+    std::vector<std::string> past_symbols_; ///< of the caches, all of one length
+    std::vector<std::int64_t> windows_;
     std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
     std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
     std::optional<Precision> stored_weights_;

@@ -127,11 +127,16 @@ TEST_CASE("a tensor that no layer is built from refuses the file by its name", "
     CHECK_THAT(refusal_of(folder.write("file.gguf", unknown.bytes())), Catch::Contains("type 99"));
 }
 
+namespace {
+
+constexpr std::uint32_t kLayers = 16, kWindow = 100;
+constexpr std::int64_t kPositions = 1000;
+
+} // namespace
+
 TEST_CASE("windows of GGUF files: a list per layer, a period, or what llama.cpp knows by name",
           "[checkpoint]") {
     const Folder folder("archsim_gguf_windows");
-    static constexpr std::uint32_t kLayers = 16, kWindow = 100;
-    static constexpr std::int64_t kPositions = 1000;
     const auto full_layers = [&](const std::string& architecture,
                                  const std::function<void(GgufMaker&)>& pattern, double window = kWindow,
                                  std::int64_t positions = kPositions) {
@@ -201,16 +206,16 @@ TEST_CASE("LFM2: short convolutions between layers of attention", "[checkpoint]"
 TEST_CASE("Gemma 3n: rows per layer, a narrow path, parallel streams, caches of earlier layers",
           "[checkpoint]") {
     const Folder folder("archsim_gguf_gemma3n");
-    constexpr std::int64_t kWidth = 8, kRank = 4, kStreams = 4, kLayers = 4;
-    GgufMaker f = SmallGguf::whole("gemma3n", kLayers);
+    constexpr std::int64_t kWidth = 8, kRank = 4, kStreams = 4, kDeep = 4;
+    GgufMaker f = SmallGguf::whole("gemma3n", kDeep);
     f.number("gemma3n.attention.sliding_window", 100);
     f.numbers("gemma3n.attention.sliding_window_pattern", {1, 0, 1, 0});
     f.number("gemma3n.attention.shared_kv_layers", 2);
-    f.tensor("per_layer_token_embd.weight", {kWidth * kLayers, 1000}, GgufMaker::kQ8);
-    f.tensor("per_layer_model_proj.weight", {64, kWidth * kLayers});
+    f.tensor("per_layer_token_embd.weight", {kWidth * kDeep, 1000}, GgufMaker::kQ8);
+    f.tensor("per_layer_model_proj.weight", {64, kWidth * kDeep});
     f.tensor("altup_proj.weight", {64, 64, kStreams - 1});
     f.tensor("altup_unembd_proj.weight", {64, 64, kStreams - 1});
-    for (std::int64_t i = 0; i < kLayers; ++i) {
+    for (std::int64_t i = 0; i < kDeep; ++i) {
         const std::string block = "blk." + std::to_string(i) + ".";
         f.tensor(block + "inp_gate.weight", {64, kWidth});
         f.tensor(block + "proj.weight", {kWidth, 64});
@@ -218,19 +223,19 @@ TEST_CASE("Gemma 3n: rows per layer, a narrow path, parallel streams, caches of 
         f.tensor(block + "laurel_r.weight", {kRank, 64});
     }
     const Checkpoint c = read_checkpoint(folder.write("file.gguf", f.bytes()));
-    CHECK(matrices(c) == SmallGguf::kTable + kLayers * SmallGguf::kLayer + 1000 * kWidth * kLayers +
-                             64 * kWidth * kLayers + 2 * (kStreams - 1) * 64 * 64 +
-                             kLayers * 2 * 64 * (kWidth + kRank));
+    CHECK(matrices(c) == SmallGguf::kTable + kDeep * SmallGguf::kLayer + 1000 * kWidth * kDeep +
+                             64 * kWidth * kDeep + 2 * (kStreams - 1) * 64 * 64 +
+                             kDeep * 2 * 64 * (kWidth + kRank));
     // The first two layers alone keep a cache; the second sees everything.
     CHECK(cache_bytes(c, 51) - cache_bytes(c, 50) == 2 * 2 * 2 * 16 * 2);
     CHECK(cache_bytes(c, 501) - cache_bytes(c, 500) == 2 * 2 * 16 * 2);
     // A table is looked up, not multiplied: what a token computes is without it.
     const ShapedGraph graph =
         archsim::bind(c.graph, {.dims = {{"batch", 1}, {"sequence", 1}, {"past_sequence", 0}}}, c.dims);
-    const double products = kLayers * (SmallGguf::kLayer - 64 * 64) + 64 * kWidth * kLayers +
-                            2 * (kStreams - 1) * 64 * 64 + kLayers * 2 * 64 * (kWidth + kRank);
+    const double products = kDeep * (SmallGguf::kLayer - 64 * 64) + 64 * kWidth * kDeep +
+                            2 * (kStreams - 1) * 64 * 64 + kDeep * 2 * 64 * (kWidth + kRank);
     CHECK(graph.macs() > products);
-    CHECK(graph.macs() < products + kLayers * 64 * 64 + SmallGguf::kTable + 2000);
+    CHECK(graph.macs() < products + kDeep * 64 * 64 + SmallGguf::kTable + 2000);
 }
 
 TEST_CASE("DeepSeek files made before llama.cpp cached the latent vector cache every head", "[checkpoint]") {

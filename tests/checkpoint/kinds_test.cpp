@@ -14,7 +14,7 @@ namespace {
 
 // Sizes that a decoder could be read from.
 const std::string kSizes = R"("hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
-    "intermediate_size": 128, "vocab_size": 1000)";
+    "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000)";
 
 std::string outcome(const std::string& fields) {
     try {

@@ -74,6 +74,7 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     any.input_values.try_emplace("use_cache_branch", std::vector<std::int64_t>{1});
     const BoundModel bound(language_, any, operators_);
     stored_weights_ = bound.graph().stored_weights;
+    stored_cache_ = bound.graph().stored_cache;
     const Symbols symbols = find_symbols(*language_.graph, bound.graph());
     sequence_symbol_ = symbols.sequence;
     past_symbol_ = symbols.past;

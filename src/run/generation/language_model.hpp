@@ -30,6 +30,8 @@ class GenerationModel {
     }
     /// Format of most weights where a checkpoint states it.
     std::optional<Precision> stored_weights() const { return stored_weights_; }
+    /// Format of the cache where the checkpoint states it.
+    std::optional<Precision> stored_cache() const { return stored_cache_; }
     /// The language model at these sizes; kept for later calls.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
@@ -56,6 +58,7 @@ class GenerationModel {
     std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
     std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
     std::optional<Precision> stored_weights_;
+    std::optional<Precision> stored_cache_;
     std::vector<ModelPart> before_;
     std::vector<ImportedGraph> before_graphs_; ///< one per part before
     std::int64_t inserted_ = 0;

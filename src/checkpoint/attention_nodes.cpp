@@ -36,7 +36,9 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
         k = norm_heads(g, path + "/k_norm", k, m, m.kv_heads);
     }
     q = norm_heads(g, path + "/q_norm", q, m, m.heads);
-    const std::string past = past_symbol(m.window), own = std::to_string(layer);
+    const std::string past = kept_positions("past_sequence", m.window),
+                      present = kept_positions("past_sequence + sequence", m.window),
+                      own = std::to_string(layer);
     std::vector<TensorId> inputs{q, k, v};
     const std::pair<const char*, std::int64_t> kinds[] = {{"key", m.head_size}, {"value", value}};
     for (const auto& [kind, width] : kinds)
@@ -47,8 +49,14 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
         {"num_heads", m.heads}, {"kv_num_heads", m.kv_heads}, {"do_rotary", std::int64_t{1}}};
     if (shared)
         attributes.emplace_back("shared_cache", std::int64_t{1});
-    if (m.window > 0)
+    if (m.window > 0) {
         attributes.emplace_back("local_window_size", m.window);
+        // Serving engines give back what has left the window (vLLM's hybrid KV cache manager, llama.cpp's
+        // cache of sliding-window layers).
+        attributes.emplace_back("keeps_window", std::int64_t{1});
+    }
+    if (m.chunked)
+        attributes.emplace_back("chunked", std::int64_t{1});
     if (m.sinks) {
         inputs.resize(11, kNoTensor);
         inputs.push_back(g.weight(path, "sinks", {m.heads}));
@@ -60,7 +68,7 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
     const auto results =
         g.nodes("GroupQueryAttention", path, std::move(inputs), names, std::move(attributes), kMicrosoft);
     for (std::size_t i = 1; i < results.size(); ++i)
-        g.output(results[i], {"batch", m.kv_heads, past + " + sequence", kinds[i - 1].second});
+        g.output(results[i], {"batch", m.kv_heads, present, kinds[i - 1].second});
     TensorId y = results.front();
     if (m.output_gate)
         y = g.node("Mul", path, {y, g.node("Sigmoid", path, {gate})});
@@ -83,7 +91,7 @@ TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::siz
                                    {plain, g.node("Tile", path + "/keys", {rotary, g.ints({1, 1, m.heads})})},
                                    {{"axis", std::int64_t{-1}}})
                           : plain;
-    const std::string own = std::to_string(layer), past = past_symbol(0);
+    const std::string own = std::to_string(layer), past = "past_sequence";
     const std::pair<const char*, std::int64_t> kinds[] = {{"key", head}, {"value", m.value_size}};
     std::vector<TensorId> inputs{q, keys, values};
     for (const auto& [kind, width] : kinds)

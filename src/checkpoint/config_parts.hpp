@@ -22,9 +22,9 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
 /// A mixer with a state instead of a cache, and a gated short convolution.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);
 TokenMixer read_convolution_mixer(Fields& f, std::int64_t hidden);
-/// Positions that each layer sees, 0 for all: by list, pattern, period, or the default of the class.
-std::vector<std::int64_t> read_windows(Fields& f, const Implied& implied, std::size_t layers,
-                                       std::vector<Finding>& findings);
+/// What each layer sees: by list, pattern, period, or the default of the class.
+std::vector<LayerWindow> read_windows(Fields& f, const Implied& implied, std::size_t layers,
+                                      std::vector<Finding>& findings);
 /// The layers from whichever pattern the configuration states.
 std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
                                       const TokenMixer& mixer, const FeedForwards& feed_forwards,

@@ -24,6 +24,12 @@ enum class MixerKind : std::uint8_t {
     linear,      ///< one matrix instead of attention
 };
 
+/// What a layer sees of the positions before it.
+struct LayerWindow {
+    std::int64_t positions = 0; ///< 0: all
+    bool chunked = false;       ///< it does not slide
+};
+
 enum class HeadNorm : std::uint8_t { none, per_head, whole };
 
 /// What mixes the tokens of a layer; sizes that the kind does not have stay 0.
@@ -31,6 +37,7 @@ struct TokenMixer {
     MixerKind kind = MixerKind::none;
     std::int64_t heads = 0, kv_heads = 0, head_size = 0;
     std::int64_t window = 0;           ///< positions that a query sees and the cache keeps; 0: all
+    bool chunked = false;              ///< the window does not slide: a query sees its own chunk of `window`
     bool bias = false;                 ///< of the query, key and value projections
     bool output_bias = false;          ///< of the output projection
     bool sinks = false;                ///< one learned score per head that takes part in the softmax

@@ -276,7 +276,7 @@ class GgufReader {
     }
 
     GgufFile f_;
-    std::vector<std::int64_t> windows_; ///< per block
+    std::vector<LayerWindow> windows_; ///< per block
     Decoder d_;
 };
 

@@ -7,10 +7,11 @@ namespace archsim::checkpoint {
 namespace {
 
 /// Heads that need no key of their own: sizes follow from the projections.
-TokenMixer read_attention(const GgufFile& f, std::int64_t i, std::int64_t window) {
+TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
     TokenMixer m;
     m.kind = MixerKind::attention;
-    m.window = window;
+    m.window = window.positions;
+    m.chunked = window.chunked;
     m.heads = f.whole(f.at_layer("attention.head_count", i, 0));
     m.kv_heads = f.whole(f.at_layer("attention.head_count_kv", i, static_cast<double>(m.heads)));
     if (m.heads < 1 || m.kv_heads < 1)
@@ -19,7 +20,7 @@ TokenMixer read_attention(const GgufFile& f, std::int64_t i, std::int64_t window
                        v = f.size(i, "attn_v.weight", 1), all = f.size(i, "attn_qkv.weight", 1);
     const auto stated = [&](const char* part) {
         const std::string key = fmt::format("attention.{}_length", part);
-        return f.number(window > 0 && f.key(key + "_swa", 0) > 0 ? key + "_swa" : key);
+        return f.number(m.window > 0 && f.key(key + "_swa", 0) > 0 ? key + "_swa" : key);
     };
     if (all > 0) {
         const std::int64_t keys = stated("key"), values = stated("value");
@@ -113,7 +114,7 @@ TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
 
 } // namespace
 
-TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, std::int64_t window) {
+TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
     const bool state = f.block(i, "ssm_a") || f.block(i, "ssm_a.weight") || f.block(i, "ssm_out.weight");
     const bool attends = f.block(i, "attn_q.weight") || f.block(i, "attn_kv_a_mqa.weight") ||
                          (f.block(i, "attn_qkv.weight") && f.block(i, "attn_output.weight"));

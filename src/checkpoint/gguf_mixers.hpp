@@ -6,7 +6,7 @@
 
 namespace archsim::checkpoint {
 
-/// The mixer of layer `i`, which sees `window` positions (0: all); kind none where it has none.
-TokenMixer read_gguf_mixer(const GgufFile& file, std::int64_t i, std::int64_t window);
+/// The mixer of layer `i`, which sees `window`; kind none where it has none.
+TokenMixer read_gguf_mixer(const GgufFile& file, std::int64_t i, const LayerWindow& window);
 
 } // namespace archsim::checkpoint

@@ -15,6 +15,7 @@ struct WindowedArchitecture {
     std::size_t period;        ///< one layer of so many sees everything; 1: all do
     bool global_first = false; ///< it is the first of them, not the last
     std::int64_t window = 0;   ///< where the file states none
+    bool chunked = false;
 };
 
 // What llama.cpp sets by name (set_swa_pattern in llama_model_*::load_arch_hparams, src/models/NAME.cpp;
@@ -32,7 +33,7 @@ constexpr std::array kWindowed = {
     WindowedArchitecture{"gemma4", 6},
     WindowedArchitecture{"gpt-oss", 2},
     WindowedArchitecture{"laguna", 4, true},
-    WindowedArchitecture{"llama4", 4, false, 8192},
+    WindowedArchitecture{"llama4", 4, false, 8192, true},
     WindowedArchitecture{"olmo2", 4},
     WindowedArchitecture{"phi3", 1},
     WindowedArchitecture{"plamo3", 8},
@@ -41,14 +42,14 @@ constexpr std::array kWindowed = {
 
 } // namespace
 
-std::vector<std::int64_t> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
-                                            std::size_t layers, const std::string& file,
-                                            std::vector<Finding>& findings) {
+std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::string& architecture,
+                                           std::size_t layers, const std::string& file,
+                                           std::vector<Finding>& findings) {
     const WindowedArchitecture* known = nullptr;
     for (const WindowedArchitecture& row : kWindowed)
         if (architecture == row.name)
             known = &row;
-    std::vector<std::int64_t> windows(layers, 0);
+    std::vector<LayerWindow> windows(layers);
     const std::string key = architecture + ".attention.sliding_window";
     const double stated = header.number(key, known ? static_cast<double>(known->window) : 0);
     if (!(stated >= 1 && stated <= kLargestCount) || (known && known->period == 1))
@@ -87,7 +88,7 @@ std::vector<std::int64_t> read_gguf_windows(const GgufHeader& header, const std:
                global = known && known->global_first ? 0 : group - 1;
     for (std::size_t i = 0; i < layers; ++i)
         if (listed ? pattern->second[i] != 0 : group == 0 || i % group != global)
-            windows[i] = static_cast<std::int64_t>(stated);
+            windows[i] = {static_cast<std::int64_t>(stated), known && known->chunked};
     return windows;
 }
 

@@ -192,8 +192,8 @@ TensorId GraphMaker::present(std::int64_t layer, std::string_view kind) const {
     return kNoTensor;
 }
 
-std::string past_symbol(std::int64_t window) {
-    return window > 0 ? "min(past_sequence, " + std::to_string(window) + ")" : "past_sequence";
+std::string kept_positions(const std::string& positions, std::int64_t window) {
+    return window > 0 ? "min(" + positions + ", " + std::to_string(window) + ")" : positions;
 }
 
 } // namespace archsim::checkpoint

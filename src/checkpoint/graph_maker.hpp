@@ -89,7 +89,7 @@ TensorId add_layer_input(GraphMaker& g, const std::string& path, TensorId x, Ten
 TensorId add_narrow_path(GraphMaker& g, const std::string& path, TensorId x);
 TensorId add_streams(GraphMaker& g, const std::string& path, TensorId x);
 
-/// Symbol of a cache that keeps `window` positions at most.
-std::string past_symbol(std::int64_t window);
+/// Size of a cache that keeps the last `window` of so many positions; 0: all of them.
+std::string kept_positions(const std::string& positions, std::int64_t window);
 
 } // namespace archsim::checkpoint

@@ -21,7 +21,8 @@ class LayerReader {
         layers_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             layers_[i].mixer = mixer;
-            layers_[i].mixer.window = mixer.kind == MixerKind::attention ? windows_[i] : 0;
+            if (mixer.kind == MixerKind::attention)
+                set_window(layers_[i].mixer, i);
             layers_[i].feed_forward = ff.experts.experts > 0 && sparse_[i] ? ff.experts : ff.dense;
             layers_[i].norms_after = implied.norms_after;
         }
@@ -43,6 +44,11 @@ class LayerReader {
     }
 
   private:
+    void set_window(TokenMixer& m, std::size_t layer) const {
+        m.window = windows_[layer].positions;
+        m.chunked = windows_[layer].chunked;
+    }
+
     void read_letters(const std::string& pattern) {
         if (pattern.size() != layers_.size())
             f_.refuse("hybrid_override_pattern",
@@ -57,7 +63,7 @@ class LayerReader {
                 break;
             case '*':
                 layer.mixer = mixer_;
-                layer.mixer.window = windows_[i];
+                set_window(layer.mixer, i);
                 break;
             case '-':
                 layer.feed_forward = ff_.dense;
@@ -194,7 +200,8 @@ class LayerReader {
         const std::int64_t size = f_.count({"global_head_dim"}, 0);
         const std::int64_t heads = f_.count({"num_global_key_value_heads"}, 0);
         const bool one_projection = f_.flag({"attention_k_eq_v"});
-        if (std::all_of(windows_.begin(), windows_.end(), [](std::int64_t window) { return window == 0; }))
+        if (std::all_of(windows_.begin(), windows_.end(),
+                        [](const LayerWindow& window) { return window.positions == 0; }))
             return;
         for (DecoderLayer& layer : layers_) {
             TokenMixer& m = layer.mixer;
@@ -233,7 +240,7 @@ class LayerReader {
     const TokenMixer& mixer_;
     const FeedForwards& ff_;
     std::int64_t hidden_;
-    std::vector<std::int64_t> windows_; ///< per layer
+    std::vector<LayerWindow> windows_; ///< per layer
     std::vector<bool> sparse_;
     std::vector<DecoderLayer> layers_;
 };

@@ -44,21 +44,21 @@ bool is_local(Fields& f, const char* key, const json& item) {
 class WindowReader {
   public:
     WindowReader(Fields& f, const Implied& implied, std::size_t layers)
-        : f_(f), implied_(implied), windows_(layers, 0) {}
+        : f_(f), implied_(implied), windows_(layers) {}
 
-    std::vector<std::int64_t> read(std::vector<Finding>& findings) {
+    std::vector<LayerWindow> read(std::vector<Finding>& findings) {
         const bool on = f_.flag({"use_sliding_window"}, !implied_.window_off);
         read_width(on);
         const bool done = read_types(on, findings) || read_list() || read_chunks() || read_period();
         if (!done)
             for (auto i = static_cast<std::size_t>(first_windowed()); i < windows_.size(); ++i)
-                windows_[i] = width_of(i);
+                windows_[i].positions = width_of(i);
         f_.skip({"max_window_layers", "no_rope_layers", "no_rope_layer_interval", "sliding_window_pattern",
                  "_sliding_window_pattern", "sliding_window_layout", "hybrid_layer_pattern",
                  "attention_layers", "attention_types", "global_attn_every_n_layers",
                  "interleaved_sliding_window"});
         if (implied_.last_global && !windows_.empty())
-            windows_.back() = 0;
+            windows_.back() = {};
         return std::move(windows_);
     }
 
@@ -98,7 +98,9 @@ class WindowReader {
         bool nameless = false;
         for (std::size_t i = 0; i < std::min(types.size(), windows_.size()); ++i) {
             const bool local = types[i] == "sliding_attention", chunked = types[i] == "chunked_attention";
-            windows_[i] = local ? width_of(i) : chunked ? chunk_ : 0;
+            windows_[i] = local     ? LayerWindow{width_of(i)}
+                          : chunked ? LayerWindow{chunk_, chunk_ > 0}
+                                    : LayerWindow{};
             nameless =
                 nameless || (local && on && width_of(i) == 0 && !f_.object().contains("sliding_window"));
         }
@@ -146,7 +148,9 @@ class WindowReader {
             return false;
         for (std::size_t i = 0; i < windows_.size(); ++i) {
             const json& item = list[i % list.size()];
-            windows_[i] = widths ? window_of(f_, key, item) : is_local(f_, key, item) ? width_of(i) : 0;
+            windows_[i].positions = widths                    ? window_of(f_, key, item)
+                                    : is_local(f_, key, item) ? width_of(i)
+                                                              : 0;
         }
         return true;
     }
@@ -162,7 +166,8 @@ class WindowReader {
             f_.refuse("no_rope_layers",
                       fmt::format("lists {} layers of {}", rotates.size(), windows_.size()));
         for (std::size_t i = 0; i < windows_.size(); ++i)
-            windows_[i] = (rotates.empty() ? (i + 1) % interval != 0 : rotates[i] != 0) ? chunk_ : 0;
+            if (rotates.empty() ? (i + 1) % interval != 0 : rotates[i] != 0)
+                windows_[i] = {chunk_, true};
         return true;
     }
 
@@ -178,7 +183,7 @@ class WindowReader {
                 letters.push_back(std::string(1, letter));
             const bool filled = fill("sliding_window_pattern", letters, false);
             if (filled && !windows_.empty())
-                windows_.back() = 0;
+                windows_.back() = {};
             return filled;
         }
         if (stated)
@@ -187,7 +192,7 @@ class WindowReader {
         if (period == 0)
             return false;
         for (std::size_t i = 0; i < windows_.size(); ++i)
-            windows_[i] = (i + 1) % period != 0 ? width_of(i) : 0;
+            windows_[i].positions = (i + 1) % period != 0 ? width_of(i) : 0;
         return true;
     }
 
@@ -195,13 +200,13 @@ class WindowReader {
     const Implied& implied_;
     std::int64_t width_ = 0, chunk_ = 0;
     std::vector<std::int64_t> widths_; ///< where they differ from layer to layer
-    std::vector<std::int64_t> windows_;
+    std::vector<LayerWindow> windows_;
 };
 
 } // namespace
 
-std::vector<std::int64_t> read_windows(Fields& f, const Implied& implied, std::size_t layers,
-                                       std::vector<Finding>& findings) {
+std::vector<LayerWindow> read_windows(Fields& f, const Implied& implied, std::size_t layers,
+                                      std::vector<Finding>& findings) {
     return WindowReader(f, implied, layers).read(findings);
 }
 

@@ -11,8 +11,9 @@ struct AttentionSizes {
     bool causal = false;
     double causal_offset = 0; ///< query i sees keys 0 ... i + offset
     double window = 0;        ///< keys a query sees at most; 0: all
-    bool mask = false;        ///< a mask or bias is added to the scores
-    bool softcap = false;     ///< tanh limits the scores
+    bool chunked = false; ///< the window does not slide: a query sees its own chunk of that many positions
+    bool mask = false;    ///< a mask or bias is added to the scores
+    bool softcap = false; ///< tanh limits the scores
 };
 
 /// Query-key pairs of one head that are computed: all, or what a causal mask and a window leave.

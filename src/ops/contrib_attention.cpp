@@ -64,10 +64,12 @@ void mark_caches(NodeContext& c, std::size_t past, const AttentionSizes& s) {
         const auto length = static_cast<double>(c.dim(in, 2));
         if (length > seen)
             c.work().partial_reads.emplace_back(in, c.elements(in) / length * seen);
-        if (c.has_output(out) && c.output(out).shape[2] > 0)
-            c.work().partial_writes.emplace_back(out, c.output(out).elements() /
-                                                          static_cast<double>(c.output(out).shape[2]) *
-                                                          std::max(0.0, s.kv_length - cached));
+        if (!c.has_output(out) || c.output(out).shape[2] <= 0)
+            continue;
+        // Of a prompt longer than the window a cache that keeps no more takes the end.
+        const auto kept = static_cast<double>(c.output(out).shape[2]);
+        c.work().partial_writes.emplace_back(out, c.output(out).elements() / kept *
+                                                      std::clamp(s.kv_length - cached, 0.0, kept));
     }
 }
 
@@ -276,6 +278,9 @@ Grouped grouped(const NodeContext& c, const GroupedInputs& at) {
                                           : past + a.query;
     a.total = total;
     a.cache = std::max(past, total);
+    const std::int64_t window = c.integer("local_window_size", -1);
+    if (window > 0 && c.integer("keeps_window", 0) != 0)
+        a.cache = std::min(a.cache, window);
     return a;
 }
 
@@ -299,6 +304,7 @@ void work_grouped(NodeContext& c) {
     AttentionSizes s = sizes_of(a.batch, a.heads, a.kv_heads, a.query, a.total, a.head, a.value);
     s.causal = c.integer("causal", 1) != 0;
     s.window = static_cast<double>(std::max<std::int64_t>(c.integer("local_window_size", -1), 0));
+    s.chunked = c.integer("chunked", 0) != 0;
     s.mask = c.has_input(At.attention_bias);
     s.softcap = c.real("softcap", 0.0) != 0.0;
     attention_work(c, s);

@@ -64,6 +64,8 @@ struct ServingResult {
     double capacity_per_s = 0;  ///< requests per second that it stands in the long run
     bool overloaded = false;
     double cache_bytes_per_token = 0, cache_room_bytes = 0; ///< of one engine, all its devices
+    /// What a sequence of the mean length takes beside that: full windows, and states of fixed size.
+    double fixed_cache_bytes_per_sequence = 0;
     /// 90 % interval of the time per token over its estimate, from left-out rows of servers.
     double step_low = 1, step_high = 1;
     /// The same of the time to the first token.

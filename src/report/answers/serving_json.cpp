@@ -60,6 +60,7 @@ Json served_run(const ServingResult& r) {
             {"usd_per_million_output_tokens", money_or_null(r.usd_per_million_output())},
             {"usd_per_million_prompt_tokens", money_or_null(r.usd_per_million_prompt())},
             {"cache_bytes_per_token", r.cache_bytes_per_token},
+            {"fixed_cache_bytes_per_sequence", r.fixed_cache_bytes_per_sequence},
             {"cache_room_bytes", r.cache_room_bytes},
             {"cache_peak_bytes", r.outcome.cache_peak_bytes},
             {"cache_blocks_empty", r.outcome.cache_wasted},

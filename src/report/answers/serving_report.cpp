@@ -103,10 +103,14 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
                         "here would wait longer in a longer run",
                         format_number(r.capacity_per_s)));
     out.push_back(
-        fmt::format("cache: {} per token, room for {} sequences of the mean length, {} of the given-out "
+        fmt::format("cache: {} per token{}, room for {} sequences of the mean length, {} of the given-out "
                     "blocks empty on average",
-                    format_bytes(r.cache_bytes_per_token), format_count(r.longest_batch),
-                    format_percent(r.outcome.cache_wasted)));
+                    format_bytes(r.cache_bytes_per_token),
+                    r.fixed_cache_bytes_per_sequence > 0
+                        ? fmt::format(" and {} of fixed size per sequence (full windows, states)",
+                                      format_bytes(r.fixed_cache_bytes_per_sequence))
+                        : "",
+                    format_count(r.longest_batch), format_percent(r.outcome.cache_wasted)));
     out.insert(out.end(), r.notes.begin(), r.notes.end());
     return out;
 }

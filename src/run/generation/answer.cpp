@@ -1,6 +1,7 @@
 // A prompt and its answer: the passes that are priced, and the whole that they add up to.
 
 #include "archsim/estimate/algebra.hpp"
+#include "archsim/serving/simulation.hpp"
 #include "map/sharding.hpp"
 #include "run/generation/context_points.hpp"
 #include "run/generation/offload.hpp"
@@ -66,8 +67,9 @@ class AnswerBuilder {
             runner_.use_devices(g_.devices);
         }
         result_.machine = runner_.shared_machine();
+        const StepRunner within_memory = runner_;
         if (can_share() && fits() && price())
-            add_serving();
+            add_serving(within_memory);
         g_.memory_bytes = result_.estimate.memory.peak_bytes;
         result_.generation = std::make_shared<const GenerationEstimate>(std::move(g_));
     }
@@ -123,6 +125,13 @@ class AnswerBuilder {
                          static_cast<double>(way_.data));
     }
 
+    /// Tokens of the prompt whose activations lie in memory at once: a server that fills its memory with
+    /// caches (Parameter::cache_memory_share) reads a longer prompt in steps.
+    std::int64_t prompt_piece() const {
+        const bool server = runner_.machine().parameters.fact(Parameter::cache_memory_share).known();
+        return server ? std::min(prompt_, EngineLimits{}.step_tokens) : prompt_;
+    }
+
     /// Memory of one chip: every part's weights at once, the cache as it is at the last token. Stacks set the
     /// cache aside before the prompt runs.
     MemoryEstimate memory_need() const {
@@ -133,7 +142,8 @@ class AnswerBuilder {
         };
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part)
             hold(*runner_.work(*runner_.model().bound_before(part, batch_)), 0);
-        const auto first = runner_.work(batch_, prompt_, 0);
+        const std::int64_t piece = prompt_piece();
+        const auto first = runner_.work(batch_, piece, prompt_ - piece);
         const auto last = runner_.work(batch_, 1, std::max<std::int64_t>(end - 1, 0));
         hold(*first, 0);
         hold(*last, first->weight_bytes);
@@ -208,7 +218,8 @@ class AnswerBuilder {
 
     bool price() {
         const bool keep = result_.conditions.keep_subgraphs;
-        if (way_.pipeline > 1) // a pass is that of all stages, of which a device holds one
+        // A pass is that of all stages, of which a device holds one, and of all steps over a prompt.
+        if (way_.pipeline > 1 || prompt_piece() < prompt_)
             runner_.ignore_capacity();
         Phase prompt;
         for (std::size_t part = 0; part < runner_.model().before().size(); ++part) {
@@ -305,13 +316,13 @@ class AnswerBuilder {
 
     /// Throughput, energy and power of a server that always has requests waiting; the latency stays that of a
     /// batch that has the devices for itself.
-    void add_serving() {
+    void add_serving(const StepRunner& runner) {
         if (result_.conditions.scenario != Scenario::throughput || q_.generate < 1)
             return;
         Estimate step;
         Prompt q = q_;
         q.tokens = prompt_;
-        g_.serving = serve_saturated(runner_, q, step);
+        g_.serving = serve_saturated(runner, q, step);
         Estimate& e = result_.estimate;
         if (step.status != Status::ok) {
             e.status = step.status;

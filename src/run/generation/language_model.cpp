@@ -1,26 +1,40 @@
 #include "run/generation/language_model.hpp"
 
+#include "run/generation/kept_windows.hpp"
 #include "run/session/graph_run.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 namespace archsim {
 
 namespace {
 
-/// Symbol of the positions of a cache [batch, heads, positions, size], and of the new tokens of the first
+/// Symbols of the positions of the caches [batch, heads, positions, size], and of the new tokens of the first
 /// integer input [batch, tokens].
 struct Symbols {
-    std::string sequence, past;
+    std::string sequence;
+    std::vector<std::string> past;     ///< one, but where layers name the same length differently
+    std::vector<std::int64_t> windows; ///< ascending: caches keep no more positions than that
     std::string total;   ///< of a mask over cached and new tokens, where it has a name of its own
     std::string branch;  ///< input that tells a merged decoder (Optimum) to read the cache
     bool states = false; ///< something is carried from step to step, of whatever size
 };
 
-Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
+/// Adds what is not there yet.
+template <class T>
+void add_new(std::vector<T>& all, T one) {
+    if (std::find(all.begin(), all.end(), one) == all.end())
+        all.push_back(std::move(one));
+}
+
+/// `stated`: sizes that the catalogue gives; they tell a cache of something else (of an encoder's positions)
+/// from that of the tokens.
+Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
+                     const std::map<std::string, std::int64_t>& stated) {
     Symbols symbols;
     for (TensorId in : graph.inputs) {
         const Tensor& tensor = graph.tensors[in];
@@ -28,8 +42,13 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
             continue;
         const auto& shape = *tensor.shape;
         symbols.states = symbols.states || bound.tensors[in].kv_cache;
-        if (symbols.past.empty() && shape.size() >= 3 && bound.tensors[in].kv_cache)
-            symbols.past = shape[shape.size() - 2].symbol;
+        if (shape.size() >= 3 && bound.tensors[in].kv_cache && !shape[shape.size() - 2].symbol.empty()) {
+            CacheLength length = parse_cache_length(shape[shape.size() - 2].symbol);
+            if (length.window > 0)
+                add_new(symbols.windows, length.window);
+            if (symbols.past.empty() || !stated.contains(length.positions))
+                add_new(symbols.past, std::move(length.positions));
+        }
         if (shape.size() == 2 && !is_floating(tensor.type) &&
             (symbols.sequence.empty() || tensor.name == "input_ids"))
             symbols.sequence = shape[1].symbol;
@@ -38,8 +57,10 @@ Symbols find_symbols(const Graph& graph, const ShapedGraph& bound) {
         if (tensor.name == "use_cache_branch")
             symbols.branch = tensor.name;
     }
-    if (symbols.total == symbols.sequence || symbols.total == symbols.past)
+    if (symbols.total == symbols.sequence ||
+        std::find(symbols.past.begin(), symbols.past.end(), symbols.total) != symbols.past.end())
         symbols.total.clear();
+    std::sort(symbols.windows.begin(), symbols.windows.end());
     return symbols;
 }
 
@@ -70,18 +91,21 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     };
     if (!language_.graph)
         refuse();
+    if (auto cut = with_kept_windows(*language_.graph))
+        language_.graph = std::move(cut);
     Bindings any = bindings_;
     any.input_values.try_emplace("use_cache_branch", std::vector<std::int64_t>{1});
     const BoundModel bound(language_, any, operators_);
     stored_weights_ = bound.graph().stored_weights;
     stored_cache_ = bound.graph().stored_cache;
-    const Symbols symbols = find_symbols(*language_.graph, bound.graph());
+    Symbols symbols = find_symbols(*language_.graph, bound.graph(), language_.info.dims);
     sequence_symbol_ = symbols.sequence;
-    past_symbol_ = symbols.past;
+    past_symbols_ = std::move(symbols.past);
+    windows_ = std::move(symbols.windows);
     total_symbol_ = symbols.total;
     branch_input_ = symbols.branch;
     // With states of fixed size alone (Mamba) a step reads as much whatever came before it.
-    if (sequence_symbol_.empty() || (past_symbol_.empty() && !symbols.states))
+    if (sequence_symbol_.empty() || (past_symbols_.empty() && !symbols.states))
         refuse();
 }
 
@@ -98,8 +122,8 @@ std::shared_ptr<const BoundModel> GenerationModel::bound(std::int64_t batch, std
     }
     Bindings all = bindings_;
     all.dims[sequence_symbol_] = sequence;
-    if (!past_symbol_.empty())
-        all.dims[past_symbol_] = past;
+    for (const std::string& symbol : past_symbols_)
+        all.dims[symbol] = past;
     if (!total_symbol_.empty())
         all.dims[total_symbol_] = past + sequence;
     if (!branch_input_.empty())

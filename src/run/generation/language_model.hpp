@@ -32,6 +32,8 @@ class GenerationModel {
     std::optional<Precision> stored_weights() const { return stored_weights_; }
     /// Format of the cache where the checkpoint states it.
     std::optional<Precision> stored_cache() const { return stored_cache_; }
+    /// Positions that caches of windowed layers keep at most, ascending; empty: every layer keeps all.
+    const std::vector<std::int64_t>& windows() const { return windows_; }
     /// The language model at these sizes; kept for later calls.
     std::shared_ptr<const BoundModel> bound(std::int64_t batch, std::int64_t sequence,
                                             std::int64_t past) const;
@@ -54,7 +56,9 @@ class GenerationModel {
     ImportedGraph language_;
     Bindings bindings_;
     const OperatorRegistry& operators_;
-    std::string sequence_symbol_, past_symbol_;
+    std::string sequence_symbol_;
+    std::vector<std::string> past_symbols_; ///< of the caches, all of one length
+    std::vector<std::int64_t> windows_;
     std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
     std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
     std::optional<Precision> stored_weights_;

@@ -170,12 +170,15 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
         return refuse(Status::incomplete,
                       "the device's memory capacity is unknown, and with it how many sequences "
                       "it serves at once");
-    const double prompt = static_cast<double>(q.tokens), generated = static_cast<double>(q.generate);
+    const auto generated = static_cast<double>(q.generate);
     const std::int64_t end = q.tokens + q.generate;
     const auto one = runner.work(1, 1, std::max<std::int64_t>(end - 1, 0));
-    const double per_position = one->memory.kv_cache_bytes / static_cast<double>(end);
-    const double per_request =
-        per_position * (prompt + q.beams * generated) + q.beams * one->memory.arena_bytes;
+    // Beams share the cache of the prompt, but for what leaves a window: each has its own answer.
+    double cache = one->memory.kv_cache_bytes;
+    if (q.beams > 1)
+        cache += (q.beams - 1) *
+                 runner.work(1, 1, std::max<std::int64_t>(q.generate - 1, 0))->memory.kv_cache_bytes;
+    const double per_request = cache + q.beams * one->memory.arena_bytes;
     const double room =
         machine.memory_capacity_bytes - one->weight_bytes - machine.param(Parameter::reserved_memory, 0);
     const double largest = machine.param(Parameter::largest_batch, 1e9);
@@ -194,8 +197,8 @@ SaturatedServing serve_saturated(const StepRunner& runner, const Prompt& q, Esti
     const auto prefill = runner.work(1, q.tokens, 0);
     NetworkWork mixed = mixed_step(*decode, *prefill, requests / generated);
     mixed.batch = requests;
-    // In memory the beams of a request share the prompt, and all sequences grow to their end.
-    mixed.memory.kv_cache_bytes = requests * per_position * (prompt + q.beams * generated);
+    // In memory all sequences grow to their end.
+    mixed.memory.kv_cache_bytes = requests * cache;
     step = runner.price(mixed, true);
     if (step.status != Status::ok)
         return serving;

@@ -59,7 +59,15 @@ EnginePrices::EnginePrices(StepRunner runner, const Parallelism& parallelism, st
     if (const auto& lm = runner_.model().bound(1, 1, middle_)->model().info.language_model)
         hidden_ = lm->hidden;
     const auto devices = static_cast<double>(parallelism.tensor);
+    // A cache grows in straight lines, which bend where a window is full.
+    std::vector<std::int64_t> lengths = runner_.model().windows();
     for (std::int64_t positions = 1; positions < 2 * longest_; positions *= 2)
+        lengths.push_back(positions);
+    std::sort(lengths.begin(), lengths.end());
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
+    while (lengths.size() > 2 && lengths[lengths.size() - 2] >= longest_)
+        lengths.pop_back();
+    for (const std::int64_t positions : lengths)
         cache_.emplace_back(static_cast<double>(positions),
                             devices * runner_.work(1, 1, positions - 1)->memory.kv_cache_bytes);
 }

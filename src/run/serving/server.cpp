@@ -196,9 +196,12 @@ bool Server::fits(const EnginePrices& prices, const Parallelism& way, const Leng
     const double room = m.param(Parameter::cache_memory_share, 1) *
                         (m.memory_capacity_bytes - fixed - m.param(Parameter::reserved_memory, 0));
     result_.cache_room_bytes = std::max(0.0, room) * static_cast<double>(way.engine_devices());
-    result_.cache_bytes_per_token =
-        prices.cache_bytes(lengths.prompt + 1) - prices.cache_bytes(lengths.prompt);
-    const double one = prices.cache_bytes(lengths.prompt + lengths.output);
+    const double whole = lengths.prompt + lengths.output, one = prices.cache_bytes(whole);
+    result_.cache_bytes_per_token = prices.cache_bytes(whole + 1) - one;
+    // What does not grow any more: full windows, and states that never grew.
+    constexpr double kRounding = 1e-9;
+    const double fixed_part = one - whole * result_.cache_bytes_per_token;
+    result_.fixed_cache_bytes_per_sequence = fixed_part > kRounding * one ? fixed_part : 0;
     result_.longest_batch = one > 0 ? std::floor(result_.cache_room_bytes / one) : 0;
     if (result_.longest_batch >= 1)
         return true;

@@ -49,16 +49,21 @@ TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
     TokenMixer m;
     m.kind = MixerKind::latent;
     m.heads = f.whole(f.at_layer("attention.head_count", i, 0));
-    m.query_rank = f.block(i, "attn_q_a.weight") ? f.number("attention.q_lora_rank") : 0;
-    m.kv_rank = f.count("attention.kv_lora_rank");
+    // Sizes follow from the tensors: converters state them as llama.cpp needs them, which changed.
     m.rotary_size = f.number("rope.dimension_count");
-    // Converters state these sizes since llama.cpp caches the latent vector; of files made before it caches
-    // keys and values of every head (src/models/deepseek2.cpp, is_mla).
-    m.expanded = f.key("attention.key_length_mla", 0) < 1;
-    m.plain_size = f.number(m.expanded ? "attention.key_length" : "attention.key_length_mla") - m.rotary_size;
-    m.value_size = f.number(m.expanded ? "attention.value_length" : "attention.value_length_mla");
-    if (m.heads < 1 || m.plain_size < 1 || m.value_size < 1 || !f.block(i, "attn_output.weight"))
+    m.query_rank = f.size(i, "attn_q_a.weight", 1);
+    m.kv_rank = f.size(i, "attn_kv_a_mqa.weight", 1) - m.rotary_size;
+    const std::int64_t queries = f.size(i, m.query_rank > 0 ? "attn_q_b.weight" : "attn_q.weight", 1),
+                       values = f.size(i, "attn_output.weight", 0);
+    if (m.heads < 1 || m.kv_rank < 1 || queries % m.heads != 0 || values % m.heads != 0)
         f.refuse(fmt::format("states no sizes of the latent attention of layer {}", i));
+    m.plain_size = queries / m.heads - m.rotary_size;
+    m.value_size = values / m.heads;
+    if (m.plain_size < 1 || m.value_size < 1)
+        f.refuse(fmt::format("states no sizes of the latent attention of layer {}", i));
+    // Since llama.cpp caches the vector, files state the size of a head apart; of those made before, it
+    // caches keys and values of every head (src/models/deepseek2.cpp, is_mla).
+    m.expanded = f.key("attention.key_length_mla", 0) < 1;
     if (f.block(i, "indexer.attn_q_b.weight")) {
         m.index_heads = f.number("attention.indexer.head_count");
         m.index_size = f.number("attention.indexer.key_length");

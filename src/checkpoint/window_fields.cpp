@@ -135,7 +135,7 @@ class WindowReader {
             if (!group.is_array() || group.size() != 2 || !group[0].is_array() ||
                 !group[1].is_number_unsigned() || group[1].get<double>() > static_cast<double>(kMostLayers))
                 f_.refuse("attention_types", "must list groups of kinds, and how often each comes");
-            for (std::size_t i = 0; i < group[1].get<std::size_t>(); ++i)
+            for (std::size_t i = 0; i < group[1].get<std::size_t>() && list.size() < windows_.size(); ++i)
                 for (const json& kind : group[0])
                     if (list.size() < windows_.size())
                         list.push_back(kind);

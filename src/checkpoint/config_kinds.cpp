@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <iterator>
 #include <string_view>
 
@@ -113,8 +114,12 @@ bool lists(const std::string_view (&names)[N], std::string_view type) {
 }
 
 /// The family of a model_type, and whether it is one of those above.
-bool find_family(std::string_view type, Family& family) {
-    constexpr std::string_view kDecoders[] = {"ernie4_5", "xlm_decoder"};
+bool find_family(std::string_view stated, Family& family) {
+    constexpr std::string_view kDecoders[] = {"modernbert-decoder", "bert-generation"};
+    std::string lower(stated);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string_view type = lower;
     if (type.empty() || lists(kDecoders, type))
         return false;
     if (lists(kTwoParts, type)) // before encoders whose names begin like them

@@ -158,7 +158,9 @@ class GgufReader {
         f.bias = f_.block(i, "ffn_down.bias") != nullptr;
         f.experts = f_.size(i, "ffn_down_exps.weight", 2);
         f.expert_inner = f_.size(i, "ffn_down_exps.weight", 0);
-        f.active = f.experts > 0 ? f_.count("expert_used_count") : 0;
+        f.active = f.experts > 0 ? f_.whole(f_.at_layer("expert_used_count", i, 0)) : 0;
+        if (f.experts > 0 && (f.active < 1 || f.active > f.experts))
+            f_.refuse(fmt::format("states {} of {} experts a token in layer {}", f.active, f.experts, i));
         f.shared_inner = f_.size(i, "ffn_down_shexp.weight", 0);
         f.expert_bias = f_.block(i, "ffn_down_exps.bias") != nullptr;
         f.router_bias = f_.block(i, "ffn_gate_inp.bias") != nullptr;

@@ -20,7 +20,7 @@ TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerWindow& 
                        v = f.size(i, "attn_v.weight", 1), all = f.size(i, "attn_qkv.weight", 1);
     const auto stated = [&](const char* part) {
         const std::string key = fmt::format("attention.{}_length", part);
-        return f.number(m.window > 0 && f.key(key + "_swa", 0) > 0 ? key + "_swa" : key);
+        return f.whole(f.at_layer(m.window > 0 && f.key(key + "_swa", 0) > 0 ? key + "_swa" : key, i, 0));
     };
     if (all > 0) {
         const std::int64_t keys = stated("key"), values = stated("value");

@@ -51,17 +51,25 @@ std::vector<LayerWindow> read_gguf_windows(const GgufHeader& header, const std::
             known = &row;
     std::vector<LayerWindow> windows(layers);
     const std::string key = architecture + ".attention.sliding_window";
-    const double stated = header.number(key, known ? static_cast<double>(known->window) : 0);
-    if (!(stated >= 1 && stated <= kLargestCount) || (known && known->period == 1))
-        return windows;
     const auto refuse = [&](const std::string& why) {
         Finding finding;
         finding.file = file;
-        finding.where = key + "_pattern";
+        finding.where = key;
         finding.message = why;
         finding.hint = "convert the model again";
         throw InputError(finding);
     };
+    if (const auto list = header.numbers.find(key); list != header.numbers.end() && list->second.size() > 1) {
+        if (list->second.size() < layers)
+            refuse(fmt::format("lists {} layers of {}", list->second.size(), layers));
+        for (std::size_t i = 0; i < layers; ++i)
+            if (const double window = list->second[i]; window >= 1 && window <= kLargestCount)
+                windows[i] = {static_cast<std::int64_t>(window), known && known->chunked};
+        return windows;
+    }
+    const double stated = header.number(key, known ? static_cast<double>(known->window) : 0);
+    if (!(stated >= 1 && stated <= kLargestCount) || (known && known->period == 1))
+        return windows;
     const auto pattern = header.numbers.find(key + "_pattern");
     const bool listed = pattern != header.numbers.end() && pattern->second.size() > 1;
     if (listed && pattern->second.size() < layers)

@@ -169,6 +169,10 @@ TEST_CASE("windows of GGUF files: a list per layer, a period, or what llama.cpp 
                       [&](GgufMaker& f) { f.flags("llama.attention.sliding_window_pattern", list); }) == 11);
     CHECK(full_layers("gemma3",
                       [](GgufMaker& f) { f.number("gemma3.attention.sliding_window_pattern", 2); }) == 8);
+    GgufMaker widths = SmallGguf::whole("llama", 4); // a width per layer
+    widths.numbers("llama.attention.sliding_window", {100, 0, 50, 0});
+    CHECK(cache_bytes(read_checkpoint(folder.write("file.gguf", widths.bytes())), kPositions) ==
+          (100 + 1000 + 50 + 1000) * 2.0 * 2 * 16 * 2);
     GgufMaker shorter = SmallGguf::whole("gemma4", kLayers);
     shorter.number("gemma4.attention.sliding_window", kWindow);
     shorter.flags("gemma4.attention.sliding_window_pattern", {true, false, true});

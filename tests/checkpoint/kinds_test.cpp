@@ -46,6 +46,7 @@ TEST_CASE("encoders are not read as decoders with a cache", "[checkpoint]") {
         CHECK_THAT(of_type(type), Catch::Contains("encoder of sound"));
     for (const char* type : {"t5", "whisper", "bart", "mt5", "t5gemma", "vision-encoder-decoder"})
         CHECK_THAT(of_type(type), Catch::Contains("encoder with a decoder"));
+    CHECK_THAT(of_type("Dream"), Catch::Contains("diffusion language model"));
     CHECK_THAT(of_type("llada"), Catch::Contains("diffusion language model"));
     CHECK_THAT(of_type("rwkv7"), Catch::Contains("recurrent"));
     CHECK_THAT(of_type("gemma3_text", R"(, "use_bidirectional_attention": true)"),
@@ -64,7 +65,8 @@ TEST_CASE("encoders are not read as decoders with a cache", "[checkpoint]") {
 }
 
 TEST_CASE("decoders beside encoders of like names stay decoders", "[checkpoint]") {
-    for (const char* type : {"ernie4_5", "bitnet", "qwen3", "gemma3_text", "newton", "t5x"})
+    for (const char* type :
+         {"ernie4_5", "bitnet", "qwen3", "gemma3_text", "newton", "t5x", "modernbert-decoder"})
         CHECK(of_type(type) == "accepted");
     CHECK(of_type("bert", R"(, "is_decoder": true)") == "accepted");
     CHECK(of_type("gemma3_text", R"(, "use_bidirectional_attention": false)") == "accepted");

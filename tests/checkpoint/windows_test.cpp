@@ -109,7 +109,7 @@ TEST_CASE("patterns of windows: periods, letters, lists of numbers, of words and
                Catch::Contains("lists 2 layers of 28"));
 }
 
-TEST_CASE("the order of layers changes no cache, and every one of a list counts", "[checkpoint]") {
+TEST_CASE("the order of layers changes no cache, and every one of a list counts", "[laws][checkpoint]") {
     const auto types = [](std::size_t first) {
         std::string list;
         for (std::size_t i = 0; i < kLayers; ++i)

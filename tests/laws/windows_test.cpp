@@ -79,6 +79,10 @@ fs::path file_of(const std::string& name, const json& config) {
     return file;
 }
 
+fs::path file_of(const CatalogueEntry& entry) {
+    return fs::path(ARCHSIM_SOURCE_DIR) / "models" / entry.file;
+}
+
 Model made(const std::string& name) {
     return laws::session().load(file_of(name, made_configs().at(name)).string());
 }
@@ -93,11 +97,10 @@ const std::vector<Named>& language_models() {
     static const std::vector<Named> all = [] {
         std::vector<Named> models;
         for (const CatalogueEntry& entry : laws::session().catalogue().entries())
-            if (entry.kind == "decoder-lm" && entry.language_model && !entry.file.empty()) {
+            if (entry.kind == "decoder-lm" && !entry.file.empty()) {
                 Named& one = models.emplace_back(Named{entry.name, laws::session().load(entry.name), {}});
-                if (entry.file.ends_with(".json"))
-                    one.checkpoint =
-                        read_checkpoint(std::string(ARCHSIM_SOURCE_DIR) + "/models/" + entry.file);
+                if (entry.file.extension() == ".json")
+                    one.checkpoint = read_checkpoint(file_of(entry));
             }
         const json configs = made_configs();
         for (const auto& [name, config] : configs.items())
@@ -118,11 +121,7 @@ Conditions half_precision() {
 /// Steps of a model on a device whose memory holds everything.
 class Steps {
   public:
-    explicit Steps(const Model& model) : model_(model, {}) {
-        Result result;
-        result.hardware = "H200";
-        result.conditions = half_precision();
-        runner_ = make_runner(laws::session(), model_, result);
+    explicit Steps(const Model& model) : model_(model, {}), runner_(runner_on("H200", model_)) {
         REQUIRE(runner_);
         runner_->ignore_capacity();
     }
@@ -140,12 +139,19 @@ class Steps {
         const auto work = runner_->work(1, tokens, past);
         for (const SubgraphWork& part : work->subgraphs)
             for (const OperatorUse& use : part.operators)
-                if (use.op->work.attention)
+                if (use.op->type == "GroupQueryAttention")
                     macs += use.op->work.macs * part.repeat;
         return macs;
     }
 
   private:
+    static std::optional<StepRunner> runner_on(const char* device, const GenerationModel& model) {
+        Result result;
+        result.hardware = device;
+        result.conditions = half_precision();
+        return make_runner(laws::session(), model, result);
+    }
+
     GenerationModel model_;
     std::optional<StepRunner> runner_;
 };
@@ -195,7 +201,7 @@ json config_of(const std::string& name) {
         return configs[name];
     for (const CatalogueEntry& entry : laws::session().catalogue().entries())
         if (entry.name == name) {
-            std::ifstream in(std::string(ARCHSIM_SOURCE_DIR) + "/models/" + entry.file);
+            std::ifstream in(file_of(entry));
             return json::parse(in);
         }
     return {};
@@ -209,7 +215,8 @@ TEST_CASE("law: the order of layers changes neither cache nor step", "[laws][win
         if (!named.checkpoint)
             continue;
         std::vector<std::string> types = layer_types(*named.checkpoint);
-        if (std::count(types.begin(), types.end(), "full_attention") % static_cast<long>(types.size()) == 0 ||
+        const auto global = std::count(types.begin(), types.end(), "full_attention");
+        if (global == 0 || global == static_cast<long>(types.size()) ||
             static_cast<std::int64_t>(types.size()) != named.checkpoint->facts.layers)
             continue;
         CAPTURE(named.name);

@@ -12,8 +12,8 @@
 namespace archsim {
 
 /// The graph with the caches of its windowed attention cut to their windows, as engines keep them (vLLM's
-/// hybrid KV cache manager, llama.cpp's cache of sliding-window layers); null where there is nothing to cut:
-/// no layer has a window, its cache is cut already, or something else reads it.
+/// hybrid KV cache manager, llama.cpp's cache of sliding-window layers); null where every window is cut
+/// already or there is none. A layer stays as it is where something else reads what its cache holds.
 std::shared_ptr<const Graph> with_kept_windows(const Graph& graph);
 
 /// The positions that a size of a cache stands for, and how many of them it keeps: "min(past, 1024)" is past

@@ -31,8 +31,8 @@ void add_new(std::vector<T>& all, T one) {
         all.push_back(std::move(one));
 }
 
-/// `stated`: sizes that the catalogue gives; they tell a cache of something else (of an encoder's positions)
-/// from that of the tokens.
+/// `stated`: sizes that the catalogue or the user gives; they tell a cache of something else (of an encoder's
+/// positions) from that of the tokens.
 Symbols find_symbols(const Graph& graph, const ShapedGraph& bound,
                      const std::map<std::string, std::int64_t>& stated) {
     Symbols symbols;
@@ -98,7 +98,9 @@ GenerationModel::GenerationModel(const Model& model, const Bindings& bindings,
     const BoundModel bound(language_, any, operators_);
     stored_weights_ = bound.graph().stored_weights;
     stored_cache_ = bound.graph().stored_cache;
-    Symbols symbols = find_symbols(*language_.graph, bound.graph(), language_.info.dims);
+    std::map<std::string, std::int64_t> stated = language_.info.dims;
+    stated.insert(bindings_.dims.begin(), bindings_.dims.end());
+    Symbols symbols = find_symbols(*language_.graph, bound.graph(), stated);
     sequence_symbol_ = symbols.sequence;
     past_symbols_ = std::move(symbols.past);
     windows_ = std::move(symbols.windows);

@@ -2,6 +2,8 @@
 
 #include "checkpoint/graph_maker.hpp"
 
+#include <utility>
+
 namespace archsim::checkpoint {
 
 namespace {
@@ -21,15 +23,16 @@ TensorId norm_heads(GraphMaker& g, const std::string& path, TensorId x, const To
 
 TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer, const TokenMixer& m,
                        TensorId x) {
-    const std::int64_t d = g.hidden(), q_width = m.heads * m.head_size, kv_width = m.kv_heads * m.head_size;
+    const std::int64_t d = g.hidden(), q_width = m.heads * m.head_size, kv_width = m.kv_heads * m.head_size,
+                       value = m.value_size > 0 ? m.value_size : m.head_size, out_width = m.heads * value;
     const bool shared = m.shares_cache_of >= 0;
     TensorId q = g.linear(path + "/q_proj", x, d, q_width, m.bias), gate = kNoTensor;
     if (m.output_gate)
-        gate = g.linear(path + "/q_gate", x, d, q_width, m.bias);
+        gate = g.linear(path + "/q_gate", x, d, out_width, m.bias);
     TensorId k = kNoTensor, v = kNoTensor;
     if (!shared) {
         k = g.linear(path + "/k_proj", x, d, kv_width, m.bias);
-        v = m.values_are_keys ? k : g.linear(path + "/v_proj", x, d, kv_width, m.bias);
+        v = m.values_are_keys ? k : g.linear(path + "/v_proj", x, d, m.kv_heads * value, m.bias);
         k = norm_heads(g, path + "/k_norm", k, m, m.kv_heads);
     }
     q = norm_heads(g, path + "/q_norm", q, m, m.heads);
@@ -37,10 +40,11 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
                       present = kept_positions("past_sequence + sequence", m.window),
                       own = std::to_string(layer);
     std::vector<TensorId> inputs{q, k, v};
-    for (const char* kind : {"key", "value"})
+    const std::pair<const char*, std::int64_t> kinds[] = {{"key", m.head_size}, {"value", value}};
+    for (const auto& [kind, width] : kinds)
         inputs.push_back(shared ? g.present(m.shares_cache_of, kind)
                                 : g.input("past_key_values." + own + "." + kind, g.type(),
-                                          {"batch", m.kv_heads, past, m.head_size}));
+                                          {"batch", m.kv_heads, past, width}));
     Attributes attributes{
         {"num_heads", m.heads}, {"kv_num_heads", m.kv_heads}, {"do_rotary", std::int64_t{1}}};
     if (shared)
@@ -64,11 +68,42 @@ TensorId add_attention(GraphMaker& g, const std::string& path, std::size_t layer
     const auto results =
         g.nodes("GroupQueryAttention", path, std::move(inputs), names, std::move(attributes), kMicrosoft);
     for (std::size_t i = 1; i < results.size(); ++i)
-        g.output(results[i], {"batch", m.kv_heads, present, m.head_size});
+        g.output(results[i], {"batch", m.kv_heads, present, kinds[i - 1].second});
     TensorId y = results.front();
     if (m.output_gate)
         y = g.node("Mul", path, {y, g.node("Sigmoid", path, {gate})});
-    return g.linear(path + "/o_proj", y, q_width, d, m.output_bias);
+    return g.linear(path + "/o_proj", y, out_width, d, m.output_bias);
+}
+
+/// Keys and values of every head from the compressed vector, and a cache of both: as llama.cpp runs files
+/// that were made before it cached the vector.
+TensorId add_expanded_attention(GraphMaker& g, const std::string& path, std::size_t layer,
+                                const TokenMixer& m, TensorId q, TensorId latent, TensorId rotary) {
+    const std::int64_t head = m.plain_size + m.rotary_size;
+    const TensorId plain = g.node(
+        "MatMul", path + "/kv_b_proj.keys",
+        {latent, g.weight(path + "/kv_b_proj.keys", "weight", {m.kv_rank, m.heads * m.plain_size}, true)});
+    const TensorId values = g.node(
+        "MatMul", path + "/kv_b_proj.values",
+        {latent, g.weight(path + "/kv_b_proj.values", "weight", {m.kv_rank, m.heads * m.value_size}, true)});
+    const TensorId keys =
+        m.rotary_size > 0 ? g.node("Concat", path + "/keys",
+                                   {plain, g.node("Tile", path + "/keys", {rotary, g.ints({1, 1, m.heads})})},
+                                   {{"axis", std::int64_t{-1}}})
+                          : plain;
+    const std::string own = std::to_string(layer), past = "past_sequence";
+    const std::pair<const char*, std::int64_t> kinds[] = {{"key", head}, {"value", m.value_size}};
+    std::vector<TensorId> inputs{q, keys, values};
+    for (const auto& [kind, width] : kinds)
+        inputs.push_back(
+            g.input("past_key_values." + own + "." + kind, g.type(), {"batch", m.heads, past, width}));
+    const std::string out = "/" + path + "/GroupQueryAttention";
+    const auto results = g.nodes("GroupQueryAttention", path, std::move(inputs),
+                                 {out + "_output_0", "present." + own + ".key", "present." + own + ".value"},
+                                 {{"num_heads", m.heads}, {"kv_num_heads", m.heads}}, kMicrosoft);
+    for (std::size_t i = 1; i < results.size(); ++i)
+        g.output(results[i], {"batch", m.heads, past + " + sequence", kinds[i - 1].second});
+    return g.linear(path + "/o_proj", results.front(), m.heads * m.value_size, g.hidden(), m.output_bias);
 }
 
 } // namespace
@@ -111,6 +146,8 @@ TensorId add_latent_attention(GraphMaker& g, const std::string& path, std::size_
                 {"/" + path + "/latent", "/" + path + "/rotary"}, {{"axis", std::int64_t{-1}}});
     const TensorId latent = g.rms_norm(path + "/kv_a_layernorm", parts[0], m.kv_rank);
     const TensorId rotary = g.node("RotaryEmbedding", path + "/k_rot", {parts[1]}, {}, kMicrosoft);
+    if (m.expanded)
+        return add_expanded_attention(g, path, layer, m, q, latent, rotary);
     kv = g.node("Concat", path, {latent, rotary}, {{"axis", std::int64_t{-1}}});
     const std::string index = std::to_string(layer);
     const TensorId past = g.input("past_key_values." + index + ".latent", g.type(),

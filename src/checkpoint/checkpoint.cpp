@@ -31,9 +31,11 @@ std::string read_file(const std::filesystem::path& file) {
     return read_text_file(file);
 }
 
-Checkpoint finish(Decoder decoder) {
+Checkpoint finish(Decoder decoder, const std::filesystem::path& file = {}) {
     Checkpoint out;
     out.graph = checkpoint::build_graph(decoder);
+    if (decoder.stated.parameters > 0)
+        checkpoint::check_gguf_parameters(decoder, out.graph, file.string());
     out.facts = std::move(decoder.facts);
     out.dims = {{"batch", 1}, {"sequence", kDefaultSequence}};
     const auto grows = [](const Dimension& d) { return d.symbol.find(kPast) != std::string::npos; };
@@ -45,9 +47,47 @@ Checkpoint finish(Decoder decoder) {
     return out;
 }
 
+/// Files beside config.json that say how weights lie in memory, where it does not: those of NVIDIA's Model
+/// Optimizer, AutoGPTQ and AutoAWQ, with the method where the file does not name it.
+struct QuantizationFile {
+    const char* name;
+    const char* method;
+};
+constexpr QuantizationFile kQuantizationFiles[] = {
+    {"hf_quant_config.json", "modelopt"}, {"quantize_config.json", "gptq"}, {"quant_config.json", "awq"}};
+
+nlohmann::json with_quantization(nlohmann::json document, const std::filesystem::path& folder) {
+    const auto states = [](const nlohmann::json& object) {
+        for (const char* key : {"quantization_config", "compression_config", "quantization"})
+            if (const auto it = object.find(key); it != object.end() && it->is_object() && !it->empty())
+                return true;
+        return false;
+    };
+    if (states(document))
+        return document;
+    for (const auto& [key, part] : document.items())
+        if (key.ends_with("_config") && part.is_object() && states(part))
+            return document;
+    for (const QuantizationFile& file : kQuantizationFiles) {
+        std::error_code ignored;
+        const auto path = folder / file.name;
+        if (!std::filesystem::is_regular_file(path, ignored))
+            continue;
+        nlohmann::json stated = checkpoint::parse_python_json(read_file(path), path.string());
+        if (const auto inner = stated.find("quantization"); inner != stated.end() && inner->is_object())
+            stated = nlohmann::json(*inner);
+        if (!stated.contains("quant_method"))
+            stated["quant_method"] = file.method;
+        document["quantization_config"] = std::move(stated);
+        break;
+    }
+    return document;
+}
+
 Decoder read_folder(const std::filesystem::path& folder, const std::filesystem::path& config) {
-    Decoder d = checkpoint::read_config(checkpoint::parse_python_json(read_file(config), config.string()),
-                                        config.string());
+    Decoder d = checkpoint::read_config(
+        with_quantization(checkpoint::parse_python_json(read_file(config), config.string()), folder),
+        config.string());
     checkpoint::apply_headers(checkpoint::read_safetensors_folder(folder), folder.string(), d);
     return d;
 }
@@ -70,7 +110,7 @@ Checkpoint read_checkpoint_config(std::string_view text, const std::string& file
 Checkpoint read_checkpoint(const std::filesystem::path& path) {
     std::error_code ignored;
     if (path.extension() == ".gguf")
-        return finish(checkpoint::read_gguf(path));
+        return finish(checkpoint::read_gguf(path), path);
     if (std::filesystem::is_directory(path, ignored)) {
         const bool adapter = !std::filesystem::exists(path / "config.json", ignored) &&
                              std::filesystem::exists(path / kAdapter, ignored);

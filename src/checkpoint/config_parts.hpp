@@ -22,9 +22,13 @@ std::vector<bool> read_expert_layers(Fields& f, std::size_t layers);
 /// A mixer with a state instead of a cache, and a gated short convolution.
 TokenMixer read_recurrent_mixer(Fields& f, std::int64_t hidden);
 TokenMixer read_convolution_mixer(Fields& f, std::int64_t hidden);
+/// What each layer sees: by list, pattern, period, or the default of the class.
+std::vector<LayerWindow> read_windows(Fields& f, const Implied& implied, std::size_t layers,
+                                      std::vector<Finding>& findings);
 /// The layers from whichever pattern the configuration states.
 std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
-                                      const TokenMixer& mixer, const FeedForwards& feed_forwards);
+                                      const TokenMixer& mixer, const FeedForwards& feed_forwards,
+                                      std::vector<Finding>& findings);
 /// quantization_config, of any of the methods in use.
 void read_quantization(Fields& config, Decoder& decoder);
 /// Weights of a vision tower and of its projector.

@@ -1,5 +1,6 @@
 // config.json as a decoder.
 
+#include "checkpoint/config_kinds.hpp"
 #include "checkpoint/config_parts.hpp"
 
 #include <fmt/format.h>
@@ -59,21 +60,17 @@ void note_unknown_type(const std::string& type, const std::string& file, std::ve
     findings.push_back(std::move(finding));
 }
 
-/// A table per layer and token (Gemma 3n): in memory whole, a row of it is read per token.
-void read_layer_embeddings(Fields& f, Decoder& d) {
-    const std::int64_t width = f.count({"hidden_size_per_layer_input"}, 0);
-    if (width == 0)
+/// Gemma 3n and 4: a row per layer and token, a narrow path beside attention, parallel streams.
+void read_layer_inputs(Fields& f, Decoder& d) {
+    LayerInputs& in = d.layer_inputs;
+    in.width = f.count({"hidden_size_per_layer_input"}, 0);
+    if (in.width == 0)
         return;
-    const auto layers = static_cast<std::int64_t>(d.layers.size());
-    d.resident.push_back({"embed_tokens_per_layer",
-                          {f.count({"vocab_size_per_layer_input"}, d.facts.vocabulary, 1), layers * width}});
-    d.resident.push_back({"per_layer_model_projection", {d.facts.hidden, layers * width}});
-    d.resident.push_back({"per_layer_gates", {layers, 2, d.facts.hidden, width}});
-    // Gemma 3n's narrow path beside attention, and the products that make and join its parallel streams.
-    if (const std::int64_t rank = f.count({"laurel_rank"}, 0); rank > 0)
-        d.resident.push_back({"laurel", {layers, 2, d.facts.hidden, rank}});
-    if (const std::int64_t streams = f.count({"altup_num_inputs"}, 0); streams > 1)
-        d.resident.push_back({"altup_projections", {2 * (streams - 1), d.facts.hidden, d.facts.hidden}});
+    in.vocabulary = f.count({"vocab_size_per_layer_input"}, d.facts.vocabulary, 1);
+    in.rank = f.count({"laurel_rank"}, 0);
+    in.streams = f.count({"altup_num_inputs"}, 0);
+    if (constexpr std::int64_t kMostStreams = 64; in.streams > kMostStreams)
+        f.refuse("altup_num_inputs", fmt::format("{} is more than any decoder has", in.streams));
     f.skip({"activation_sparsity_pattern"});
 }
 
@@ -151,10 +148,12 @@ Decoder read_config(const json& document, const std::string& file) {
                                 document.value("base_model_name_or_path", json("")).dump()));
     std::string prefix;
     Decoder d;
-    const json inner = in_one_form(text_part(document, prefix), file, d.findings);
+    const json& described = text_part(document, prefix);
+    const json inner = in_one_form(described, file, d.findings);
     Fields f(inner, file, prefix), outer(document, file);
     Fields& top = prefix.empty() ? f : outer;
     const std::string type = f.text({"model_type"}, top.text({"model_type"}));
+    refuse_other_kinds(document, described, type, file);
     if (f.has({"type_vocab_size"}) && !f.flag({"is_decoder"}))
         f.refuse("type_vocab_size", "an encoder, which generates no text; read it from an ONNX file");
     if (f.has({"mamba_d_ssm"}))
@@ -182,11 +181,11 @@ Decoder read_config(const json& document, const std::string& file) {
         d.resident.push_back({"embed_positions", {d.facts.max_context + implied.positions, d.facts.hidden}});
     const TokenMixer mixer = read_mixer(f, implied, d.facts.hidden);
     const FeedForwards ff = read_feed_forwards(f, implied);
-    d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff);
+    d.layers = read_layers(f, implied, static_cast<std::size_t>(d.facts.layers), mixer, ff, d.findings);
     read_norms(f, implied, d);
     if (f.count({"word_embed_proj_dim"}, d.facts.hidden) != d.facts.hidden)
         f.refuse("word_embed_proj_dim", "tables of another width than the layers are not known");
-    read_layer_embeddings(f, d);
+    read_layer_inputs(f, d);
     set_cross_layers_aside(f, d);
     read_prediction(f, d);
     read_quantization(prefix.empty() || !inner.contains("quantization_config") ? top : f, d);

@@ -24,6 +24,12 @@ enum class MixerKind : std::uint8_t {
     linear,      ///< one matrix instead of attention
 };
 
+/// What a layer sees of the positions before it.
+struct LayerWindow {
+    std::int64_t positions = 0; ///< 0: all
+    bool chunked = false;       ///< it does not slide
+};
+
 enum class HeadNorm : std::uint8_t { none, per_head, whole };
 
 /// What mixes the tokens of a layer; sizes that the kind does not have stay 0.
@@ -41,8 +47,9 @@ struct TokenMixer {
     HeadNorm norm = HeadNorm::none;    ///< of queries and keys
     bool norm_weights = true;
     // latent: ranks of the compressed queries (0: not compressed) and of keys with values, head parts without
-    // and with rotation
+    // and with rotation; attention: `value_size` where values are not as wide as keys
     std::int64_t query_rank = 0, kv_rank = 0, plain_size = 0, rotary_size = 0, value_size = 0;
+    bool expanded = false; ///< latent: the cache keeps keys and values of every head, not the vector
     // a sparse index in front of latent attention: heads, their size, positions that attention then reads
     std::int64_t index_heads = 0, index_size = 0, index_keeps = 0;
     // gated_delta: `heads` value heads of `value_size`, `kv_heads` key heads of `head_size`;
@@ -79,6 +86,20 @@ struct DecoderLayer {
 struct ResidentWeight {
     std::string name;
     std::vector<std::int64_t> shape;
+    double bits = 0; ///< per element; 0: as the type of the checkpoint
+};
+
+/// What layers are given beside the residual stream (Gemma 3n); sizes of parts that are not there stay 0.
+struct LayerInputs {
+    std::int64_t width = 0, vocabulary = 0; ///< a row of this width per layer and token of this vocabulary
+    std::int64_t rank = 0;                  ///< of a narrow path beside attention (LAuReL, arXiv:2411.07501)
+    std::int64_t streams = 0;               ///< residual streams side by side (AltUp, arXiv:2301.13310)
+};
+
+/// What a file says of its weights as a whole.
+struct StatedWeights {
+    double parameters = 0; ///< sum over its tensors; 0: not stated
+    std::string unread;    ///< the largest tensor that no part of the decoder is read from
 };
 
 struct Decoder {
@@ -93,6 +114,9 @@ struct Decoder {
     WeightFormats formats;
     std::optional<Precision> weights; ///< what most of them run as where a scheme narrows them
     std::vector<ResidentWeight> resident;
+    LayerInputs layer_inputs;
+    std::optional<Precision> cache; ///< of keys and values, where the checkpoint says so
+    StatedWeights stated;
     std::vector<Finding> findings;
 };
 

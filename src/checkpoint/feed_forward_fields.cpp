@@ -15,14 +15,16 @@ bool ungated(const std::string& activation) {
 }
 
 void read_experts(Fields& f, const Implied& implied, FeedForward& e) {
-    e.experts = f.count(
-        {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts", "num_routed_experts"}, 0);
+    e.experts = f.count({"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts",
+                         "num_routed_experts", "moe_num_primary_experts"},
+                        0);
     if (e.experts <= 1) {
         e.experts = 0;
         return;
     }
-    e.active = f.count({"num_experts_per_tok", "experts_per_token", "top_k_experts", "num_experts_per_token",
-                        "moe_topk", "moe_k", "moe_top_k", "num_selected_experts"});
+    e.active =
+        f.count({"num_experts_per_tok", "experts_per_token", "top_k_experts", "num_experts_per_token",
+                 "moe_topk", "moe_k", "moe_top_k", "num_selected_experts", "moe_num_active_primary_experts"});
     if (e.active > e.experts)
         f.refuse("num_experts_per_tok", "must not exceed the number of experts");
     e.expert_inner = f.count({"moe_intermediate_size", "expert_ffn_hidden_size", "expert_intermediate_size",

@@ -1,238 +1,256 @@
 #include "checkpoint/gguf.hpp"
-#include "checkpoint/fields.hpp"
-
-#include "checkpoint/gguf_header.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "checkpoint/fields.hpp"
+#include "checkpoint/gguf_file.hpp"
+#include "checkpoint/gguf_kinds.hpp"
+#include "checkpoint/gguf_mixers.hpp"
+#include "checkpoint/gguf_parts.hpp"
+#include "checkpoint/gguf_types.hpp"
+#include "checkpoint/gguf_windows.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
 
 namespace archsim::checkpoint {
 
 namespace {
 
-constexpr double kByte = 8;
+// Norms, biases and tables of angles that the graph has in other places or not at all stay below.
+constexpr double kTolerance = 0.01;
 
-/// Weights and bytes of one block (ggml/src/ggml-common.h).
-struct GgmlType {
-    std::uint32_t id;
-    double weights, bytes;
-    const char* name;
-};
-constexpr std::array kTypes = {
-    GgmlType{0, 1, 4, "f32"},         GgmlType{1, 1, 2, "f16"},         GgmlType{2, 32, 18, "q4_0"},
-    GgmlType{3, 32, 20, "q4_1"},      GgmlType{6, 32, 22, "q5_0"},      GgmlType{7, 32, 24, "q5_1"},
-    GgmlType{8, 32, 34, "q8_0"},      GgmlType{9, 32, 36, "q8_1"},      GgmlType{10, 256, 84, "q2_k"},
-    GgmlType{11, 256, 110, "q3_k"},   GgmlType{12, 256, 144, "q4_k"},   GgmlType{13, 256, 176, "q5_k"},
-    GgmlType{14, 256, 210, "q6_k"},   GgmlType{15, 256, 292, "q8_k"},   GgmlType{16, 256, 66, "iq2_xxs"},
-    GgmlType{17, 256, 74, "iq2_xs"},  GgmlType{18, 256, 98, "iq3_xxs"}, GgmlType{19, 256, 50, "iq1_s"},
-    GgmlType{20, 32, 18, "iq4_nl"},   GgmlType{21, 256, 110, "iq3_s"},  GgmlType{22, 256, 82, "iq2_s"},
-    GgmlType{23, 256, 136, "iq4_xs"}, GgmlType{29, 256, 56, "iq1_m"},   GgmlType{30, 1, 2, "bf16"},
-    GgmlType{39, 32, 17, "mxfp4"},
-};
-
-const GgmlType* type_of(std::uint32_t id) {
-    const auto found =
-        std::find_if(kTypes.begin(), kTypes.end(), [&](const GgmlType& t) { return t.id == id; });
-    return found == kTypes.end() ? nullptr : &*found;
-}
-
-/// ggml's name of a matrix and the module of the graph that holds it.
-constexpr std::array<std::pair<const char*, const char*>, 20> kModules{
+/// ggml's name of a matrix and the module of the graph that holds it; fused ones stand for several.
+constexpr std::array<std::pair<const char*, const char*>, 53> kModules{
     {{"attn_q", "self_attn.q_proj"},
+     {"attn_q", "self_attn.q_gate"},
+     {"attn_gate", "self_attn.q_gate"},
      {"attn_k", "self_attn.k_proj"},
      {"attn_v", "self_attn.v_proj"},
+     {"attn_qkv", "self_attn.q_proj"},
+     {"attn_qkv", "self_attn.k_proj"},
+     {"attn_qkv", "self_attn.v_proj"},
      {"attn_output", "self_attn.o_proj"},
+     {"attn_output", "self_attn.linear_attn"},
      {"attn_q_a", "self_attn.q_a_proj"},
      {"attn_q_b", "self_attn.q_b_proj"},
      {"attn_kv_a_mqa", "self_attn.kv_a_proj_with_mqa"},
      {"attn_kv_b", "self_attn.kv_b_proj"},
      {"attn_k_b", "self_attn.kv_b_proj.keys"},
      {"attn_v_b", "self_attn.kv_b_proj.values"},
-     {"ffn_gate", "mlp.gate_proj"},
+     {"indexer.attn_q_b", "self_attn.indexer.wq_b"},
+     {"indexer.attn_k", "self_attn.indexer.wk"},
+     {"indexer.proj", "self_attn.indexer.weights_proj"},
+     {"ffn_up", "mlp.gate_proj"}, // both in one, unless the gate has its own
      {"ffn_up", "mlp.up_proj"},
+     {"ffn_gate", "mlp.gate_proj"},
      {"ffn_down", "mlp.down_proj"},
+     {"ffn_gate", "mlp.dense.gate_proj"},
+     {"ffn_up", "mlp.dense.up_proj"},
+     {"ffn_down", "mlp.dense.down_proj"},
      {"ffn_gate_exps", "mlp.experts.w1"},
      {"ffn_up_exps", "mlp.experts.w3"},
+     {"ffn_gate_up_exps", "mlp.experts.w1"},
+     {"ffn_gate_up_exps", "mlp.experts.w3"},
      {"ffn_down_exps", "mlp.experts.w2"},
      {"ffn_gate_shexp", "mlp.shared_experts.gate_proj"},
      {"ffn_up_shexp", "mlp.shared_experts.up_proj"},
      {"ffn_down_shexp", "mlp.shared_experts.down_proj"},
-     {"ssm_in", "mixer.in_proj"}}};
+     {"ffn_gate_inp_shexp", "mlp.shared_expert_gate"},
+     {"ffn_latent_down", "mlp.fc1_latent_proj"},
+     {"ffn_latent_up", "mlp.fc2_latent_proj"},
+     {"ssm_in", "mixer.in_proj"},
+     {"ssm_x", "mixer.x_proj"},
+     {"ssm_dt", "mixer.dt_proj"},
+     {"ssm_out", "mixer.out_proj"},
+     {"attn_qkv", "linear_attn.in_proj_qkv"},
+     {"attn_gate", "linear_attn.in_proj_z"},
+     {"ssm_ba", "linear_attn.in_proj_b"},
+     {"ssm_ba", "linear_attn.in_proj_a"},
+     {"ssm_beta", "linear_attn.in_proj_b"},
+     {"ssm_alpha", "linear_attn.in_proj_a"},
+     {"ssm_out", "linear_attn.out_proj"},
+     {"shortconv.in_proj", "conv.in_proj"},
+     {"shortconv.out_proj", "conv.out_proj"},
+     {"inp_gate", "per_layer_input_gate"},
+     {"proj", "per_layer_projection"},
+     {"laurel_l", "laurel.linear_left"}}};
 
 class GgufReader {
   public:
-    GgufReader(const std::filesystem::path& file) : file_(file.string()), header_(read_gguf_header(file)) {}
+    explicit GgufReader(GgufFile file) : f_(std::move(file)) {}
 
     Decoder read() {
-        architecture_ = header_.texts["general.architecture"];
-        if (architecture_.empty())
-            refuse("states no general.architecture");
-        d_.facts.architecture = architecture_;
-        d_.facts.layers = count("block_count");
-        d_.facts.hidden = count("embedding_length");
-        d_.facts.max_context = whole(key("context_length", 0));
+        d_.facts.architecture = f_.architecture();
+        d_.facts.hidden = f_.count("embedding_length");
+        d_.facts.max_context = f_.number("context_length");
         d_.type = DataType::float16;
-        const GgufTensor* table = tensor("token_embd.weight");
+        const GgufTensor* table = f_.tensor("token_embd.weight");
         if (!table || table->shape.size() != 2)
-            refuse("has no table of token embeddings (token_embd.weight)");
+            f_.refuse("has no table of token embeddings (token_embd.weight)");
         d_.facts.vocabulary = table->shape[1];
-        d_.tied = tensor("output.weight") == nullptr;
-        d_.layer_norm = tensor("output_norm.bias") != nullptr;
-        d_.table_norm = tensor("token_embd_norm.weight") != nullptr;
+        d_.tied = f_.tensor("output.weight") == nullptr;
+        d_.head_bias = f_.tensor("output.bias") != nullptr;
+        d_.layer_norm = f_.tensor("output_norm.bias") != nullptr;
+        // LFM2 calls its last norm by this name.
+        d_.table_norm = f_.tensor("token_embd_norm.weight") && f_.tensor("output_norm.weight");
         set_bits("token_embd.weight", "model.embed_tokens");
         set_bits("output.weight", "lm_head");
-        if (d_.facts.layers > kMostLayers)
-            refuse("states more layers than any decoder has");
+        if (const GgufTensor* positions = f_.tensor("position_embd.weight"))
+            keep("position_embd.weight", *positions);
+        const std::int64_t blocks = f_.count("block_count"), predicting = f_.number("nextn_predict_layers");
+        if (blocks > kMostLayers)
+            f_.refuse("states more layers than any decoder has");
+        if (predicting >= blocks)
+            f_.refuse("states more layers for prediction than layers");
+        d_.facts.layers = blocks - predicting;
+        windows_ = read_gguf_windows(f_.header(), f_.architecture(), static_cast<std::size_t>(blocks),
+                                     f_.file(), d_.findings);
         for (std::int64_t i = 0; i < d_.facts.layers; ++i)
             read_layer(i);
+        share_caches();
+        read_layer_inputs();
+        add_prediction(blocks);
+        add_vision();
         finish_facts();
+        hold_parameters();
         return std::move(d_);
     }
 
   private:
-    [[noreturn]] void refuse(const std::string& why) const {
-        Finding finding;
-        finding.file = file_;
-        finding.message = why;
-        finding.hint = "convert the model again";
-        throw InputError(finding);
-    }
-    double key(const std::string& name, double fallback) const {
-        return header_.number(architecture_ + "." + name, fallback);
-    }
-    /// Lists have one number per layer.
-    double at_layer(const std::string& name, std::int64_t layer, double fallback) const {
-        const auto it = header_.numbers.find(architecture_ + "." + name);
-        if (it == header_.numbers.end() || it->second.empty())
-            return fallback;
-        return it->second[std::min(static_cast<std::size_t>(layer), it->second.size() - 1)];
-    }
-    std::int64_t whole(double value) const {
-        if (!(value >= 0 && value <= kLargestCount))
-            refuse(fmt::format("states {} where a count belongs", value));
-        return static_cast<std::int64_t>(value);
-    }
-    std::int64_t count(const std::string& name) const {
-        const double value = key(name, 0);
-        if (value < 1)
-            refuse(fmt::format("states no {}.{}", architecture_, name));
-        return whole(value);
-    }
-    const GgufTensor* tensor(const std::string& name) const {
-        const auto it = header_.tensors.find(name);
-        return it == header_.tensors.end() ? nullptr : &it->second;
-    }
-    const GgufTensor* block(std::int64_t layer, const std::string& leaf) const {
-        return tensor(fmt::format("blk.{}.{}", layer, leaf));
-    }
-    /// Size of one axis of a tensor of a layer; 0 when it is not there.
-    std::int64_t size(std::int64_t layer, const std::string& leaf, std::size_t axis) const {
-        const GgufTensor* t = block(layer, leaf);
-        return t && axis < t->shape.size() ? t->shape[axis] : 0;
-    }
-
     void set_bits(const std::string& name, const std::string& module) {
-        const GgufTensor* t = tensor(name);
-        if (!t)
-            return;
-        const double bits = ggml_bits(t->type);
-        if (bits <= 0)
-            refuse(fmt::format("stores {} as type {}, which is not known", name, t->type));
-        d_.formats.set(module, bits);
-        double elements = 1;
-        for (const std::int64_t axis : t->shape)
-            elements *= static_cast<double>(axis);
-        weights_[t->type] += elements;
+        if (const GgufTensor* t = f_.tensor(name))
+            d_.formats.set(module, f_.bits(name, *t));
+    }
+    /// In memory, not part of the graph.
+    void keep(const std::string& name, const GgufTensor& tensor) {
+        d_.resident.push_back({name, tensor.shape, f_.bits(name, tensor)});
+    }
+    void keep(const std::string& name) {
+        if (const GgufTensor* t = f_.tensor(name))
+            keep(name, *t);
     }
 
     void read_layer(std::int64_t i) {
         for (const auto& [theirs, ours] : kModules)
             set_bits(fmt::format("blk.{}.{}.weight", i, theirs), fmt::format("model.layers.{}.{}", i, ours));
         DecoderLayer layer;
-        if (block(i, "ssm_in.weight") || block(i, "ssm_a"))
-            refuse("has state-space layers, which are read from config.json only");
-        if (block(i, "attn_kv_a_mqa.weight"))
-            read_latent(i, layer.mixer);
-        else if (block(i, "attn_q.weight") || block(i, "attn_qkv.weight"))
-            read_attention(i, layer.mixer);
+        layer.mixer = read_gguf_mixer(f_, i, windows_[static_cast<std::size_t>(i)]);
+        if (layer.mixer.kind == MixerKind::latent && f_.block(i, "attn_kv_b.weight") &&
+            f_.block(i, "attn_k_b.weight")) // both forms of one matrix; one of them runs
+            for (const char* other : {"attn_k_b", "attn_v_b"})
+                keep(fmt::format("blk.{}.{}.weight", i, layer.mixer.expanded ? other : "attn_kv_b"));
         read_feed_forward(i, layer.feed_forward);
-        layer.one_norm = block(i, "attn_norm.weight") && !block(i, "ffn_norm.weight") &&
-                         !block(i, "post_attention_norm.weight") && !block(i, "attn_norm_2.weight");
-        layer.norms_after = block(i, "post_attention_norm.weight") && block(i, "ffn_norm.weight");
+        layer.one_norm = f_.block(i, "attn_norm.weight") && !f_.block(i, "ffn_norm.weight") &&
+                         !f_.block(i, "post_attention_norm.weight") && !f_.block(i, "attn_norm_2.weight");
+        layer.norms_after = f_.block(i, "post_attention_norm.weight") && f_.block(i, "ffn_norm.weight");
         d_.layers.push_back(std::move(layer));
     }
 
-    void read_attention(std::int64_t i, TokenMixer& m) {
-        m.kind = MixerKind::attention;
-        m.heads = whole(at_layer("attention.head_count", i, 0));
-        m.kv_heads = whole(at_layer("attention.head_count_kv", i, static_cast<double>(m.heads)));
-        if (m.heads < 1 || m.kv_heads < 1)
-            refuse(fmt::format("states no heads for layer {}", i));
-        const std::int64_t q = size(i, "attn_q.weight", 1), all = size(i, "attn_qkv.weight", 1);
-        m.head_size = q > 0 ? q / m.heads : all / (m.heads + 2 * m.kv_heads);
-        if (m.head_size < 1)
-            refuse(fmt::format("has no projections of {} heads in layer {}", m.heads, i));
-        if (all > 0)
-            for (const char* part : {"q_proj", "k_proj", "v_proj"})
-                set_bits(fmt::format("blk.{}.attn_qkv.weight", i),
-                         fmt::format("model.layers.{}.self_attn.{}", i, part));
-        m.bias = block(i, "attn_q.bias") || block(i, "attn_qkv.bias");
-        m.output_bias = block(i, "attn_output.bias") != nullptr;
-        m.sinks = block(i, "attn_sinks.weight") || block(i, "attn_sinks");
-        if (const std::int64_t norm = size(i, "attn_q_norm.weight", 0); norm > 0)
-            m.norm = norm == m.head_size ? HeadNorm::per_head : HeadNorm::whole;
-        const std::int64_t window = whole(key("attention.sliding_window", 0));
-        const auto period = whole(key("attention.sliding_window_pattern", window_period()));
-        const bool local = period <= 1 || (i + 1) % period != 0;
-        m.window = window > 0 && local ? window : 0;
-    }
-
-    /// Periods that llama.cpp knows by architecture, for files that do not state one.
-    double window_period() const {
-        return architecture_ == "gemma3"                                 ? 6
-               : architecture_ == "gemma2" || architecture_ == "gpt-oss" ? 2
-                                                                         : 0;
-    }
-
-    void read_latent(std::int64_t i, TokenMixer& m) {
-        m.kind = MixerKind::latent;
-        m.heads = count("attention.head_count");
-        m.query_rank = whole(key("attention.q_lora_rank", 0));
-        m.kv_rank = count("attention.kv_lora_rank");
-        m.rotary_size = whole(key("rope.dimension_count", 0));
-        const auto head = whole(key("attention.key_length_mla", key("attention.key_length", 0)));
-        m.plain_size = head - m.rotary_size;
-        m.value_size = whole(key("attention.value_length_mla", key("attention.value_length", 0)));
-        if (m.plain_size < 1 || m.value_size < 1 || !block(i, "attn_output.weight"))
-            refuse(fmt::format("states no sizes of the latent attention of layer {}", i));
-    }
-
     void read_feed_forward(std::int64_t i, FeedForward& f) const {
-        f.gated = block(i, "ffn_gate.weight") || block(i, "ffn_gate_exps.weight") ||
-                  size(i, "ffn_up.weight", 1) == 2 * size(i, "ffn_down.weight", 0);
-        f.inner = size(i, "ffn_down.weight", 0);
-        f.bias = block(i, "ffn_down.bias") != nullptr;
-        f.experts = size(i, "ffn_down_exps.weight", 2);
-        f.expert_inner = size(i, "ffn_down_exps.weight", 0);
-        f.active = f.experts > 0 ? count("expert_used_count") : 0;
-        f.shared_inner = size(i, "ffn_down_shexp.weight", 0);
-        f.expert_bias = block(i, "ffn_down_exps.bias") != nullptr;
-        f.router_bias = block(i, "ffn_gate_inp.bias") != nullptr;
-        f.shared_gate = block(i, "ffn_gate_inp_shexp.weight") != nullptr;
+        f.inner = f_.size(i, "ffn_down.weight", 0);
+        f.gated = f_.block(i, "ffn_gate.weight") || f_.block(i, "ffn_gate_exps.weight") ||
+                  f_.block(i, "ffn_gate_up_exps.weight") ||
+                  (f.inner > 0 && f_.size(i, "ffn_up.weight", 1) == 2 * f.inner);
+        f.bias = f_.block(i, "ffn_down.bias") != nullptr;
+        f.experts = f_.size(i, "ffn_down_exps.weight", 2);
+        f.expert_inner = f_.size(i, "ffn_down_exps.weight", 0);
+        f.active = f.experts > 0 ? f_.whole(f_.at_layer("expert_used_count", i, 0)) : 0;
+        if (f.experts > 0 && (f.active < 1 || f.active > f.experts))
+            f_.refuse(fmt::format("states {} of {} experts a token in layer {}", f.active, f.experts, i));
+        f.shared_inner = f_.size(i, "ffn_down_shexp.weight", 0);
+        f.expert_bias = f_.block(i, "ffn_down_exps.bias") != nullptr;
+        f.router_bias = f_.block(i, "ffn_gate_inp.bias") != nullptr;
+        f.shared_gate = f_.block(i, "ffn_gate_inp_shexp.weight") != nullptr;
+        f.latent = f_.size(i, "ffn_latent_down.weight", 1);
+        f_.block(i, "ffn_gate_inp.weight");
+    }
+
+    /// The last layers read the keys and values of the last earlier layer of their kind: where the file says
+    /// so, or has no projection of keys (Gemma 3n, Gemma 4).
+    void share_caches() {
+        const std::int64_t stated = f_.number("attention.shared_kv_layers");
+        const std::int64_t first = d_.facts.layers - std::min(stated, d_.facts.layers);
+        for (std::size_t i = 1; i < d_.layers.size(); ++i) {
+            TokenMixer& m = d_.layers[i].mixer;
+            const auto layer = static_cast<std::int64_t>(i);
+            const bool keyless = !f_.block(layer, "attn_k.weight") && !f_.block(layer, "attn_qkv.weight");
+            if (m.kind != MixerKind::attention || !((stated > 0 && layer >= first) || keyless))
+                continue;
+            for (std::size_t j = 0; j < i; ++j)
+                if (const TokenMixer& other = d_.layers[j].mixer; other.kind == MixerKind::attention &&
+                                                                  other.shares_cache_of < 0 &&
+                                                                  (other.window > 0) == (m.window > 0))
+                    m.shares_cache_of = static_cast<std::int64_t>(j);
+            if (m.shares_cache_of < 0)
+                f_.refuse(fmt::format("has no keys in layer {} and none before it", i));
+            m.kv_heads = d_.layers[static_cast<std::size_t>(m.shares_cache_of)].mixer.kv_heads;
+            for (const char* unused : {"attn_k", "attn_v"})
+                keep(fmt::format("blk.{}.{}.weight", i, unused));
+        }
+    }
+
+    /// Gemma 3n and 4: a row per layer and token, and the narrow path and parallel streams of the former.
+    void read_layer_inputs() {
+        const GgufTensor* table = f_.tensor("per_layer_token_embd.weight");
+        if (table && table->shape.size() == 2) {
+            d_.layer_inputs.vocabulary = table->shape[1];
+            d_.layer_inputs.width = table->shape[0] / d_.facts.layers;
+            set_bits("per_layer_token_embd.weight", "model.embed_tokens_per_layer");
+            set_bits("per_layer_model_proj.weight", "model.per_layer_model_projection");
+        }
+        d_.layer_inputs.rank = f_.size(0, "laurel_l.weight", 1);
+        for (std::int64_t i = 0; d_.layer_inputs.rank > 0 && i < d_.facts.layers; ++i)
+            set_bits(fmt::format("blk.{}.laurel_r.weight", i),
+                     fmt::format("model.layers.{}.laurel.linear_right", i));
+        if (const GgufTensor* streams = f_.tensor("altup_proj.weight");
+            streams && streams->shape.size() == 3) {
+            constexpr std::int64_t kMostStreams = 64;
+            if (streams->shape[2] >= kMostStreams)
+                f_.refuse(fmt::format("states {} residual streams", streams->shape[2] + 1));
+            d_.layer_inputs.streams = streams->shape[2] + 1;
+            set_bits("altup_proj.weight", "model.altup_projections");
+            set_bits("altup_unembd_proj.weight", "model.altup_unembed_projections");
+        }
+    }
+
+    /// Blocks behind the layers predict further tokens, which speculative decoding alone loads.
+    void add_prediction(std::int64_t blocks) {
+        for (std::int64_t i = d_.facts.layers; i < blocks; ++i) {
+            const std::string prefix = fmt::format("blk.{}.", i);
+            const auto& all = f_.header().tensors;
+            for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
+                f_.tensor(it->first);
+                d_.facts.prediction_parameters += elements(it->second);
+            }
+        }
+    }
+
+    /// Towers that some converters leave in the file of the language model.
+    void add_vision() {
+        for (const char* prefix : {"a.", "mm.", "v."}) {
+            const auto& all = f_.header().tensors;
+            for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix); ++it) {
+                keep(it->first);
+                d_.facts.vision_parameters += elements(it->second);
+            }
+        }
     }
 
     void finish_facts() {
         for (const DecoderLayer& layer : d_.layers)
-            if (layer.mixer.kind != MixerKind::none) {
+            if (layer.mixer.kind == MixerKind::attention || layer.mixer.kind == MixerKind::latent) {
+                const bool vector = layer.mixer.kind == MixerKind::latent && !layer.mixer.expanded;
                 d_.facts.heads = layer.mixer.heads;
-                d_.facts.kv_heads = layer.mixer.kind == MixerKind::latent ? 1 : layer.mixer.kv_heads;
-                d_.facts.head_size = layer.mixer.kind == MixerKind::latent
-                                         ? layer.mixer.kv_rank + layer.mixer.rotary_size
+                d_.facts.kv_heads = vector                                  ? 1
+                                    : layer.mixer.kind == MixerKind::latent ? layer.mixer.heads
+                                                                            : layer.mixer.kv_heads;
+                d_.facts.head_size = vector ? layer.mixer.kv_rank + layer.mixer.rotary_size
+                                     : layer.mixer.kind == MixerKind::latent
+                                         ? layer.mixer.plain_size + layer.mixer.rotary_size
                                          : layer.mixer.head_size;
                 break;
             }
@@ -240,32 +258,55 @@ class GgufReader {
             d_.facts.experts = std::max(d_.facts.experts, layer.feed_forward.experts);
             d_.facts.active_experts = std::max(d_.facts.active_experts, layer.feed_forward.active);
         }
-        const auto most = std::max_element(weights_.begin(), weights_.end(),
+        std::map<std::uint32_t, double> weights; // elements per type
+        for (const auto& [name, tensor] : f_.header().tensors)
+            if (f_.bits(name, tensor) > 0 && tensor.shape.size() > 1)
+                weights[tensor.type] += elements(tensor);
+        const auto most = std::max_element(weights.begin(), weights.end(),
                                            [](const auto& a, const auto& b) { return a.second < b.second; });
-        if (most == weights_.end())
-            refuse("has no weights");
+        if (most == weights.end())
+            f_.refuse("has no weights");
         d_.facts.quantization = "gguf";
-        d_.facts.weight_format = type_of(most->first)->name;
+        d_.facts.weight_format = ggml_type(most->first)->name;
         d_.weights = narrow_format(d_.facts.weight_format, ggml_bits(most->first));
     }
 
-    std::string file_, architecture_;
-    GgufHeader header_;
+    void hold_parameters() {
+        for (const auto& [name, tensor] : f_.header().tensors)
+            d_.stated.parameters += elements(tensor);
+        d_.stated.unread = f_.largest_unread();
+    }
+
+    GgufFile f_;
+    std::vector<LayerWindow> windows_; ///< per block
     Decoder d_;
-    std::map<std::uint32_t, double> weights_; ///< elements per type
 };
 
 } // namespace
 
-double ggml_bits(std::uint32_t type) {
-    const GgmlType* row = type_of(type);
-    return row ? kByte * row->bytes / row->weights : 0;
-}
-
 Decoder read_gguf(const std::filesystem::path& file) {
-    Decoder d = GgufReader(file).read();
+    GgufHeader header = read_gguf_parts(file);
+    refuse_other_kinds(header, file.string());
+    Decoder d = GgufReader(GgufFile(std::move(header), file.string())).read();
     d.name = file.stem().string();
     return d;
+}
+
+void check_gguf_parameters(const Decoder& decoder, const Graph& graph, const std::string& file) {
+    const double stated = decoder.stated.parameters,
+                 built = floating_elements(graph) + decoder.facts.prediction_parameters;
+    if (std::abs(built - stated) <= kTolerance * stated)
+        return;
+    constexpr double kBillion = 1e9;
+    Finding finding;
+    finding.kind = FindingKind::unsupported;
+    finding.file = file;
+    finding.message = fmt::format(
+        "holds {:.4g} B weights, and {:.4g} B follow from what is known of a {} model{}", stated / kBillion,
+        built / kBillion, decoder.facts.architecture,
+        decoder.stated.unread.empty() ? "" : fmt::format("; {} is not understood", decoder.stated.unread));
+    finding.hint = "give its config.json or its ONNX export";
+    throw InputError(finding);
 }
 
 } // namespace archsim::checkpoint

@@ -5,13 +5,16 @@
 #include "checkpoint/decoder.hpp"
 
 #include <filesystem>
+#include <string>
 
 namespace archsim::checkpoint {
 
-/// The decoder of a GGUF file, with the bits of every tensor. Throws InputError naming the file.
+/// The decoder of a GGUF file and its further parts, with the bits of every tensor. Throws InputError naming
+/// the file and, where it holds no decoder, what it is.
 Decoder read_gguf(const std::filesystem::path& file);
 
-/// Bits per weight of a ggml type, 0 when it is not known.
-double ggml_bits(std::uint32_t type);
+/// Throws InputError when the graph of the decoder has not the parameters that the header's tensors add up
+/// to: a part of a model is no answer.
+void check_gguf_parameters(const Decoder& decoder, const Graph& graph, const std::string& file);
 
 } // namespace archsim::checkpoint

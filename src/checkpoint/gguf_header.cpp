@@ -35,7 +35,12 @@ class HeaderReader {
         in_.read(magic.data(), magic.size());
         if (!in_ || std::memcmp(magic.data(), "GGUF", magic.size()) != 0)
             refuse("does not begin with GGUF");
-        if (const auto version = get<std::uint32_t>(); version < 2 || version > 3)
+        constexpr std::uint32_t kBigEndian2 = 2u << 24, kBigEndian3 = 3u << 24;
+        const auto version = get<std::uint32_t>();
+        if (version == kBigEndian2 || version == kBigEndian3)
+            refuse("is a big-endian file, made for machines such as s390x",
+                   "take the little-endian one, or turn it with gguf-py's gguf_convert_endian");
+        if (version < 2 || version > 3)
             refuse(fmt::format("is of version {}; versions 2 and 3 are read", version));
         const auto tensors = get<std::uint64_t>(), entries = get<std::uint64_t>();
         if (tensors > kMostEntries || entries > kMostEntries)
@@ -49,11 +54,11 @@ class HeaderReader {
     }
 
   private:
-    [[noreturn]] void refuse(const std::string& why) const {
+    [[noreturn]] void refuse(const std::string& why, const char* hint = "download the file again") const {
         Finding finding;
         finding.file = file_;
         finding.message = why;
-        finding.hint = "download the file again";
+        finding.hint = hint;
         throw InputError(finding);
     }
 

@@ -13,6 +13,8 @@ namespace {
 class Residual {
   public:
     Residual(GraphMaker& g, TensorId start) : g_(g), sum_(start) {}
+    /// Goes on from another value.
+    void restart(TensorId value) { sum_ = value; }
 
     TensorId normed(const std::string& path, bool last = false) {
         if (pending_ == kNoTensor)
@@ -21,6 +23,13 @@ class Residual {
         sum_ = sum;
         pending_ = kNoTensor;
         return normed;
+    }
+    /// The stream as it is, for what reads it without a norm.
+    TensorId value(const std::string& path) {
+        if (pending_ != kNoTensor)
+            sum_ = g_.node("Add", path, {sum_, pending_});
+        pending_ = kNoTensor;
+        return sum_;
     }
     /// What `path` computes; `after`: the name of a norm on the way into the stream; empty: none.
     void add(const std::string& path, TensorId x, const std::string& after) {
@@ -64,7 +73,8 @@ Graph build_graph(const Decoder& decoder) {
     TensorId rows = g.node("Gather", "model/embed_tokens", {table, ids}, {{"axis", std::int64_t{0}}});
     if (decoder.table_norm)
         rows = g.norm("model/embed_layernorm", rows);
-    Residual residual(g, rows);
+    const LayerRows layer_rows = add_layer_rows(g, ids, rows);
+    Residual residual(g, add_streams(g, "model/altup_projections", rows));
     for (std::size_t i = 0; i < decoder.layers.size(); ++i) {
         const DecoderLayer& layer = decoder.layers[i];
         const std::string path = "model/layers." + std::to_string(i);
@@ -73,6 +83,8 @@ Graph build_graph(const Decoder& decoder) {
             normed = residual.normed(path + "/input_layernorm");
             residual.add(path, add_mixer(g, path, i, normed),
                          layer.norms_after ? path + "/post_attention_norm" : "");
+            if (decoder.layer_inputs.rank > 0)
+                residual.add(path, add_narrow_path(g, path + "/laurel", normed), path + "/laurel/norm");
         }
         const FeedForward& f = layer.feed_forward;
         if (f.inner > 0 || f.experts > 0 || f.linear) {
@@ -81,7 +93,12 @@ Graph build_graph(const Decoder& decoder) {
             residual.add(path, add_feed_forward(g, path, f, normed),
                          layer.norms_after ? path + "/post_feedforward_layernorm" : "");
         }
+        if (!layer_rows.empty())
+            residual.add(path, add_layer_input(g, path, residual.value(path), layer_rows[i]),
+                         path + "/post_per_layer_input_norm");
     }
+    if (decoder.layer_inputs.streams > 1)
+        residual.restart(add_streams(g, "model/altup_unembed_projections", residual.value("model/altup")));
     add_head(g, residual.normed("model/norm", true), table);
     for (const ResidentWeight& w : decoder.resident)
         g.keep(w);

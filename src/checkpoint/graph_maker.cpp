@@ -92,12 +92,14 @@ void GraphMaker::store(TensorId id, double bits) {
 
 void GraphMaker::keep(const ResidentWeight& w) {
     stored_.push_back(weight(w.name, "", w.shape));
-    stored_bits_.push_back(0);
+    stored_bits_.push_back(w.bits);
 }
 
 Graph GraphMaker::take() {
-    if (!stored_.empty()) {
+    if (!stored_.empty() || decoder_.cache) {
         Attributes how{{"bits", std::move(stored_bits_)}};
+        if (decoder_.cache)
+            how.emplace_back("cache", std::string(name_of(*decoder_.cache)));
         if (decoder_.weights)
             how.emplace_back("format", std::string(name_of(*decoder_.weights)));
         nodes("Stored", "storage", std::move(stored_), {}, std::move(how), kOwnDomain);

@@ -20,6 +20,9 @@ struct Implied {
     bool shared_gate = false; ///< the shared expert is weighted by a learned gate
     bool output_gate = false; ///< where attn_output_gate is absent
     int window_period = 0;    ///< every n-th layer sees everything, the others a window; 0: as stated
+    bool last_global = false; ///< the last layer sees everything, whatever is stated
+    bool window_off = false;  ///< where use_sliding_window is absent
+    int first_windowed = 0;   ///< where max_window_layers is absent
     bool one_shared_expert = false;
     int positions = -1;      ///< a learned row per position, and that many more; -1: none
     bool head_bias = false;  ///< where lm_head_bias is absent

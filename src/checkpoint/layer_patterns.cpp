@@ -15,16 +15,14 @@ using nlohmann::json;
 class LayerReader {
   public:
     LayerReader(Fields& f, const Implied& implied, std::size_t count, const TokenMixer& mixer,
-                const FeedForwards& ff)
-        : f_(f), implied_(implied), mixer_(mixer), ff_(ff),
-          hidden_(f.count({"hidden_size", "n_embd", "d_model"})),
-          window_(f.count({"sliding_window", "sliding_window_size", "attention_window"}, 0)),
-          chunk_(f.count({"attention_chunk_size"}, 0)), sparse_(read_expert_layers(f, count)) {
-        if (!f.flag({"use_sliding_window"}, true))
-            window_ = 0;
+                const FeedForwards& ff, std::vector<Finding>& findings)
+        : f_(f), mixer_(mixer), ff_(ff), hidden_(f.count({"hidden_size", "n_embd", "d_model"})),
+          windows_(read_windows(f, implied, count, findings)), sparse_(read_expert_layers(f, count)) {
         layers_.resize(count);
         for (std::size_t i = 0; i < count; ++i) {
             layers_[i].mixer = mixer;
+            if (mixer.kind == MixerKind::attention)
+                set_window(layers_[i].mixer, i);
             layers_[i].feed_forward = ff.experts.experts > 0 && sparse_[i] ? ff.experts : ff.dense;
             layers_[i].norms_after = implied.norms_after;
         }
@@ -46,6 +44,11 @@ class LayerReader {
     }
 
   private:
+    void set_window(TokenMixer& m, std::size_t layer) const {
+        m.window = windows_[layer].positions;
+        m.chunked = windows_[layer].chunked;
+    }
+
     void read_letters(const std::string& pattern) {
         if (pattern.size() != layers_.size())
             f_.refuse("hybrid_override_pattern",
@@ -60,6 +63,7 @@ class LayerReader {
                 break;
             case '*':
                 layer.mixer = mixer_;
+                set_window(layer.mixer, i);
                 break;
             case '-':
                 layer.feed_forward = ff_.dense;
@@ -78,24 +82,15 @@ class LayerReader {
             f_.refuse("layer_types", fmt::format("lists {} layers of {}", types.size(), layers_.size()));
         for (std::size_t i = 0; i < layers_.size(); ++i) {
             const std::string& type = types[i];
-            if (type == "sliding_attention")
-                layers_[i].mixer.window = window_;
-            else if (type == "chunked_attention")
-                set_chunk(layers_[i].mixer);
-            else if (type == "linear_attention" || type == "mamba" || type == "mamba2")
+            if (type == "linear_attention" || type == "mamba" || type == "mamba2")
                 layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
             else if (type == "conv")
                 layers_[i].mixer = read_convolution_mixer(f_, hidden_);
-            else if (type != "full_attention" && type != "attention")
+            else if (type != "full_attention" && type != "attention" && type != "sliding_attention" &&
+                     type != "chunked_attention")
                 f_.refuse("layer_types", fmt::format("\"{}\" is a kind of layer that is not known", type));
         }
-        f_.skip({"full_attention_interval", "sliding_window_pattern", "full_attn_idxs", "attn_layer_offset",
-                 "attn_layer_period"});
-    }
-
-    void set_chunk(TokenMixer& m) const {
-        m.window = chunk_;
-        m.chunked = chunk_ > 0;
+        f_.skip({"full_attention_interval", "full_attn_idxs", "attn_layer_offset", "attn_layer_period"});
     }
 
     /// Where attention is said layer by layer otherwise: by list, by number, by period. False: it is not.
@@ -155,32 +150,9 @@ class LayerReader {
 
     void read_intervals() {
         const auto full = f_.count({"full_attention_interval"}, 0);
-        const auto period = static_cast<std::size_t>(pattern_period());
-        const auto no_rope = static_cast<std::size_t>(f_.count({"no_rope_layer_interval"}, 4, 1));
-        const auto first_windowed = static_cast<std::size_t>(f_.count({"max_window_layers"}, 0));
-        f_.skip({"no_rope_layers"});
-        for (std::size_t i = 0; i < layers_.size(); ++i) {
-            TokenMixer& m = layers_[i].mixer;
-            if (full > 0 && (i + 1) % static_cast<std::size_t>(full) != 0)
-                m = read_recurrent_mixer(f_, hidden_);
-            else if (chunk_ > 0 && (i + 1) % no_rope != 0)
-                set_chunk(m);
-            else if (chunk_ > 0)
-                m.window = 0;
-            else if (window_ > 0 && period > 1)
-                m.window = (i + 1) % period != 0 ? window_ : 0;
-            else if (window_ > 0)
-                m.window = i >= first_windowed ? window_ : 0;
-        }
-    }
-
-    std::int64_t pattern_period() {
-        const json* pattern = f_.find({"sliding_window_pattern", "_sliding_window_pattern"});
-        if (!pattern)
-            return implied_.window_period;
-        if (pattern->is_string()) // "LLLG": three local layers, then a global one
-            return static_cast<std::int64_t>(pattern->get<std::string>().size());
-        return f_.count({"sliding_window_pattern", "_sliding_window_pattern"}, 0);
+        for (std::size_t i = 0; full > 0 && i < layers_.size(); ++i)
+            if ((i + 1) % static_cast<std::size_t>(full) != 0)
+                layers_[i].mixer = read_recurrent_mixer(f_, hidden_);
     }
 
     /// One object per layer, as neural architecture search leaves them (Puzzle, arXiv:2411.19146).
@@ -228,7 +200,8 @@ class LayerReader {
         const std::int64_t size = f_.count({"global_head_dim"}, 0);
         const std::int64_t heads = f_.count({"num_global_key_value_heads"}, 0);
         const bool one_projection = f_.flag({"attention_k_eq_v"});
-        if (window_ == 0)
+        if (std::all_of(windows_.begin(), windows_.end(),
+                        [](const LayerWindow& window) { return window.positions == 0; }))
             return;
         for (DecoderLayer& layer : layers_) {
             TokenMixer& m = layer.mixer;
@@ -264,10 +237,10 @@ class LayerReader {
     }
 
     Fields& f_;
-    const Implied& implied_;
     const TokenMixer& mixer_;
     const FeedForwards& ff_;
-    std::int64_t hidden_, window_, chunk_;
+    std::int64_t hidden_;
+    std::vector<LayerWindow> windows_; ///< per layer
     std::vector<bool> sparse_;
     std::vector<DecoderLayer> layers_;
 };
@@ -275,8 +248,9 @@ class LayerReader {
 } // namespace
 
 std::vector<DecoderLayer> read_layers(Fields& f, const Implied& implied, std::size_t count,
-                                      const TokenMixer& mixer, const FeedForwards& feed_forwards) {
-    return LayerReader(f, implied, count, mixer, feed_forwards).read();
+                                      const TokenMixer& mixer, const FeedForwards& feed_forwards,
+                                      std::vector<Finding>& findings) {
+    return LayerReader(f, implied, count, mixer, feed_forwards, findings).read();
 }
 
 } // namespace archsim::checkpoint

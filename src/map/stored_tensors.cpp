@@ -13,11 +13,13 @@ double stored_bits(const TensorFormat& tensor, const PrecisionConfig& config, St
     if (bits_of(tensor.type) < 16) // already a packed 8- or 4-bit float
         return bits_of(tensor.type);
     if (tensor.kv_cache)
-        return bits_of(config.kv_cache);
+        return config.cache_bits > 0 ? config.cache_bits : bits_of(config.kv_cache);
     if (native)
         return bits_of(*native);
     if (storage == Storage::lm_head_weight && config.head_bits > 0)
         return config.head_bits;
+    if (storage == Storage::table && config.table_bits > 0)
+        return config.table_bits;
     if (storage == Storage::wide_activation && config.autocast)
         return bits_of(Precision::fp32);
     if (storage == Storage::matrix_weight || storage == Storage::lm_head_weight)

@@ -16,7 +16,8 @@ enum class Storage : std::uint8_t {
     activation,
     wide_activation, ///< that automatic mixed precision leaves in fp32
     matrix_weight,
-    lm_head_weight
+    lm_head_weight,
+    table ///< rows of which are looked up
 };
 
 /// What of a tensor decides its bits per element.

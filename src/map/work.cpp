@@ -331,12 +331,18 @@ StoredTensors find_weights(const ShapedGraph& graph, const GraphKinds& kinds, co
                 for (const TensorId in : operators[member.op].inputs)
                     if (in != kNoTensor)
                         matrix_weights[in] = 1;
+    std::vector<std::uint8_t> tables(graph.tensors.size());
+    for (const Operator& op : operators)
+        if (op.type == "Gather" && !op.inputs.empty() && op.inputs.front() != kNoTensor)
+            if (const ShapedTensor& tensor = graph.tensors[op.inputs.front()];
+                tensor.role == TensorRole::initializer && tensor.learned && tensor.shape.size() == 2)
+                tables[op.inputs.front()] = 1;
     StoredTensors weights;
     for (TensorId id = 0; id < graph.tensors.size(); ++id)
         if (const ShapedTensor& tensor = graph.tensors[id];
             tensor.role == TensorRole::initializer && tensor.known)
             weights.add(elements_held(graph, id, derived), TensorFormat(tensor),
-                        matrix_weights[id] == 0  ? Storage::activation
+                        matrix_weights[id] == 0  ? (tables[id] != 0 ? Storage::table : Storage::activation)
                         : kinds.lm_head[id] != 0 ? Storage::lm_head_weight
                                                  : Storage::matrix_weight);
     return weights;
@@ -383,7 +389,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     PrecisionConfig precision = asked;
     if (graph.stored_weights) { // no request changes what lies in a file
         precision.weights = *graph.stored_weights;
-        precision.weight_bits_overhead = precision.head_bits = 0;
+        precision.weight_bits_overhead = precision.head_bits = precision.table_bits = 0;
     }
     NetworkWork network;
     network.graph = &graph;

@@ -5,7 +5,8 @@
 #include "archsim/ops/precision_mix.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/run/session.hpp"
-#include "checkpoint/gguf.hpp"
+#include "checkpoint/gguf_maker.hpp"
+#include "checkpoint/gguf_types.hpp"
 #include "checkpoint/weight_formats.hpp"
 #include "support/shipped_session.hpp"
 
@@ -14,93 +15,18 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <string>
 
 using namespace archsim;
 namespace fs = std::filesystem;
+using test::Folder;
+using test::GgufMaker;
+using test::raw;
+using test::SmallGguf;
 
 namespace {
-
-class Folder {
-  public:
-    explicit Folder(const std::string& name) : path_(fs::temp_directory_path() / name) {
-        fs::remove_all(path_);
-        fs::create_directories(path_);
-    }
-    ~Folder() { fs::remove_all(path_); }
-    fs::path write(const std::string& name, const std::string& content) const {
-        std::ofstream(path_ / name, std::ios::binary) << content;
-        return path_ / name;
-    }
-    const fs::path& path() const { return path_; }
-
-  private:
-    fs::path path_;
-};
-
-template <class T>
-std::string raw(T value) {
-    std::string bytes(sizeof value, '\0');
-    std::memcpy(bytes.data(), &value, sizeof value);
-    return bytes;
-}
-
-std::string text(const std::string& s) {
-    return raw<std::uint64_t>(s.size()) + s;
-}
-
-/// A llama of two layers: 64 wide, 4 heads, 2 of keys, MLP of 128, 1000 tokens.
-class GgufFile {
-  public:
-    GgufFile() {
-        string("general.architecture", "llama");
-        number("llama.block_count", 2);
-        number("llama.embedding_length", 64);
-        number("llama.attention.head_count", 4);
-        number("llama.attention.head_count_kv", 2);
-        number("llama.context_length", 2048);
-        tensor("token_embd.weight", {64, 1000}, 12);
-        for (const std::string block : {"blk.0.", "blk.1."}) {
-            tensor(block + "attn_q.weight", {64, 64}, 12);
-            tensor(block + "attn_k.weight", {64, 32}, 12);
-            tensor(block + "attn_v.weight", {64, 32}, 14);
-            tensor(block + "attn_output.weight", {64, 64}, 12);
-            tensor(block + "ffn_gate.weight", {64, 128}, 12);
-            tensor(block + "ffn_up.weight", {64, 128}, 12);
-            tensor(block + "ffn_down.weight", {128, 64}, 14);
-        }
-    }
-    std::string bytes() const {
-        return "GGUF" + raw<std::uint32_t>(3) + raw(tensors_) + raw(entries_) + metadata_ + infos_;
-    }
-    void string(const std::string& key, const std::string& value) {
-        metadata_ += text(key) + raw<std::uint32_t>(8) + text(value);
-        ++entries_;
-    }
-    void number(const std::string& key, std::uint32_t value) {
-        metadata_ += text(key) + raw<std::uint32_t>(4) + raw(value);
-        ++entries_;
-    }
-    void real(const std::string& key, double value) {
-        metadata_ += text(key) + raw<std::uint32_t>(12) + raw(value);
-        ++entries_;
-    }
-    void tensor(const std::string& name, const std::vector<std::uint64_t>& shape, std::uint32_t type) {
-        infos_ += text(name) + raw(static_cast<std::uint32_t>(shape.size()));
-        for (const std::uint64_t size : shape)
-            infos_ += raw(size);
-        infos_ += raw(type) + raw<std::uint64_t>(0);
-        ++tensors_;
-    }
-
-  private:
-    std::string metadata_, infos_;
-    std::uint64_t tensors_ = 0, entries_ = 0;
-};
 
 double weight_bytes(const ShapedGraph& graph) {
     double bytes = 0;
@@ -123,7 +49,7 @@ std::string message_of(const fs::path& file) {
 
 TEST_CASE("a GGUF file gives the model and the exact bytes of every tensor", "[checkpoint]") {
     const Folder folder("archsim_gguf");
-    const Checkpoint c = read_checkpoint(folder.write("small.gguf", GgufFile().bytes()));
+    const Checkpoint c = read_checkpoint(folder.write("small.gguf", SmallGguf::whole().bytes()));
     CHECK(c.facts.layers == 2);
     CHECK(c.facts.kv_heads == 2);
     CHECK(c.facts.vocabulary == 1000);
@@ -139,7 +65,7 @@ TEST_CASE("a GGUF file gives the model and the exact bytes of every tensor", "[c
 
 TEST_CASE("the formats of an answer are those of the file, tensor by tensor", "[checkpoint][run]") {
     const Folder folder("archsim_gguf_formats");
-    const fs::path file = folder.write("small.gguf", GgufFile().bytes());
+    const fs::path file = folder.write("small.gguf", SmallGguf::whole().bytes());
     const Session& session = test::shipped_session();
     const Model model = session.load(file.string());
     Conditions conditions;
@@ -185,12 +111,17 @@ TEST_CASE("bits of ggml's types", "[checkpoint]") {
     CHECK(checkpoint::ggml_bits(8) == 8.5);     // q8_0: 34 bytes
     CHECK(checkpoint::ggml_bits(14) == 6.5625); // q6_K: 256 in 210
     CHECK(checkpoint::ggml_bits(39) == 4.25);   // mxfp4: 32 in 17
+    CHECK(checkpoint::ggml_bits(34) == 1.6875); // tq1_0: 256 in 54
+    CHECK(checkpoint::ggml_bits(35) == 2.0625); // tq2_0: 256 in 66
+    CHECK(checkpoint::ggml_bits(40) == 4.5);    // nvfp4: 64 in 36
+    CHECK(checkpoint::ggml_bits(41) == 1.125);  // q1_0: 128 in 18
+    CHECK(checkpoint::ggml_bits(42) == 2.25);   // q2_0: 64 in 18
     CHECK(checkpoint::ggml_bits(77) == 0);
 }
 
 TEST_CASE("a GGUF file cut anywhere is refused with its name", "[checkpoint]") {
     const Folder folder("archsim_gguf_cut");
-    const std::string whole = GgufFile().bytes();
+    const std::string whole = SmallGguf::whole().bytes();
     for (std::size_t length = 0; length < whole.size(); length += 7)
         CHECK_THAT(message_of(folder.write("cut.gguf", whole.substr(0, length))),
                    Catch::Contains("cut.gguf"));
@@ -285,7 +216,7 @@ TEST_CASE("a damaged safetensors file is refused with its name", "[checkpoint]")
 TEST_CASE("counts that no model has are refused, not converted", "[checkpoint]") {
     const Folder folder("archsim_gguf_counts");
     for (const double count : {std::numeric_limits<double>::infinity(), std::nan(""), 1e300, -2.0}) {
-        GgufFile file;
+        GgufMaker file = SmallGguf::whole();
         file.real("llama.context_length", count);
         CHECK_THROWS_AS(read_checkpoint(folder.write("model.gguf", file.bytes())), InputError);
     }

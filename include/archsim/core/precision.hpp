@@ -37,6 +37,9 @@ struct PrecisionConfig {
     double weight_bits_overhead = 0.0;       ///< extra bits per weight (scales of block quantisation)
     double head_bits =
         0.0; ///< per weight of the output projection where a scheme keeps it wider; 0: as the others
+    double table_bits =
+        0.0; ///< per element of embedding tables where a scheme narrows them; 0: as activations
+    double cache_bits = 0.0; ///< per cached key or value with its share of scales; 0: as `kv_cache` says
     /// Multiply format of convolutions where a stack treats them apart from other products.
     std::optional<Precision> convolutions;
     /// A request for fp32 products even from stacks that multiply fp32 tensors in a narrower format.

@@ -158,6 +158,8 @@ struct ARCHSIM_API ShapedGraph {
     /// Format of most weights where a checkpoint states how each of them lies in memory, narrower than what
     /// is multiplied with them: ShapedTensor::storage_bits has the bits of every one.
     std::optional<Precision> stored_weights;
+    /// Format of cached keys and values where a checkpoint states it, unless another is asked for.
+    std::optional<Precision> stored_cache;
 
     /// True when no finding is an error.
     bool complete() const;

@@ -22,6 +22,8 @@ constexpr std::array kStructural = {Parameter::fused_attention_bits,    Paramete
                                     Parameter::int4_head_bits,          Parameter::int8_weight_bits,
                                     Parameter::int8_head_bits,          Parameter::fp8_head_bits,
                                     Parameter::fp4_weight_bits,         Parameter::fp4_head_bits,
+                                    Parameter::int4_table_bits,         Parameter::int8_table_bits,
+                                    Parameter::int8_cache_bits,         Parameter::int4_cache_bits,
                                     Parameter::kv_cache_bits,           Parameter::static_context,
                                     Parameter::prompts_per_pass,        Parameter::shortest_prompt,
                                     Parameter::largest_batch,           Parameter::operand_replication,

@@ -30,6 +30,8 @@ class GenerationModel {
     }
     /// Format of most weights where a checkpoint states it.
     std::optional<Precision> stored_weights() const { return stored_weights_; }
+    /// Format of the cache where the checkpoint states it.
+    std::optional<Precision> stored_cache() const { return stored_cache_; }
     /// Positions that caches of windowed layers keep at most, ascending; empty: every layer keeps all.
     const std::vector<std::int64_t>& windows() const { return windows_; }
     /// The language model at these sizes; kept for later calls.
@@ -60,6 +62,7 @@ class GenerationModel {
     std::string total_symbol_; ///< of a mask over cached and new tokens; empty: it has none of its own
     std::string branch_input_; ///< tells a merged decoder to read the cache; empty: there is none
     std::optional<Precision> stored_weights_;
+    std::optional<Precision> stored_cache_;
     std::vector<ModelPart> before_;
     std::vector<ImportedGraph> before_graphs_; ///< one per part before
     std::int64_t inserted_ = 0;

@@ -21,13 +21,13 @@ namespace {
 /// Where a stack states the storage of quantised weights.
 struct WeightParameters {
     Precision format;
-    Parameter weight_bits, head_bits; ///< count_: not stated apart
+    Parameter weight_bits, head_bits, table_bits; ///< count_: not stated apart
 };
 constexpr WeightParameters kWeightParameters[] = {
-    {Precision::int4, Parameter::int4_weight_bits, Parameter::int4_head_bits},
-    {Precision::int8, Parameter::int8_weight_bits, Parameter::int8_head_bits},
-    {Precision::fp8, Parameter::count_, Parameter::fp8_head_bits},
-    {Precision::fp4, Parameter::fp4_weight_bits, Parameter::fp4_head_bits},
+    {Precision::int4, Parameter::int4_weight_bits, Parameter::int4_head_bits, Parameter::int4_table_bits},
+    {Precision::int8, Parameter::int8_weight_bits, Parameter::int8_head_bits, Parameter::int8_table_bits},
+    {Precision::fp8, Parameter::count_, Parameter::fp8_head_bits, Parameter::count_},
+    {Precision::fp4, Parameter::fp4_weight_bits, Parameter::fp4_head_bits, Parameter::count_},
 };
 
 bool offers_weights_alone(const Runtime& runtime, Precision format) {
@@ -105,11 +105,16 @@ ExecutedPrecision language_precision(const Machine& machine, const PrecisionConf
             runs.weight_bits_overhead =
                 machine.param(row.weight_bits, bits_of(runs.weights)) - bits_of(runs.weights);
         runs.head_bits = machine.param(row.head_bits, 0);
+        if (row.table_bits != Parameter::count_)
+            runs.table_bits = machine.param(row.table_bits, 0);
         if (const Fact& bits = machine.parameters.fact(Parameter::kv_cache_bits); bits.known())
             runs.kv_cache = cache_format(bits.value);
     }
     if (kv_cache)
         runs.kv_cache = *kv_cache;
+    if (runs.kv_cache == Precision::int8 || runs.kv_cache == Precision::int4)
+        runs.cache_bits = machine.param(
+            runs.kv_cache == Precision::int8 ? Parameter::int8_cache_bits : Parameter::int4_cache_bits, 0);
     return result;
 }
 

@@ -178,7 +178,7 @@ std::optional<StepRunner> make_runner(const Session& session, const GenerationMo
         result.power_mode = result.machine->mode_name();
         const ExecutedPrecision executed = language_precision(
             *result.machine, with_stored_weights(*result.runtime, own.formats(), model.stored_weights()),
-            own.kv_cache);
+            own.kv_cache ? own.kv_cache : model.stored_cache());
         result.estimate.precision_note = executed.note;
         if (executed.supported)
             return StepRunner(model, result.machine, executed.config, own.allow_unknown);

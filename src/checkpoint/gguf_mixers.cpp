@@ -1,0 +1,143 @@
+#include "checkpoint/gguf_mixers.hpp"
+
+#include <fmt/format.h>
+
+namespace archsim::checkpoint {
+
+namespace {
+
+/// Heads that need no key of their own: sizes follow from the projections.
+TokenMixer read_attention(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
+    TokenMixer m;
+    m.kind = MixerKind::attention;
+    m.window = window.positions;
+    m.chunked = window.chunked;
+    m.heads = f.whole(f.at_layer("attention.head_count", i, 0));
+    m.kv_heads = f.whole(f.at_layer("attention.head_count_kv", i, static_cast<double>(m.heads)));
+    if (m.heads < 1 || m.kv_heads < 1)
+        f.refuse(fmt::format("states no heads for layer {}", i));
+    const std::int64_t q = f.size(i, "attn_q.weight", 1), k = f.size(i, "attn_k.weight", 1),
+                       v = f.size(i, "attn_v.weight", 1), all = f.size(i, "attn_qkv.weight", 1);
+    const auto stated = [&](const char* part) {
+        const std::string key = fmt::format("attention.{}_length", part);
+        return f.whole(f.at_layer(m.window > 0 && f.key(key + "_swa", 0) > 0 ? key + "_swa" : key, i, 0));
+    };
+    if (all > 0) {
+        const std::int64_t keys = stated("key"), values = stated("value");
+        const bool told = keys > 0 && values > 0 && m.heads * keys + m.kv_heads * (keys + values) == all;
+        m.head_size = told ? keys : all / (m.heads + 2 * m.kv_heads);
+        m.value_size = told && values != keys ? values : 0;
+    } else {
+        m.head_size = k > 0 ? k / m.kv_heads : q / m.heads;
+        m.value_size = v > 0 && v != k ? v / m.kv_heads : 0;
+        m.values_are_keys = k > 0 && v == 0;
+        // Twice as wide: the second half gates the result (Qwen3-Next).
+        m.output_gate = m.head_size > 0 && q == 2 * m.heads * m.head_size;
+    }
+    if (m.head_size < 1 || (all == 0 && !m.output_gate && q != m.heads * m.head_size))
+        f.refuse(fmt::format("has no projections of {} heads in layer {}", m.heads, i));
+    m.output_gate = m.output_gate || f.block(i, "attn_gate.weight") != nullptr;
+    m.bias = f.block(i, "attn_q.bias") || f.block(i, "attn_qkv.bias");
+    m.output_bias = f.block(i, "attn_output.bias") != nullptr;
+    m.sinks = f.block(i, "attn_sinks.weight") || f.block(i, "attn_sinks");
+    if (const std::int64_t norm = f.size(i, "attn_q_norm.weight", 0); norm > 0)
+        m.norm = norm == m.head_size ? HeadNorm::per_head : HeadNorm::whole;
+    return m;
+}
+
+TokenMixer read_latent(const GgufFile& f, std::int64_t i) {
+    TokenMixer m;
+    m.kind = MixerKind::latent;
+    m.heads = f.whole(f.at_layer("attention.head_count", i, 0));
+    // Sizes follow from the tensors: converters state them as llama.cpp needs them, which changed.
+    m.rotary_size = f.number("rope.dimension_count");
+    m.query_rank = f.size(i, "attn_q_a.weight", 1);
+    m.kv_rank = f.size(i, "attn_kv_a_mqa.weight", 1) - m.rotary_size;
+    const std::int64_t queries = f.size(i, m.query_rank > 0 ? "attn_q_b.weight" : "attn_q.weight", 1),
+                       values = f.size(i, "attn_output.weight", 0);
+    if (m.heads < 1 || m.kv_rank < 1 || queries % m.heads != 0 || values % m.heads != 0)
+        f.refuse(fmt::format("states no sizes of the latent attention of layer {}", i));
+    m.plain_size = queries / m.heads - m.rotary_size;
+    m.value_size = values / m.heads;
+    if (m.plain_size < 1 || m.value_size < 1)
+        f.refuse(fmt::format("states no sizes of the latent attention of layer {}", i));
+    // Since llama.cpp caches the vector, files state the size of a head apart; of those made before, it
+    // caches keys and values of every head (src/models/deepseek2.cpp, is_mla).
+    m.expanded = f.key("attention.key_length_mla", 0) < 1;
+    if (f.block(i, "indexer.attn_q_b.weight")) {
+        m.index_heads = f.number("attention.indexer.head_count");
+        m.index_size = f.number("attention.indexer.key_length");
+        m.index_keeps = f.number("attention.indexer.top_k");
+    }
+    return m;
+}
+
+/// LFM2: a short convolution between two gates.
+TokenMixer read_convolution(const GgufFile& f, std::int64_t i) {
+    TokenMixer m;
+    m.kind = MixerKind::convolution;
+    m.kernel = f.size(i, "shortconv.conv.weight", 0);
+    m.heads = f.size(i, "shortconv.out_proj.weight", 0);
+    if (m.kernel < 2 || m.heads < 1)
+        f.refuse(fmt::format("has no short convolution of two positions or more in layer {}", i));
+    return m;
+}
+
+/// States of fixed size, which llama.cpp keeps in 32 bits (llama_memory_recurrent).
+TokenMixer read_recurrence(const GgufFile& f, std::int64_t i) {
+    TokenMixer m;
+    constexpr double kFloat = 32;
+    m.state_bits = kFloat;
+    m.kernel = f.count("ssm.conv_kernel");
+    m.state_size = f.count("ssm.state_size");
+    m.kernel_bias = f.block(i, "ssm_conv1d.bias") != nullptr;
+    const std::int64_t inner = f.count("ssm.inner_size"), rank = f.count("ssm.time_step_rank"),
+                       groups = f.number("ssm.group_count", 1);
+    if (m.kernel < 2 || rank < 1 || groups < 1)
+        f.refuse(fmt::format("states no sizes of the state of layer {}", i));
+    if (f.block(i, "ssm_x.weight")) {
+        m.kind = MixerKind::selective;
+        m.heads = inner;
+        m.kv_heads = m.head_size = 1;
+        m.time_rank = rank;
+    } else if (f.block(i, "ssm_in.weight")) {
+        m.kind = MixerKind::mamba;
+        m.heads = rank;
+        m.head_size = inner / rank;
+        m.kv_heads = groups;
+    } else {
+        m.kind = MixerKind::gated_delta;
+        m.heads = rank;
+        m.kv_heads = groups;
+        m.head_size = m.state_size;
+        m.value_size = inner / rank;
+    }
+    if (m.heads * (m.kind == MixerKind::gated_delta ? m.value_size : m.head_size) != inner)
+        f.refuse(fmt::format("states {} channels for {} heads in layer {}", inner, m.heads, i));
+    return m;
+}
+
+} // namespace
+
+TokenMixer read_gguf_mixer(const GgufFile& f, std::int64_t i, const LayerWindow& window) {
+    const bool state = f.block(i, "ssm_a") || f.block(i, "ssm_a.weight") || f.block(i, "ssm_out.weight");
+    const bool attends = f.block(i, "attn_q.weight") || f.block(i, "attn_kv_a_mqa.weight") ||
+                         (f.block(i, "attn_qkv.weight") && f.block(i, "attn_output.weight"));
+    if (state && attends)
+        f.refuse(fmt::format("has attention and a state side by side in layer {}, which is not known", i),
+                 "give its ONNX export");
+    if (state)
+        return read_recurrence(f, i);
+    if (f.block(i, "shortconv.in_proj.weight"))
+        return read_convolution(f, i);
+    if (f.block(i, "attn_kv_a_mqa.weight"))
+        return read_latent(f, i);
+    if (attends)
+        return read_attention(f, i, window);
+    TokenMixer m;
+    if (f.block(i, "attn_output.weight")) // what neural architecture search left of attention: one matrix
+        m.kind = MixerKind::linear;
+    return m;
+}
+
+} // namespace archsim::checkpoint

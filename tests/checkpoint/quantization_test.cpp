@@ -1,0 +1,137 @@
+// Weights, caches and exceptions as files state them beside a configuration or in it.
+
+#include "archsim/checkpoint/checkpoint.hpp"
+#include "archsim/core/finding.hpp"
+#include "archsim/ops/shaped_graph.hpp"
+#include "checkpoint/gguf_maker.hpp"
+#include "checkpoint/weight_formats.hpp"
+
+#include <catch2/catch.hpp>
+
+#include <string>
+
+using namespace archsim;
+using test::Folder;
+
+namespace {
+
+const std::string kConfig = R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
+    "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000)";
+
+double bits_of(const Checkpoint& c, const std::string& module) {
+    const ShapedGraph graph = archsim::bind(c.graph, {}, c.dims);
+    for (const ShapedTensor& t : graph.tensors)
+        if (t.name == module + ".weight")
+            return t.stored_bits();
+    return -1;
+}
+
+Checkpoint with(const std::string& quantization) {
+    return read_checkpoint_config(kConfig + ", \"quantization_config\": " + quantization + "}",
+                                  "config.json");
+}
+
+std::string cache_of(const Checkpoint& c) {
+    for (const Node& node : c.graph.nodes)
+        if (node.op_type == "Stored")
+            if (const AttributeValue* cache = node.attribute("cache"))
+                return std::get<std::string>(*cache);
+    return "";
+}
+
+const std::string kQ = "model.layers.0.self_attn.q_proj", kUp = "model.layers.0.mlp.up_proj";
+
+} // namespace
+
+TEST_CASE("hf_quant_config.json beside a configuration is read", "[checkpoint]") {
+    const Folder folder("archsim_modelopt");
+    const auto config = folder.write("config.json", kConfig + "}");
+    CHECK(bits_of(read_checkpoint(config), kUp) == 16);
+    folder.write("hf_quant_config.json", R"({"producer": {"name": "modelopt", "version": "0.29.0"},
+        "quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8", "exclude_modules": ["lm_head"]}})");
+    const Checkpoint fp8 = read_checkpoint(folder.path());
+    CHECK(bits_of(fp8, kUp) == 8);
+    CHECK(bits_of(fp8, "lm_head") == 16);
+    CHECK(cache_of(fp8) == "fp8");
+    CHECK(fp8.facts.weight_format == "fp8");
+    folder.write("hf_quant_config.json", R"({"quantization": {"quant_algo": "NVFP4", "group_size": 16,
+        "kv_cache_quant_algo": null, "exclude_modules": ["lm_head", "model.layers.0.self_attn*"]}})");
+    const Checkpoint nvfp4 = read_checkpoint(config);
+    CHECK(bits_of(nvfp4, kUp) == 4.5);
+    CHECK(bits_of(nvfp4, kQ) == 16);
+    CHECK(bits_of(nvfp4, "model.layers.1.self_attn.q_proj") == 4.5);
+    CHECK(cache_of(nvfp4).empty());
+    folder.write("hf_quant_config.json",
+                 R"({"quantization": {"quant_algo": "MIXED_PRECISION", "quantized_layers": {
+        "model.layers.0.self_attn.qkv_proj": {"quant_algo": "FP8"},
+        "model.layers.0.mlp.up_proj": {"quant_algo": "W4A16_NVFP4", "group_size": 16}}}})");
+    const Checkpoint mixed = read_checkpoint(config);
+    CHECK(bits_of(mixed, kQ) == 8);
+    CHECK(bits_of(mixed, kUp) == 4.5);
+    CHECK(bits_of(mixed, "model.layers.1.mlp.up_proj") == 16);
+    // What config.json says itself comes first.
+    folder.write("config.json", kConfig + R"(, "quantization_config": {"quant_method": "awq", "bits": 4}})");
+    CHECK(bits_of(read_checkpoint(config), kUp) == 4 + 20.0 / 128);
+    folder.write("hf_quant_config.json", "[");
+    folder.write("config.json", kConfig + "}");
+    CHECK_THROWS_WITH(read_checkpoint(config), Catch::Contains("hf_quant_config.json"));
+}
+
+TEST_CASE("names of algorithms of Model Optimizer and TensorRT-LLM", "[checkpoint]") {
+    const auto bits = [](const std::string& name) {
+        return bits_of(with(R"({"quant_method": "modelopt", "quant_algo": ")" + name + "\"}"), kUp);
+    };
+    CHECK(bits("FP8") == 8);
+    CHECK(bits("FP8_PER_CHANNEL_PER_TOKEN") == 8);
+    CHECK(bits("FP8_PB_WO") == 8 + 32.0 / (128 * 128));
+    CHECK(bits("NVFP4_AWQ") == 4.5);
+    CHECK(bits("W4A8_NVFP4_FP8") == 4.5);
+    CHECK(bits("W4A8_MXFP4_FP8") == 4.25);
+    CHECK(bits("MXFP8") == 8.25);
+    CHECK(bits("W4A16_AWQ") == 4 + 16.0 / 128);
+    CHECK(bits("W4A8_AWQ") == 4 + 16.0 / 128);
+    CHECK(bits("W8A8_SQ_PER_CHANNEL") == 8);
+    CHECK(bits("W8A16") == 8);
+}
+
+TEST_CASE("quantised caches by kv_cache_scheme, groups by their targets", "[checkpoint]") {
+    const Checkpoint c = with(R"({"quant_method": "compressed-tensors", "ignore": ["lm_head"],
+        "kv_cache_scheme": {"num_bits": 8, "type": "float"}, "config_groups": {
+        "group_0": {"targets": ["re:.*(q|k|v|o)_proj$"], "weights": {"num_bits": 8, "type": "float"}},
+        "group_1": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "int", "group_size": 128}}}})");
+    CHECK(bits_of(c, kQ) == 8);
+    CHECK(bits_of(c, kUp) == 4 + 16.0 / 128);
+    CHECK(bits_of(c, "lm_head") == 16);
+    CHECK(cache_of(c) == "fp8");
+    CHECK(bits_of(with(R"({"quant_method": "bitsandbytes", "load_in_4bit": true})"), kUp) == 4.5);
+    CHECK(bits_of(with(R"({"quant_method": "bitsandbytes", "load_in_4bit": true,
+        "bnb_4bit_use_double_quant": true})"),
+                  kUp) == 4 + (8 + 32.0 / 256) / 64);
+    CHECK(bits_of(with(R"({"quant_method": "hqq", "quant_config": {"weight_quant_params": {"nbits": 4,
+        "group_size": 64}}})"),
+                  kUp) == 4.25);
+    CHECK(bits_of(with(R"({"quant_method": "torchao", "quant_type": {"default": {
+        "_type": "Float8DynamicActivationFloat8WeightConfig"}}})"),
+                  kUp) == 8);
+    CHECK(bits_of(with(R"({"quant_method": "exl2", "bits": 4.25})"), kUp) == 4.25);
+    const Checkpoint mlx = with(R"({"group_size": 64, "bits": 4})");
+    CHECK(bits_of(mlx, kUp) == 4.5);
+    CHECK(bits_of(mlx, "model.embed_tokens") == 4.5);
+    // Model Optimizer may narrow the cache alone.
+    const Checkpoint cache =
+        with(R"({"quant_method": "modelopt", "quant_algo": null, "kv_cache_quant_algo": "FP8"})");
+    CHECK(bits_of(cache, kUp) == 16);
+    CHECK(cache_of(cache) == "fp8");
+    CHECK(cache.graph.findings.empty());
+}
+
+TEST_CASE("expressions in names of modules end where they say", "[checkpoint]") {
+    CHECK(checkpoint::names_module("re:.*mlp.gate$", "model.layers.3.mlp.gate"));
+    CHECK_FALSE(checkpoint::names_module("re:.*mlp.gate$", "model.layers.3.mlp.gate_proj"));
+    CHECK(checkpoint::names_module(R"(re:.*layers\.(0|1)\..*)", "model.layers.1.mlp.up_proj"));
+    CHECK_FALSE(checkpoint::names_module(R"(re:.*layers\.(0|1)\..*)", "model.layers.2.mlp.up_proj"));
+    CHECK(checkpoint::names_module(R"(re:.*layers\.\d+\.mlp\.(?:up|down)_proj)",
+                                   "model.layers.12.mlp.up_proj"));
+    CHECK_FALSE(checkpoint::names_module("re:((((", "model.layers.2.mlp.up_proj")); // no expression, no match
+    CHECK(checkpoint::names_module("*.mlp.gate.", "model.layers.3.mlp.gate"));
+}

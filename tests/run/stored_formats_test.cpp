@@ -1,0 +1,52 @@
+// What llama.cpp keeps in memory beside the layers, and caches whose format a checkpoint states.
+
+#include "checkpoint/gguf_maker.hpp"
+#include "laws/laws.hpp"
+#include "run/generation/phases.hpp"
+#include "run/generation/step.hpp"
+
+#include <catch2/catch.hpp>
+
+using namespace archsim;
+
+TEST_CASE("llama.cpp narrows the embedding table, and a quantised cache has scales", "[generation]") {
+    Conditions options;
+    options.precision = PrecisionConfig::uniform(Precision::int4);
+    options.stack = "llama.cpp";
+    const auto machine = laws::session().machine("Apple-M1-GPU", options);
+    const ExecutedPrecision p = language_precision(*machine, options.precision, Precision::int8);
+    REQUIRE(p.supported);
+    CHECK(p.config.cache_bits == 8.5);
+    CHECK(p.config.table_bits == 4.5);
+    // Llama 3 8B as q4_k_m: layers at 4.85 bits, the head in q6_K, the table in q4_K.
+    const GenerationModel model(laws::session().load("llama-3-8b"), {});
+    const auto step = model.bound(1, 1, 8)->work({}, p.config, {});
+    const double head = 128256.0 * 4096, layers = 8030261248.0 - 2 * head;
+    CHECK(step->weight_bytes == Approx((layers * 4.85 + head * (6.56 + 4.5)) / 8).epsilon(0.002));
+    CHECK(language_precision(*machine, options.precision, std::nullopt).config.cache_bits == 0);
+}
+
+TEST_CASE("the cache has the format that a checkpoint states, unless another is asked for",
+          "[generation][checkpoint]") {
+    const test::Folder folder("archsim_stored_cache");
+    const auto config =
+        folder.write("config.json", R"({"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 1000})");
+    const auto cache = [&](std::optional<Precision> asked) {
+        Conditions conditions;
+        conditions.precision = PrecisionConfig::uniform(Precision::bf16);
+        conditions.stack = "vllm";
+        conditions.kv_cache = asked;
+        const Session session(SessionOptions{.data = ARCHSIM_SOURCE_DIR});
+        const Model model = session.load(config.string());
+        const Result result = session.estimate(
+            {.model = model, .prompt = Prompt{.tokens = 60, .generate = 4}}, "H100", conditions);
+        REQUIRE(result.ok());
+        return result.generation->kv_cache_bytes;
+    };
+    const double wide = cache(std::nullopt);
+    folder.write("hf_quant_config.json",
+                 R"({"quantization": {"quant_algo": "FP8", "kv_cache_quant_algo": "FP8"}})");
+    CHECK(cache(std::nullopt) == wide / 2);
+    CHECK(cache(Precision::bf16) == wide);
+}

@@ -3,6 +3,7 @@
 #include "import/tflite_operator.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <map>
 
 namespace archsim::import {
@@ -130,18 +131,12 @@ class CounterWalk {
     std::map<std::int64_t, Ints> known_;
 };
 
-/// How often the condition lets the body run, where integers alone decide it.
-std::optional<std::int64_t> trip_count(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
+/// How often a condition lets a body run that starts with these values, where integers alone decide it.
+std::optional<std::int64_t> trip_count(const TfliteSubgraph& condition, const TfliteSubgraph& body,
+                                       const FlatBuffer& buffer, std::vector<Ints> state) {
     constexpr std::size_t kMostSteps = 1'000'000; // operators walked
-    TfliteBodies& bodies = c.graph().bodies();
-    const TfliteSubgraph &test = bodies.subgraph(condition), &run = bodies.subgraph(body);
-    CounterWalk tested(test, c.graph().buffer()), ran(run, c.graph().buffer());
-    std::vector<Ints> state;
-    for (const std::int64_t i : c.op().inputs) {
-        const auto value = i < 0 ? std::nullopt : small_integers(c.graph().tensor(i), c.graph().buffer());
-        state.push_back(value && c.graph().tensor(i).constant() ? *value : Ints{});
-    }
-    const std::size_t each = test.operators.size() + run.operators.size() + 1;
+    CounterWalk tested(condition, buffer), ran(body, buffer);
+    const std::size_t each = condition.operators.size() + body.operators.size() + 1;
     for (std::size_t steps = 0; steps * each < kMostSteps; ++steps) {
         const auto goes_on = tested.run(state);
         if (goes_on.empty() || goes_on.front().size() != 1)
@@ -151,6 +146,31 @@ std::optional<std::int64_t> trip_count(const TfliteCall& c, std::int64_t conditi
         state = ran.run(state);
     }
     return std::nullopt;
+}
+
+struct Trips {
+    std::optional<std::int64_t> count; ///< nothing: only a run knows
+    bool from_zero = false;            ///< a counter that nothing in the file sets was taken to start at 0
+};
+
+Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
+    const TfliteGraph& g = c.graph();
+    const TfliteSubgraph &test = g.bodies().subgraph(condition), &run = g.bodies().subgraph(body);
+    std::vector<Ints> state, from_zero;
+    for (const std::int64_t i : c.op().inputs) {
+        if (i < 0)
+            throw FlatError("an operator lacks an operand");
+        const TfliteTensor& t = g.tensor(i);
+        state.push_back(small_integers(t, g.buffer()).value_or(Ints{}));
+        from_zero.push_back(state.back());
+        const bool counter = (t.type == DataType::int32 || t.type == DataType::int64) &&
+                             std::all_of(t.shape.begin(), t.shape.end(), [](auto n) { return n == 1; });
+        if (counter && state.back().empty())
+            from_zero.back() = {0};
+    }
+    if (const auto known = trip_count(test, run, g.buffer(), std::move(state)))
+        return {known, false};
+    return {trip_count(test, run, g.buffer(), std::move(from_zero)), true};
 }
 
 std::vector<TensorId> raw_inputs(const TfliteCall& c, std::size_t first) {
@@ -198,12 +218,20 @@ void add_while(const TfliteCall& c) {
     const auto shared = g.bodies().body(body);
     if (shared->inputs.size() != c.input_count() || shared->outputs.size() != c.input_count())
         throw FlatError("a loop carries more or fewer tensors than its body");
-    const auto trips = trip_count(c, condition, body);
-    std::vector<TensorId> inputs = {trips ? g.ints({*trips}) : kNoTensor, kNoTensor};
+    const Trips trips = trips_of(c, condition, body);
+    std::vector<TensorId> inputs = {trips.count ? g.ints({*trips.count}) : kNoTensor, kNoTensor};
     for (const TensorId id : raw_inputs(c, 0))
         inputs.push_back(id);
-    set_results(
-        c, g.emit_several("Loop", std::move(inputs), c.op().outputs.size(), {{"body", loop_body(*shared)}}));
+    const auto results =
+        g.emit_several("Loop", std::move(inputs), c.op().outputs.size(), {{"body", loop_body(*shared)}});
+    set_results(c, results);
+    if (trips.count && trips.from_zero)
+        g.report({.kind = FindingKind::data_dependent_shape,
+                  .severity = Severity::warning,
+                  .message = fmt::format(
+                      "the counter of the loop comes from outside; from 0 it runs {} times", *trips.count),
+                  .where = g.last_node(),
+                  .hint = fmt::format("give another number with --dim {}=N", g.last_node())});
 }
 
 std::vector<std::string> names_of(const TfliteCall& c, const std::vector<TensorId>& ids) {

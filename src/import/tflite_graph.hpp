@@ -90,6 +90,7 @@ class TfliteGraph {
     /// Declares a result as the file states it: for operators whose shapes nothing else tells.
     void declare(TensorId id, std::int64_t index);
     const std::string& name_of(TensorId id) const { return graph_.tensors[id].name; }
+    const std::string& last_node() const { return graph_.nodes.back().name; }
     void report(Finding finding) { graph_.findings.push_back(std::move(finding)); }
 
     /// Names of nodes that follow begin with this.

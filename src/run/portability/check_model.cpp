@@ -46,8 +46,7 @@ std::string reason_of(const OperatorUse& use, const Result& r) {
     const ShapedGraph& graph = *r.work->graph;
     const Precision activations = r.work->precision.activations;
     const Refusal refusal = refusal_of(graph, *use.op, rules, r.device->generation, activations);
-    const std::string why = refusal ? sentence(refusal, graph, *use.op, activations)
-                                    : fmt::format("{}: {}", use.op->type, rules.rest_because);
+    const std::string why = refusal ? sentence(refusal, graph, *use.op, activations) : rules.rest_because;
     return fmt::format("{}; it runs on {}", why,
                        r.device->host.empty() ? std::string("the host processor") : r.device->host);
 }
@@ -83,7 +82,7 @@ void add_kernel(const SubgraphEstimate& kernel, const Result& r,
             continue;
         // One operator type may leave for several reasons: a row for each.
         const std::string reason = reason_of(use, r);
-        LeavingOperators& type = types[reason];
+        LeavingOperators& type = types[use.op->type + reason];
         type.type = use.op->type;
         type.reason = reason;
         type.names.push_back(use.op->name);

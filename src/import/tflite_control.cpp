@@ -12,6 +12,12 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
+/// The integers of a constant that may count something; nothing of larger ones.
+Ints counting_integers(const TfliteTensor& t, const FlatBuffer& buffer) {
+    constexpr std::uint64_t kMostBytes = 64;
+    return t.data_bytes <= kMostBytes ? small_integers(t, buffer).value_or(Ints{}) : Ints{};
+}
+
 /// What counts: small integers of a graph, followed through the operators that counters are made of.
 class CounterWalk {
   public:
@@ -37,9 +43,10 @@ class CounterWalk {
             return {};
         if (const auto it = known_.find(index); it != known_.end())
             return it->second;
-        const TfliteTensor& t = graph_.tensors[static_cast<std::size_t>(index)];
-        auto constants = small_integers(t, buffer_);
-        return constants && t.constant() ? *constants : Ints{};
+        const auto [constant, fresh] = constants_.try_emplace(index);
+        if (fresh)
+            constant->second = counting_integers(graph_.tensors[static_cast<std::size_t>(index)], buffer_);
+        return constant->second;
     }
 
     static std::optional<std::int64_t> binary(Tflite code, std::int64_t a, std::int64_t b) {
@@ -128,16 +135,15 @@ class CounterWalk {
 
     const TfliteSubgraph& graph_;
     const FlatBuffer& buffer_;
-    std::map<std::int64_t, Ints> known_;
+    std::map<std::int64_t, Ints> known_, constants_;
 };
 
 /// How often a condition lets a body run that starts with these values, where integers alone decide it.
 std::optional<std::int64_t> trip_count(const TfliteSubgraph& condition, const TfliteSubgraph& body,
-                                       const FlatBuffer& buffer, std::vector<Ints> state) {
-    constexpr std::size_t kMostSteps = 1'000'000; // operators walked
-    CounterWalk tested(condition, buffer), ran(body, buffer);
+                                       TfliteBodies& bodies, std::vector<Ints> state) {
+    CounterWalk tested(condition, bodies.buffer()), ran(body, bodies.buffer());
     const std::size_t each = condition.operators.size() + body.operators.size() + 1;
-    for (std::size_t steps = 0; steps * each < kMostSteps; ++steps) {
+    for (std::size_t steps = 0; bodies.walk(each); ++steps) {
         const auto goes_on = tested.run(state);
         if (goes_on.empty() || goes_on.front().size() != 1)
             return std::nullopt;
@@ -161,16 +167,16 @@ Trips trips_of(const TfliteCall& c, std::int64_t condition, std::int64_t body) {
         if (i < 0)
             throw FlatError("an operator lacks an operand");
         const TfliteTensor& t = g.tensor(i);
-        state.push_back(small_integers(t, g.buffer()).value_or(Ints{}));
+        state.push_back(counting_integers(t, g.buffer()));
         from_zero.push_back(state.back());
         const bool counter = (t.type == DataType::int32 || t.type == DataType::int64) &&
                              std::all_of(t.shape.begin(), t.shape.end(), [](auto n) { return n == 1; });
         if (counter && state.back().empty())
             from_zero.back() = {0};
     }
-    if (const auto known = trip_count(test, run, g.buffer(), std::move(state)))
+    if (const auto known = trip_count(test, run, g.bodies(), std::move(state)))
         return {known, false};
-    return {trip_count(test, run, g.buffer(), std::move(from_zero)), true};
+    return {trip_count(test, run, g.bodies(), std::move(from_zero)), true};
 }
 
 std::vector<TensorId> raw_inputs(const TfliteCall& c, std::size_t first) {

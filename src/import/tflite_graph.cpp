@@ -329,6 +329,12 @@ const TfliteSubgraph& TfliteBodies::subgraph(std::int64_t index) const {
     return model_.graphs[static_cast<std::size_t>(index)];
 }
 
+bool TfliteBodies::walk(std::size_t operators) {
+    constexpr std::size_t kMostWalked = 2'000'000;
+    walked_ += operators;
+    return walked_ < kMostWalked;
+}
+
 std::shared_ptr<const Graph> TfliteBodies::body(std::int64_t index) {
     const TfliteSubgraph& own = subgraph(index);
     const auto [it, fresh] = made_.try_emplace(index, nullptr);

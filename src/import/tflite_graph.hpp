@@ -35,13 +35,15 @@ class TfliteBodies {
     /// A copy of it that sees these names of tensors outside as its inputs.
     std::shared_ptr<const Graph> branch(std::int64_t index, const std::vector<std::string>& inputs);
     const TfliteSubgraph& subgraph(std::int64_t index) const;
+    /// Whether so many operators may still be walked to see how often loops run, all loops together.
+    bool walk(std::size_t operators);
 
   private:
     const TfliteModel& model_;
     const FlatBuffer& buffer_;
     std::map<std::int64_t, std::shared_ptr<const Graph>> made_; ///< null while it is being made
     std::size_t copied_ = 0;                                    ///< nodes of branches
-    std::size_t depth_ = 0;
+    std::size_t depth_ = 0, walked_ = 0;
 };
 
 class TfliteGraph {

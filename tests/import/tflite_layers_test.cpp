@@ -312,6 +312,28 @@ TEST_CASE("what stands behind a custom operator has the shape that the file stat
     CHECK(bound.findings.front().message.find("tflite.MyOperator") != std::string::npos);
 }
 
+TEST_CASE("detections are as many as the file states, or as its options keep", "[tflite][import]") {
+    // A FlexBuffer map of one integer: key, keys, widths, value, types, root.
+    std::string options = "max_detections";
+    options += '\0';
+    for (const int byte : {1, 16, 1, 1, 1, 7, 4, 2, 36, 1})
+        options += static_cast<char>(byte);
+    for (const bool stated : {true, false}) {
+        TfliteMaker m;
+        const auto boxes = m.tensor("boxes", {1, 50, 4}), scores = m.tensor("scores", {1, 50, 9}),
+                   anchors = m.tensor("anchors", {50, 4}, TfliteMaker::f32, 800);
+        const std::vector<std::int32_t> none;
+        const auto a = m.tensor("a", stated ? std::vector<std::int32_t>{1, 12, 4} : none),
+                   b = m.tensor("b", none), c = m.tensor("c", none), d = m.tensor("d", none);
+        m.op(32, {boxes, scores, anchors}, {a, b, c, d}, FlatTableMaker{}, "TFLite_Detection_PostProcess");
+        m.last_op().vector(5, std::vector<char>(options.begin(), options.end()));
+        const ShapedGraph bound = bind(read(m.bytes({boxes, scores}, {a, b, c, d})), {});
+        CHECK(bound.complete());
+        CHECK(bound.tensors[bound.outputs.front()].shape == Shape{1, stated ? 12 : 7, 4});
+        CHECK(bound.operations() > 50 * 9);
+    }
+}
+
 TEST_CASE("built-in operators that are not translated keep their name", "[tflite][import]") {
     TfliteMaker m;
     const auto x = m.tensor("x", {4, 4}), y = m.tensor("y", {4, 4, 4});

@@ -83,6 +83,7 @@ class TfliteMaker {
             .number(4, size);
     }
     FlatTableMaker& last_tensor() { return tensors_.back(); }
+    FlatTableMaker& last_op() { return operators_.back(); }
 
     /// Ends a graph that operators run: a loop's body, a branch. Graphs are numbered in this order behind the
     /// main one, which comes last here and first in the file.

@@ -203,7 +203,7 @@ bool refuses(const OperatorRule& rule, const ShapedGraph& graph, const Operator&
     });
 }
 
-/// Names of another fact's words: "dilated_kernel" reads "dilated kernel".
+/// "dilated_kernel" reads "dilated kernel".
 std::string words(std::string_view name) {
     std::string text(name);
     std::replace(text.begin(), text.end(), '_', ' ');
@@ -266,9 +266,15 @@ std::string sentence(const Refusal& refusal, const ShapedGraph& graph, const Ope
     if (!refusal.rule)
         return {};
     std::string seen;
-    for (const OperatorCondition& condition : refusal.rule->when)
-        if (const auto value = condition.fact->of(graph, op, activations))
-            seen += fmt::format("{}{} {:g}", seen.empty() ? "" : ", ", words(condition.fact->name), *value);
+    for (const OperatorCondition& condition : refusal.rule->when) {
+        const auto value = condition.fact->of(graph, op, activations);
+        const bool yes_or_no = condition.fact->meaning.starts_with("1 where");
+        if (!value || (yes_or_no && *value == 0))
+            continue;
+        seen += fmt::format("{}{}", seen.empty() ? "" : ", ", words(condition.fact->name));
+        if (!yes_or_no)
+            seen += fmt::format(" {:g}", *value);
+    }
     return seen.empty() ? fmt::format("{}: {}", op.type, refusal.rule->because)
                         : fmt::format("{} ({}): {}", op.type, seen, refusal.rule->because);
 }

@@ -120,6 +120,9 @@ void count_operators(Portability& p) {
         }
         add_kernel(kernel, r, types);
     }
+    // A compiler that makes one part makes one program, whatever runs on the host meanwhile.
+    if (r.runtime->rules && r.runtime->rules->rest_follows)
+        p.islands = std::min<std::size_t>(p.islands, 1);
     p.operations_share = all > 0 ? stays / all : 1;
     for (auto& [name, type] : types) {
         p.fallback_s += type.total_s();

@@ -58,8 +58,7 @@ std::vector<FitOption> options(const Result& r, Need (*need_of)(const NetworkWor
     };
     add(*r.work);
     for (const PrecisionConfig& format : narrower_formats(r))
-        add(make_network_work(*r.work->graph, *r.work->partition, format, r.runtime->unsupported_operators,
-                              r.work->derived));
+        add(make_network_work(*r.work->graph, *r.work->partition, format, {}, r.work->derived));
     return found;
 }
 

@@ -12,6 +12,7 @@
 #include "hardware/device_reader.hpp"
 #include "hardware/json_text.hpp"
 #include "hardware/lints.hpp"
+#include "hardware/operator_rules_reader.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/schema_check.hpp"
 #include "hardware/text.hpp"
@@ -66,6 +67,11 @@ class Checker {
                     own.push_back(finding(FindingKind::inconsistent, entry.file, "/id",
                                           fmt::format("the id \"{}\" differs from the file's name", read->id),
                                           fmt::format("call the file {}.json", read->id)));
+                if (read->rules)
+                    for (const std::string& name : unknown_operators(*read->rules))
+                        own.push_back(finding(FindingKind::unknown_name, entry.file, "/operators",
+                                              fmt::format("no operator is called \"{}\"", name),
+                                              "use the names of list_operators"));
                 runtimes_.push_back(read);
             }
         }

@@ -1,5 +1,6 @@
 #include "hardware/runtime_reader.hpp"
 
+#include "hardware/operator_rules_reader.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -217,7 +218,7 @@ void read_runtime_body(ObjectReader& document, Runtime& runtime) {
     document.object("parameters", [&](ObjectReader& block) {
         block.members([&](std::string_view key, const JsonPlace&) { read_parameter(block, key, runtime); });
     });
-    runtime.unsupported_operators = document.texts("unsupported_operators");
+    document.object("operators", [&](ObjectReader& block) { runtime.rules = read_operator_rules(block); });
     runtime.integer_operators = document.texts("integer_operators");
     runtime.one_thread_operators = document.texts("one_thread_operators");
     runtime.fallback = read_choice(document, "fallback", kFallbackChoices);

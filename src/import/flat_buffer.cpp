@@ -8,7 +8,7 @@ namespace archsim::import {
 void FlatBuffer::read(std::uint64_t position, std::uint8_t* into, std::size_t count) const {
     if (count > size() || position > size() - count)
         throw FlatError("it ends before what it refers to");
-    const auto bytes = bytes_.view(position, count);
+    const auto bytes = bytes_.view(first_ + position, count);
     std::copy(bytes.begin(), bytes.end(), into);
 }
 

@@ -25,9 +25,12 @@ class FlatTable;
 /// The bytes of a buffer, little-endian as the format has it.
 class FlatBuffer {
   public:
-    explicit FlatBuffer(ByteSource& bytes) : bytes_(bytes) {}
+    explicit FlatBuffer(ByteSource& bytes) : FlatBuffer(bytes, 0, bytes.size()) {}
+    /// A part of the bytes, which must exist.
+    FlatBuffer(ByteSource& bytes, std::uint64_t first, std::uint64_t size)
+        : bytes_(bytes), first_(first), size_(size) {}
 
-    std::uint64_t size() const { return bytes_.size(); }
+    std::uint64_t size() const { return size_; }
     /// The number that stands at `position`.
     template <class T>
     T number(std::uint64_t position) const {
@@ -46,6 +49,7 @@ class FlatBuffer {
 
   private:
     ByteSource& bytes_;
+    std::uint64_t first_, size_;
 };
 
 /// A vector: where its first element stands, and how many there are.

@@ -1,5 +1,6 @@
 #include "archsim/import/import.hpp"
 
+#include "import/bundle.hpp"
 #include "import/tflite_operator.hpp"
 
 #include <algorithm>
@@ -12,22 +13,112 @@ namespace import {
 namespace {
 
 constexpr std::size_t kAxesOfImages = 4;
-constexpr std::string_view kUntranslated = "tflite";
 
-/// What an operator that has no counterpart is called: the name of a custom one, or its number in the schema.
-std::string name_of_call(const TfliteOperator& op) {
-    return op.code == static_cast<std::int32_t>(Tflite::custom) ? op.custom
-                                                                : fmt::format("BuiltinOperator{}", op.code);
-}
-
+/// Its results have the shapes that the file states.
 void add_untranslated(TfliteGraph& graph, const TfliteOperator& op) {
     std::vector<TensorId> inputs;
     for (const std::int64_t i : op.inputs)
         inputs.push_back(graph.get_optional(i, AxisOrder::file));
-    const auto outputs =
-        graph.emit_several(name_of_call(op), std::move(inputs), op.outputs.size(), {}, kUntranslated);
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-        graph.set(op.outputs[i], outputs[i], AxisOrder::file, false);
+    const auto outputs = graph.emit_own(name_of_call(op), std::move(inputs), op.outputs.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+        graph.declare(outputs[i], op.outputs[i]);
+        graph.set_raw(op.outputs[i], outputs[i]);
+    }
+}
+
+struct Compiled {
+    std::string_view custom, what;
+};
+/// Custom operators that hold a network which a compiler made ready for a chip.
+constexpr Compiled kCompiled[] = {
+    {"ethos-u", "compiled by Vela for an Arm Ethos-U"},
+    {"edgetpu-custom-op", "compiled by edgetpu_compiler for a Coral Edge TPU"},
+    {"DISPATCH_OP", "compiled ahead of time by LiteRT for one NPU"},
+};
+
+/// A part of the network that is there as a program alone cannot be counted.
+void refuse_compiled(const TfliteModel& model, const std::string& file) {
+    for (const TfliteSubgraph& graph : model.graphs)
+        for (const TfliteOperator& op : graph.operators)
+            for (const Compiled& known : kCompiled)
+                if (op.code == static_cast<std::int32_t>(Tflite::custom) && op.custom == known.custom)
+                    throw InputError(Finding{
+                        .kind = FindingKind::unsupported,
+                        .message = fmt::format("was {}: what its operator \"{}\" computes is not in the file",
+                                               known.what, known.custom),
+                        .file = file,
+                        .hint = "give the .tflite file that was compiled"});
+}
+
+/// Graphs that a caller can ask for: those of the signatures, and the first one. Bodies of loops are none.
+std::vector<TfliteSignature> callable_graphs(const TfliteModel& model) {
+    std::vector<TfliteSignature> out;
+    const auto add = [&](std::string name, std::size_t graph) {
+        for (const TfliteSignature& known : out)
+            if (known.graph == graph)
+                return;
+        if (name.empty())
+            name = model.graphs[graph].name.empty() ? std::to_string(graph) : model.graphs[graph].name;
+        out.push_back({std::move(name), graph});
+    };
+    for (const TfliteSignature& signature : model.signatures)
+        if (signature.graph == 0)
+            add(signature.name, 0);
+    add("", 0);
+    for (const TfliteSignature& signature : model.signatures)
+        add(signature.name, signature.graph);
+    // Files without signatures: graphs that no operator runs.
+    if (model.signatures.empty()) {
+        std::vector<bool> run(model.graphs.size(), false);
+        for (const TfliteSubgraph& graph : model.graphs)
+            for (const TfliteOperator& op : graph.operators)
+                for (const std::int64_t called : graphs_run_by(op))
+                    if (called >= 0 && static_cast<std::size_t>(called) < run.size())
+                        run[static_cast<std::size_t>(called)] = true;
+        for (std::size_t i = 1; i < model.graphs.size(); ++i)
+            if (!run[i])
+                add("", i);
+    }
+    return out;
+}
+
+std::string names_of(const std::vector<TfliteSignature>& graphs) {
+    std::string text;
+    for (const TfliteSignature& graph : graphs)
+        text += (text.empty() ? "" : ", ") + graph.name;
+    return text;
+}
+
+/// The graph of that name, or the first one.
+TfliteSignature chosen_graph(const std::vector<TfliteSignature>& graphs, std::string_view wanted,
+                             const std::string& file) {
+    if (wanted.empty())
+        return graphs.front();
+    for (const TfliteSignature& graph : graphs)
+        if (graph.name == wanted)
+            return graph;
+    throw InputError(Finding{.kind = FindingKind::unknown_name,
+                             .message = fmt::format("has no graph \"{}\"", wanted),
+                             .file = file,
+                             .hint = "it has " + names_of(graphs)});
+}
+
+Graph translated(const FlatBuffer& buffer, std::string_view wanted, const std::string& file) {
+    const TfliteModel model = read_tflite(buffer);
+    refuse_compiled(model, file);
+    const auto graphs = callable_graphs(model);
+    const TfliteSignature chosen = chosen_graph(graphs, wanted, file);
+    TfliteBodies bodies(model, buffer);
+    TfliteGraph graph(bodies, model.graphs[chosen.graph]);
+    if (graphs.size() > 1)
+        graph.report({.kind = FindingKind::inconsistent,
+                      .severity = Severity::warning,
+                      .message = fmt::format("holds {} graphs ({}); this is \"{}\"", graphs.size(),
+                                             names_of(graphs), chosen.name),
+                      .file = file,
+                      .hint = "choose one with FILE#NAME"});
+    translate_tflite(graph);
+    return graph.take();
 }
 
 std::string node_prefix(const TfliteGraph& graph, const TfliteOperator& op, std::size_t index) {
@@ -87,10 +178,11 @@ void translate_tflite(TfliteGraph& graph) {
         graph.begin(node_prefix(graph, op, i));
         const TfliteCall call(graph, op);
         try {
-            if (!add_tflite_image(call) && !add_tflite_arithmetic(call) && !add_tflite_arrangement(call))
+            if (!add_tflite_image(call) && !add_tflite_arithmetic(call) && !add_tflite_arrangement(call) &&
+                !add_tflite_recurrent(call) && !add_tflite_control(call) && !add_tflite_detection(call))
                 add_untranslated(graph, op);
         } catch (const FlatError& problem) {
-            throw FlatError(fmt::format("operator {} of kind {}: {}", i, op.code, problem.what()));
+            throw FlatError(fmt::format("operator {}, {}: {}", i, name_of_call(op), problem.what()));
         }
     }
 }
@@ -99,13 +191,14 @@ void translate_tflite(TfliteGraph& graph) {
 
 namespace {
 
-Graph import_tflite_source(import::ByteSource& bytes, const std::string& name) {
+/// `part`: a graph of the file, or a model of a bundle and "/" and a graph of it; empty: the first, the only.
+Graph import_tflite_source(import::ByteSource& bytes, const std::string& name, std::string_view part) {
     try {
-        const import::FlatBuffer buffer(bytes);
-        const import::TfliteModel model = import::read_tflite(buffer);
-        import::TfliteGraph graph(model, buffer);
-        import::translate_tflite(graph);
-        return graph.take();
+        if (import::is_bundle(bytes)) {
+            const import::BundledModel model = import::find_in_bundle(bytes, part, name);
+            return import::translated(model.buffer(), model.graph, name);
+        }
+        return import::translated(import::FlatBuffer(bytes), part, name);
     } catch (const import::FlatError& problem) {
         throw InputError(Finding{
             .kind = FindingKind::malformed_file,
@@ -117,14 +210,15 @@ Graph import_tflite_source(import::ByteSource& bytes, const std::string& name) {
 
 } // namespace
 
-Graph import_tflite(const std::filesystem::path& file) {
+Graph import_tflite(const std::filesystem::path& file, std::string_view part) {
     import::ByteSource bytes(file);
-    return import_tflite_source(bytes, file.string());
+    return import_tflite_source(bytes, file.string(), part);
 }
 
-Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name) {
+Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name,
+                    std::string_view part) {
     import::ByteSource source(bytes);
-    return import_tflite_source(source, display_name);
+    return import_tflite_source(source, display_name, part);
 }
 
 } // namespace archsim

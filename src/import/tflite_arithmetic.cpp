@@ -39,18 +39,28 @@ constexpr NamedCode kUnary[] = {
 };
 /// Two operands that are broadcast; those of the first column after `div` carry a fused activation.
 constexpr NamedCode kBinary[] = {
-    {Tflite::add, "Add"},         {Tflite::sub, "Sub"},
-    {Tflite::mul, "Mul"},         {Tflite::div, "Div"},
-    {Tflite::maximum, "Max"},     {Tflite::minimum, "Min"},
-    {Tflite::pow, "Pow"},         {Tflite::less, "Less"},
-    {Tflite::greater, "Greater"}, {Tflite::equal, "Equal"},
-    {Tflite::prelu, "PRelu"},     {Tflite::greater_equal, "GreaterOrEqual"},
-    {Tflite::floor_mod, "Mod"},   {Tflite::less_equal, "LessOrEqual"},
-    {Tflite::logical_or, "Or"},   {Tflite::logical_and, "And"},
+    {Tflite::add, "Add"},
+    {Tflite::sub, "Sub"},
+    {Tflite::mul, "Mul"},
+    {Tflite::div, "Div"},
+    {Tflite::maximum, "Max"},
+    {Tflite::minimum, "Min"},
+    {Tflite::pow, "Pow"},
+    {Tflite::less, "Less"},
+    {Tflite::greater, "Greater"},
+    {Tflite::equal, "Equal"},
+    {Tflite::prelu, "PRelu"},
+    {Tflite::greater_equal, "GreaterOrEqual"},
+    {Tflite::floor_mod, "Mod"},
+    {Tflite::less_equal, "LessOrEqual"},
+    {Tflite::logical_or, "Or"},
+    {Tflite::logical_and, "And"},
+    {Tflite::bitwise_xor, "BitwiseXor"},
 };
 constexpr NamedCode kReductions[] = {
     {Tflite::mean, "ReduceMean"},      {Tflite::sum, "ReduceSum"},          {Tflite::reduce_max, "ReduceMax"},
-    {Tflite::reduce_min, "ReduceMin"}, {Tflite::reduce_prod, "ReduceProd"},
+    {Tflite::reduce_min, "ReduceMin"}, {Tflite::reduce_prod, "ReduceProd"}, {Tflite::reduce_any, "ReduceMax"},
+    {Tflite::reduce_all, "ReduceMin"},
 };
 
 template <std::size_t N>
@@ -96,7 +106,7 @@ void add_pair(const TfliteCall& c, std::string_view first, std::string_view seco
         const TensorId a = c.get(0, order), b = c.get(1, order);
         const TensorId d = g.emit(first, {a, b});
         y = g.emit(second, {d, d});
-    } else if (c.code() == Tflite::floor_div) {
+    } else if (c.code() == Tflite::floor_div || c.code() == Tflite::atan2) {
         const TensorId a = c.get(0, order), b = c.get(1, order);
         y = g.emit(second, {g.emit(first, {a, b})});
     } else {
@@ -188,27 +198,17 @@ void add_batch_matmul(const TfliteCall& c) {
     c.graph().set(c.out(), c.graph().emit("MatMul", {a, b}), AxisOrder::file);
 }
 
-/// Inputs: x, four matrices for x, four for the state, peepholes, biases, projection, state. One matrix
-/// stands for the four gates, as in ONNX.
-bool add_lstm(const TfliteCall& c) {
-    constexpr std::size_t kForget = 2, kRecurrentForget = 6, kProjection = 16;
-    if (c.rank(0) != 3 || c.optional_in(kForget) < 0 || c.optional_in(kRecurrentForget) < 0 ||
-        c.optional_in(kProjection) >= 0 || c.rank(kForget) != 2 || c.rank(kRecurrentForget) != 2)
-        return false;
+void add_not_equal(const TfliteCall& c) {
+    const AxisOrder order = c.order();
     TfliteGraph& g = c.graph();
-    const bool time_major = c.flag(3);
-    const std::int64_t hidden = c.shape(kForget)[0], width = c.shape(kForget)[1];
-    TensorId x = c.get(0);
-    const auto swapped = [&](TensorId t) { return g.emit("Transpose", {t}, {{"perm", Ints{1, 0, 2}}}); };
-    if (!time_major)
-        x = swapped(x);
-    TensorId y = g.emit("LSTM",
-                        {x, g.weights(c.in(kForget), {1, 4 * hidden, width}),
-                         g.weights(c.in(kRecurrentForget), {1, 4 * hidden, hidden})},
-                        {{"hidden_size", hidden}});
-    y = g.emit("Squeeze", {y, g.ints({1})});
-    g.set(c.out(), time_major ? y : swapped(y), AxisOrder::file);
-    return true;
+    const TensorId a = c.get(0, order), b = c.get(1, order);
+    g.set(c.out(), g.emit("Not", {g.emit("Equal", {a, b})}), order);
+}
+
+void add_shift(const TfliteCall& c) {
+    const AxisOrder order = c.order();
+    const TensorId a = c.get(0, order), b = c.get(1, order);
+    c.graph().set(c.out(), c.graph().emit("BitShift", {a, b}, {{"direction", std::string("RIGHT")}}), order);
 }
 
 } // namespace
@@ -235,6 +235,8 @@ bool add_tflite_arithmetic(const TfliteCall& c) {
         return add_pair(c, "Sqrt", "Reciprocal"), true;
     case Tflite::floor_div:
         return add_pair(c, "Div", "Floor"), true;
+    case Tflite::atan2:
+        return add_pair(c, "Div", "Atan"), true;
     case Tflite::add_n:
         return add_sum(c), true;
     case Tflite::select:
@@ -252,8 +254,12 @@ bool add_tflite_arithmetic(const TfliteCall& c) {
         return add_fully_connected(c), true;
     case Tflite::batch_matmul:
         return add_batch_matmul(c), true;
-    case Tflite::unidirectional_sequence_lstm:
-        return add_lstm(c);
+    case Tflite::not_equal:
+        return add_not_equal(c), true;
+    case Tflite::right_shift:
+        return add_shift(c), true;
+    case Tflite::fake_quant: // rounds as the quantisation that it stands for
+        return c.graph().alias(c.out(), c.in(0)), true;
     default:
         return false;
     }

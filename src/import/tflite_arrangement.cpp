@@ -221,6 +221,67 @@ void add_conversion(const TfliteCall& c) {
     c.graph().set(c.out(), c.get(0, order), order);
 }
 
+void add_fill(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const auto sizes = g.integers(c.in(0));
+    moved(c, g.emit("Expand", {c.get(1), sizes ? g.ints(*sizes) : c.get(0)}));
+}
+
+void add_zeros(const TfliteCall& c) {
+    moved(c, c.graph().emit("ConstantOfShape", {c.graph().emit("Shape", {c.get(0)})}));
+}
+
+/// Indices of what is true, one row each.
+void add_where(const TfliteCall& c) {
+    if (c.input_count() != 1)
+        throw FlatError("it takes one operand");
+    TfliteGraph& g = c.graph();
+    moved(c, g.emit("Transpose", {g.emit("NonZero", {c.get(0)})}, {{"perm", Ints{1, 0}}}));
+}
+
+void add_one_hot(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const auto depth = g.integers(c.in(1));
+    const auto row = [&](std::size_t i) { return g.emit("Reshape", {c.get(i), g.ints({1})}); };
+    const TensorId off = row(3), on = row(2);
+    moved(c, g.emit("OneHot",
+                    {c.get(0), depth ? g.ints(*depth) : c.get(1),
+                     g.emit("Concat", {off, on}, {{"axis", std::int64_t{0}}})},
+                    {{"axis", std::int64_t{c.option<std::int32_t>(0, -1)}}}));
+}
+
+void add_reverse(const TfliteCall& c) {
+    const AxisOrder order = c.order();
+    SliceBounds b;
+    for (const std::int64_t axis : c.known(1)) {
+        b.axes.push_back(axis);
+        b.starts.push_back(-1);
+        b.ends.push_back(-kToTheEnd);
+        b.steps.push_back(-1);
+    }
+    emit_slice(c, std::move(b), order);
+}
+
+void add_unique(const TfliteCall& c) {
+    const auto all = c.graph().emit_several("Unique", {c.get(0)}, 3);
+    c.graph().set(c.out(0), all[0], AxisOrder::file, false);
+    if (c.op().outputs.size() > 1)
+        c.graph().set(c.out(1), all[2], AxisOrder::file, false);
+}
+
+void add_scatter(const TfliteCall& c) {
+    TfliteGraph& g = c.graph();
+    const auto sizes = g.integers(c.in(2));
+    const TensorId zeros = g.emit("ConstantOfShape", {sizes ? g.ints(*sizes) : c.get(2)});
+    moved(c, g.emit("ScatterND", {zeros, c.get(0), c.get(1)}));
+}
+
+/// Writes a part of its first operand, in place.
+void add_update(const TfliteCall& c) {
+    const TfliteAttributes none;
+    moved(c, c.graph().emit_own("DYNAMIC_UPDATE_SLICE", {c.get(0), c.get(1)}, none));
+}
+
 } // namespace
 
 bool add_tflite_arrangement(const TfliteCall& c) {
@@ -274,6 +335,28 @@ bool add_tflite_arrangement(const TfliteCall& c) {
     case Tflite::quantize:
     case Tflite::dequantize:
         return add_conversion(c), true;
+    case Tflite::densify: // when the network is loaded
+        return c.graph().alias(c.out(), c.in(0)), true;
+    case Tflite::fill:
+        return add_fill(c), true;
+    case Tflite::zeros_like:
+        return add_zeros(c), true;
+    case Tflite::range:
+        return moved(c, c.graph().emit("Range", {c.get(0), c.get(1), c.get(2)})), true;
+    case Tflite::rank:
+        return moved(c, c.graph().emit("Size", {c.graph().emit("Shape", {c.get(0)})})), true;
+    case Tflite::where:
+        return add_where(c), true;
+    case Tflite::one_hot:
+        return add_one_hot(c), true;
+    case Tflite::reverse_v2:
+        return add_reverse(c), true;
+    case Tflite::unique:
+        return add_unique(c), true;
+    case Tflite::scatter_nd:
+        return add_scatter(c), true;
+    case Tflite::dynamic_update_slice:
+        return add_update(c), true;
     case Tflite::call_once:
         return true; // initialises variables, once and not per inference
     default:

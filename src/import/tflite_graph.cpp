@@ -36,8 +36,9 @@ std::vector<Dimension> dimensions(const Shape& shape, const Shape& signature, co
 
 } // namespace
 
-TfliteGraph::TfliteGraph(const TfliteModel& model, const FlatBuffer& buffer)
-    : model_(model), buffer_(buffer), forms_(model.tensors.size()), is_input_(model.tensors.size(), false) {
+TfliteGraph::TfliteGraph(TfliteBodies& bodies, const TfliteSubgraph& model)
+    : bodies_(bodies), model_(model), buffer_(bodies.buffer()), forms_(model.tensors.size()),
+      source_(model.tensors.size(), -1), is_input_(model.tensors.size(), false) {
     graph_.name = model.name;
     graph_.opset_imports = {{"", kTfliteOpset}, {std::string(kTfliteDomain), 1}};
     for (const std::int64_t i : model.inputs)
@@ -68,6 +69,7 @@ TensorId TfliteGraph::declared(std::int64_t index, AxisOrder order) {
     const TensorId id = make(first && !input ? name + "/channels_first" : name,
                              input ? TensorRole::input : TensorRole::initializer, t.type);
     graph_.tensors[id].shape = dimensions(shape, input ? signature : Shape{}, name);
+    graph_.tensors[id].buffer = t.variable;
     if (input)
         graph_.inputs.push_back(id);
     else if (const auto values = integers(index); values && !first) {
@@ -159,32 +161,36 @@ void TfliteGraph::set(std::int64_t index, TensorId id, AxisOrder order, bool com
         forms.plain[index_of(order)] = id;
 }
 
+void TfliteGraph::set_raw(std::int64_t index, TensorId id) {
+    Forms& forms = forms_[static_cast<std::size_t>(index)];
+    (tensor(index).quantized() ? forms.stored : forms.plain)[index_of(AxisOrder::file)] = id;
+}
+
+TensorId TfliteGraph::raw(std::int64_t index) {
+    const TfliteTensor& t = tensor(index);
+    constexpr AxisOrder kFile = AxisOrder::file;
+    if (!t.quantized())
+        return get(index, kFile);
+    const auto stored = [&] { return forms_[static_cast<std::size_t>(index)].stored[index_of(kFile)]; };
+    if (stored() == kNoTensor) {
+        const TensorId id = t.constant()
+                                ? declared(index, kFile)
+                                : emit("QuantizeLinear", {get(index, kFile), scales_of(t), zeros_of(t)});
+        forms_[static_cast<std::size_t>(index)].stored[index_of(kFile)] = id;
+    }
+    return stored();
+}
+
 void TfliteGraph::alias(std::int64_t index, std::int64_t of) {
+    if (tensor(of).constant())
+        source_[static_cast<std::size_t>(index)] = of;
     const AxisOrder order = is_channels_first(of) ? AxisOrder::channels_first : AxisOrder::file;
     const TensorId id = get(of, order); // before the reference: it may add forms
     forms_[static_cast<std::size_t>(index)].plain[index_of(order)] = id;
 }
 
 std::optional<std::vector<std::int64_t>> TfliteGraph::integers(std::int64_t index) const {
-    if (index < 0)
-        return std::nullopt;
-    const TfliteTensor& t = tensor(index);
-    const std::size_t width = t.type == DataType::int64 ? 8 : t.type == DataType::int32 ? 4 : 0;
-    if (!t.constant() || width == 0 || t.data_bytes > width * kMaxConstantElements ||
-        t.data_bytes % width != 0)
-        return std::nullopt;
-    std::uint64_t elements = 1;
-    for (const std::int64_t n : t.shape)
-        elements = n > static_cast<std::int64_t>(kMaxConstantElements)
-                       ? 0
-                       : elements * static_cast<std::uint64_t>(n);
-    if (elements != t.data_bytes / width)
-        return std::nullopt;
-    std::vector<std::int64_t> values;
-    for (std::uint64_t at = t.data; at < t.data + t.data_bytes; at += width)
-        values.push_back(width == 8 ? static_cast<std::int64_t>(buffer_.number<std::uint64_t>(at))
-                                    : static_cast<std::int32_t>(buffer_.number<std::uint32_t>(at)));
-    return values;
+    return index < 0 ? std::nullopt : small_integers(tensor(index), buffer_);
 }
 
 std::vector<TensorId> TfliteGraph::emit_several(std::string_view op, std::vector<TensorId> inputs,
@@ -209,6 +215,16 @@ std::vector<TensorId> TfliteGraph::emit_several(std::string_view op, std::vector
 
 TensorId TfliteGraph::emit(std::string_view op, std::vector<TensorId> inputs, TfliteAttributes attributes) {
     return emit_several(op, std::move(inputs), 1, std::move(attributes)).front();
+}
+
+std::vector<TensorId> TfliteGraph::emit_own(std::string_view op, std::vector<TensorId> inputs,
+                                            std::size_t outputs, TfliteAttributes attributes) {
+    return emit_several(op, std::move(inputs), outputs, std::move(attributes), kTfliteDomain);
+}
+
+TensorId TfliteGraph::emit_own(std::string_view op, std::vector<TensorId> inputs,
+                               TfliteAttributes attributes) {
+    return emit_own(op, std::move(inputs), 1, std::move(attributes)).front();
 }
 
 TensorId TfliteGraph::ints(std::vector<std::int64_t> values) {
@@ -237,20 +253,52 @@ TensorId TfliteGraph::scalar(double value) {
 }
 
 TensorId TfliteGraph::weights(std::int64_t index, Shape shape) {
+    while (source_[static_cast<std::size_t>(index)] >= 0)
+        index = source_[static_cast<std::size_t>(index)];
     const TfliteTensor& t = tensor(index);
     if (!t.constant()) { // computed: the arrangement is only another name for the same bytes
         return emit("Reshape", {get(index, AxisOrder::file), ints(std::move(shape))});
     }
-    const TensorId id = make(t.name, TensorRole::initializer, t.type);
-    graph_.tensors[id].shape = dimensions(shape, {}, t.name);
-    return dequantized(index, id);
+    auto known = weights_.lower_bound({t.data, Shape{}});
+    const bool there = t.data_bytes > 0 && known != weights_.end() && known->first.first == t.data &&
+                       graph_.tensors[known->second].type == t.type;
+    if (const auto same = weights_.find({t.data, shape}); there && same != weights_.end())
+        known = same;
+    TensorId id = kNoTensor;
+    if (there) {
+        id = known->second;
+    } else {
+        id = make(t.name, TensorRole::initializer, t.type);
+        graph_.tensors[id].shape = dimensions(shape, {}, t.name);
+        weights_.emplace(std::pair{t.data, shape}, id);
+    }
+    const auto [form, fresh] = dequantized_weights_.try_emplace({index, id}, kNoTensor);
+    if (fresh)
+        form->second = dequantized(index, id);
+    const TensorId read = form->second;
+    return there && known->first.second != shape ? emit("Reshape", {read, ints(std::move(shape))}) : read;
 }
 
-TensorId TfliteGraph::unknown_output(std::int64_t index) {
+void TfliteGraph::declare(TensorId id, std::int64_t index) {
     const TfliteTensor& t = tensor(index);
-    const TensorId id = make(t.name, TensorRole::intermediate, t.type);
-    graph_.tensors[id].shape = dimensions(t.shape, {}, t.name);
-    return id;
+    graph_.tensors[id].type = t.type;
+    // Files written before scalars were told from tensors of unknown rank leave the shape out for both.
+    if (!t.shape.empty())
+        graph_.tensors[id].shape = dimensions(t.shape, t.signature, t.name);
+}
+
+void TfliteGraph::begin_body() {
+    for (const std::int64_t index : model_.inputs) {
+        const Forms& forms = forms_[static_cast<std::size_t>(index)];
+        if (forms.plain[0] == kNoTensor && forms.stored[0] == kNoTensor)
+            set_raw(index, declared(index, AxisOrder::file));
+    }
+}
+
+Graph TfliteGraph::take_body() {
+    for (const std::int64_t index : model_.outputs)
+        graph_.outputs.push_back(raw(index));
+    return std::move(graph_);
 }
 
 Graph TfliteGraph::take() {
@@ -273,6 +321,53 @@ Graph TfliteGraph::take() {
             get(index, AxisOrder::file);
     }
     return std::move(graph_);
+}
+
+const TfliteSubgraph& TfliteBodies::subgraph(std::int64_t index) const {
+    if (index < 0 || static_cast<std::size_t>(index) >= model_.graphs.size())
+        throw FlatError("an operator runs a graph that is not there");
+    return model_.graphs[static_cast<std::size_t>(index)];
+}
+
+bool TfliteBodies::walk(std::size_t operators) {
+    constexpr std::size_t kMostWalked = 2'000'000;
+    walked_ += operators;
+    return walked_ < kMostWalked;
+}
+
+std::shared_ptr<const Graph> TfliteBodies::body(std::int64_t index) {
+    const TfliteSubgraph& own = subgraph(index);
+    const auto [it, fresh] = made_.try_emplace(index, nullptr);
+    if (!fresh) {
+        if (!it->second)
+            throw FlatError("a graph runs itself");
+        return it->second;
+    }
+    constexpr std::size_t kDeepest = 64;
+    if (++depth_ > kDeepest)
+        throw FlatError("its graphs are nested too deeply");
+    TfliteGraph graph(*this, own);
+    graph.begin_body();
+    translate_tflite(graph);
+    auto made = std::make_shared<const Graph>(graph.take_body());
+    --depth_;
+    return made_[index] = std::move(made);
+}
+
+std::shared_ptr<const Graph> TfliteBodies::branch(std::int64_t index,
+                                                  const std::vector<std::string>& inputs) {
+    constexpr std::size_t kMostCopied = 1'000'000; // nodes: a file that names one graph over and over
+    const auto shared = body(index);
+    if (shared->inputs.size() != inputs.size())
+        throw FlatError("an operator gives a graph more or fewer tensors than it takes");
+    copied_ += shared->nodes.size() + shared->tensors.size();
+    if (copied_ > kMostCopied)
+        throw FlatError("its operators run the same graph over and over");
+    Graph own = *shared;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+        own.captured.emplace_back(own.inputs[i], inputs[i]);
+    own.inputs.clear();
+    return std::make_shared<const Graph>(std::move(own));
 }
 
 } // namespace archsim::import

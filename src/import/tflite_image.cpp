@@ -112,7 +112,7 @@ bool add_custom_image(const TfliteCall& c) {
 }
 
 void add_pool(const TfliteCall& c, std::string_view op) {
-    need_image(c, 0);
+    need_image(c, 0); // LpPool takes the second norm where nothing is said
     const TensorId y =
         c.graph().emit(op, {c.get(0, kImage)},
                        {{"kernel_shape", sized(c.option<std::int32_t>(4, 1), c.option<std::int32_t>(3, 1))},
@@ -141,6 +141,85 @@ void add_blocks(const TfliteCall& c, std::string_view op) {
         kImage, false);
 }
 
+/// Blocks of pixels to and from the batch: how TensorFlow writes a dilated convolution.
+void add_batch_blocks(const TfliteCall& c, const char* edges) {
+    TfliteGraph& g = c.graph();
+    const AxisOrder order = c.order();
+    const Ints block = c.known(1), amounts = c.known(2);
+    if (block.empty() || block.size() >= c.rank(0) || amounts.size() != 2 * block.size())
+        throw FlatError("its blocks do not fit its operand");
+    Ints axes;
+    for (std::size_t i = 0; i < block.size(); ++i)
+        axes.push_back(c.axis(static_cast<std::int64_t>(i) + 1, c.rank(0), order));
+    const TensorId x = c.get(0, order);
+    g.set(c.out(),
+          g.emit_own(name_of_call(c.op()), {x},
+                     {{"block_shape", block}, {edges, amounts}, {"axes", std::move(axes)}}),
+          order, false);
+}
+
+constexpr std::size_t kVolumeRank = 5;
+
+/// N, D, H, W, C with its axes named N, C, D, H, W, which costs nothing.
+TensorId volume(const TfliteCall& c, std::size_t input) {
+    if (c.rank(input) != kVolumeRank)
+        throw FlatError("an operator of volumes has an operand that is none");
+    const Shape s = c.shape(input);
+    return c.graph().emit("Reshape", {c.get(input), c.graph().ints({0, s[4], s[1], s[2], s[3]})});
+}
+
+void set_volume(const TfliteCall& c, TensorId y) {
+    const Shape s = c.graph().tensor(c.out()).shape;
+    if (s.size() != kVolumeRank)
+        throw FlatError("an operator of volumes has a result that is none");
+    c.graph().set(c.out(),
+                  c.graph().emit("Reshape", {c.activated(y, 4), c.graph().ints({0, s[1], s[2], s[3], s[4]})}),
+                  AxisOrder::file);
+}
+
+TfliteAttributes volume_attributes(const TfliteCall& c, const Shape& w) {
+    const auto three = [&](unsigned depth, unsigned width, unsigned height) {
+        const auto at = [&](unsigned field) {
+            return std::max<std::int64_t>(1, c.option<std::int32_t>(field, 1));
+        };
+        return Ints{at(depth), at(height), at(width)};
+    };
+    return {{"kernel_shape", Ints{w[0], w[1], w[2]}},
+            {"strides", three(1, 2, 3)},
+            {"dilations", three(5, 6, 7)},
+            {"auto_pad", padding(c.option<std::int8_t>(0, 0))}};
+}
+
+/// Weights D, H, W, I, O as O, I, D, H, W.
+void add_conv_3d(const TfliteCall& c) {
+    const TensorId x = volume(c, 0);
+    const Shape w = c.shape(1);
+    if (w.size() != kVolumeRank)
+        throw FlatError("its weights have no five axes");
+    TfliteGraph& g = c.graph();
+    TfliteAttributes attributes = volume_attributes(c, w);
+    attributes.emplace_back("group",
+                            std::max<std::int64_t>(1, c.shape(0)[4] / std::max<std::int64_t>(1, w[3])));
+    const TensorId weights = g.weights(c.in(1), {w[4], w[3], w[0], w[1], w[2]}),
+                   bias = g.get_optional(c.optional_in(2), AxisOrder::file);
+    set_volume(c, g.emit("Conv", {x, weights, bias}, std::move(attributes)));
+}
+
+/// Weights D, H, W, O, I as I, O, D, H, W.
+void add_conv_3d_transpose(const TfliteCall& c) {
+    const TensorId x = volume(c, 2);
+    const Shape w = c.shape(1), out = c.graph().tensor(c.out()).shape;
+    if (w.size() != kVolumeRank)
+        throw FlatError("its weights have no five axes");
+    TfliteGraph& g = c.graph();
+    TfliteAttributes attributes = volume_attributes(c, w);
+    if (out.size() == kVolumeRank)
+        attributes.emplace_back("output_shape", Ints{out[1], out[2], out[3]});
+    const TensorId weights = g.weights(c.in(1), {w[4], w[3], w[0], w[1], w[2]}),
+                   bias = g.get_optional(c.optional_in(3), AxisOrder::file);
+    set_volume(c, g.emit("ConvTranspose", {x, weights, bias}, std::move(attributes)));
+}
+
 } // namespace
 
 bool add_tflite_image(const TfliteCall& c) {
@@ -155,6 +234,16 @@ bool add_tflite_image(const TfliteCall& c) {
         return add_pool(c, "AveragePool"), true;
     case Tflite::max_pool_2d:
         return add_pool(c, "MaxPool"), true;
+    case Tflite::l2_pool_2d:
+        return add_pool(c, "LpPool"), true;
+    case Tflite::space_to_batch_nd:
+        return add_batch_blocks(c, "paddings"), true;
+    case Tflite::batch_to_space_nd:
+        return add_batch_blocks(c, "crops"), true;
+    case Tflite::conv_3d:
+        return add_conv_3d(c), true;
+    case Tflite::conv_3d_transpose:
+        return add_conv_3d_transpose(c), true;
     case Tflite::resize_bilinear:
         return add_resize(c, "linear"), true;
     case Tflite::resize_nearest_neighbor:

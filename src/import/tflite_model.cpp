@@ -103,7 +103,54 @@ void check_indices(const std::vector<std::int64_t>& indices, std::size_t count, 
             throw FlatError("an operator names a tensor that is not there");
 }
 
+TfliteOperator read_operator(const FlatTable& table, const std::vector<TfliteCode>& codes) {
+    const auto code = table.number<std::uint32_t>(0, 0);
+    if (code >= codes.size())
+        throw FlatError("an operator has a kind that is not listed");
+    TfliteOperator op;
+    op.code = codes[code].code;
+    op.custom = codes[code].custom;
+    op.inputs = table.integers<std::int32_t>(1);
+    op.outputs = table.integers<std::int32_t>(2);
+    op.options = table.table(4);
+    op.custom_options = table.vector(5, 1);
+    op.options_2 = table.table(12);
+    return op;
+}
+
+TfliteSubgraph read_subgraph(const FlatTable& table, const std::vector<TfliteBytes>& buffers,
+                             const std::vector<TfliteCode>& codes, TfliteBudget& budget) {
+    TfliteSubgraph out;
+    out.name = table.text(4, kLongestTfliteName);
+    for (const FlatTable& one : table.tables(0)) {
+        out.tensors.push_back(read_tflite_tensor(one, buffers));
+        budget.take(out.tensors.back().name.size() + out.tensors.back().shape.size());
+    }
+    out.inputs = table.integers<std::int32_t>(1);
+    out.outputs = table.integers<std::int32_t>(2);
+    check_indices(out.inputs, out.tensors.size(), 0);
+    check_indices(out.outputs, out.tensors.size(), 0);
+    const auto written = [&](const std::vector<std::int64_t>& indices) {
+        for (const std::int64_t i : indices)
+            out.tensors[static_cast<std::size_t>(i)].written = true;
+    };
+    written(out.inputs);
+    for (const FlatTable& one : table.tables(3)) {
+        TfliteOperator op = read_operator(one, codes);
+        budget.take(op.inputs.size() + op.outputs.size() + op.custom.size());
+        check_indices(op.inputs, out.tensors.size(), -1);
+        check_indices(op.outputs, out.tensors.size(), 0);
+        written(op.outputs);
+        out.operators.push_back(std::move(op));
+    }
+    return out;
+}
+
 } // namespace
+
+bool TfliteTensor::empty() const {
+    return std::find(shape.begin(), shape.end(), 0) != shape.end();
+}
 
 bool TfliteTensor::quantized() const {
     return scales > 0 && (type == DataType::int8 || type == DataType::uint8 || type == DataType::int16 ||
@@ -123,33 +170,16 @@ TfliteModel read_tflite(const FlatBuffer& buffer) {
         throw FlatError("it has no graph");
     const auto buffers = read_buffers(model);
     const auto codes = read_codes(model);
-    const FlatTable& main = subgraphs.front();
     TfliteBudget budget(buffer.size());
     TfliteModel out;
-    out.name = main.text(4, kLongestTfliteName);
-    for (const FlatTable& table : main.tables(0)) {
-        out.tensors.push_back(read_tflite_tensor(table, buffers));
-        budget.take(out.tensors.back().name.size() + out.tensors.back().shape.size());
-    }
-    out.inputs = main.integers<std::int32_t>(1);
-    out.outputs = main.integers<std::int32_t>(2);
-    check_indices(out.inputs, out.tensors.size(), 0);
-    check_indices(out.outputs, out.tensors.size(), 0);
-    for (const FlatTable& table : main.tables(3)) {
-        const auto code = table.number<std::uint32_t>(0, 0);
-        if (code >= codes.size())
-            throw FlatError("an operator has a kind that is not listed");
-        TfliteOperator op;
-        op.code = codes[code].code;
-        op.custom = codes[code].custom;
-        op.inputs = table.integers<std::int32_t>(1);
-        op.outputs = table.integers<std::int32_t>(2);
-        budget.take(op.inputs.size() + op.outputs.size() + op.custom.size());
-        check_indices(op.inputs, out.tensors.size(), -1);
-        check_indices(op.outputs, out.tensors.size(), 0);
-        op.options = table.table(4);
-        op.custom_options = table.vector(5, 1);
-        out.operators.push_back(std::move(op));
+    for (const FlatTable& table : subgraphs)
+        out.graphs.push_back(read_subgraph(table, buffers, codes, budget));
+    for (const FlatTable& table : model.tables(7)) {
+        TfliteSignature signature{table.text(2, kLongestTfliteName), table.number<std::uint32_t>(4, 0)};
+        budget.take(signature.name.size() + 1);
+        if (signature.graph >= out.graphs.size())
+            throw FlatError("a signature names a graph that is not there");
+        out.signatures.push_back(std::move(signature));
     }
     return out;
 }

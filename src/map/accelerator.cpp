@@ -324,13 +324,15 @@ void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out
     if (machine.runtime->fallback != Fallback::host)
         return;
     double operations = 0, bytes = 0, count = 0;
+    bool any = false;
     for (const OperatorUse& use : work.operators)
         if (!use.supported) {
             operations += use.op->work.operations();
-            bytes += use.read_bytes + use.written_bytes;
-            count += 1;
+            bytes += (use.fetches ? use.read_bytes : 0) + (use.returns ? use.written_bytes : 0);
+            count += use.switches ? 1 : 0;
+            any = true;
         }
-    if (count == 0)
+    if (!any)
         return;
     const double host = operations * machine.param(Parameter::fallback_operation_time, 0);
     out.add(Resource::seconds, Lane::overhead, host, 1, Parameter::fallback_operation_time);

@@ -29,7 +29,7 @@ std::shared_ptr<const FormatInvariants> find_format_invariants(const ShapedGraph
 
 /// make_network_work with the partition's invariants, which were found with the same `derived`.
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
-                              const PrecisionConfig& precision, std::span<const std::string> unsupported,
+                              const PrecisionConfig& precision, std::span<const std::uint8_t> places,
                               std::shared_ptr<const DerivedCounts> derived, const FormatInvariants& common);
 
 } // namespace archsim

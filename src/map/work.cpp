@@ -1,5 +1,6 @@
 #include "archsim/map/work.hpp"
 
+#include "archsim/hardware/operator_rules.hpp"
 #include "archsim/ops/traffic.hpp"
 #include "map/equivalence.hpp"
 #include "map/format_invariants.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -29,9 +31,9 @@ bool folded_away(const SubgraphMember& member) {
 class WorkBuilder {
   public:
     WorkBuilder(const ShapedGraph& graph, const Partition& partition, const PrecisionConfig& precision,
-                std::span<const std::string> unsupported, const DerivedCounts* derived,
+                std::span<const std::uint8_t> places, const DerivedCounts* derived,
                 const std::vector<std::uint8_t>& wide)
-        : graph_(graph), precision_(precision), unsupported_(unsupported), derived_(derived),
+        : graph_(graph), precision_(precision), places_(places), derived_(derived),
           operators_(derived ? derived->operators : graph.operators), wide_(wide),
           needed_(graph.tensors.size()) {
         if (precision.head_bits > 0)
@@ -79,8 +81,11 @@ class WorkBuilder {
         const std::size_t own = uses_.size();
         auto use = first.operators.begin();
         for (const auto& member : s.members)
-            if (has_work(member) && !folded_away(member))
-                uses_.emplace_back(*use++).op = &operators_[member.op];
+            if (has_work(member) && !folded_away(member)) {
+                OperatorUse& copy = uses_.emplace_back(*use++);
+                copy.op = &operators_[member.op];
+                place(member.op, copy);
+            }
         work.operators = std::span(uses_).subspan(own);
         return work;
     }
@@ -89,6 +94,16 @@ class WorkBuilder {
     std::vector<OperatorUse> take_uses() { return std::move(uses_); }
 
   private:
+    void place(std::size_t op, OperatorUse& use) const {
+        if (places_.empty())
+            return;
+        const unsigned at = places_[op];
+        use.supported = (at & kLeft) == 0;
+        use.switches = (at & kSwitches) != 0;
+        use.fetches = (at & kFetches) != 0;
+        use.returns = (at & kReturns) != 0;
+    }
+
     Precision compute_precision(const Operator& op) const {
         if (op.native_precision)
             return *op.native_precision;
@@ -125,7 +140,7 @@ class WorkBuilder {
         use.op = &op;
         use.anchor = member.op == s.anchor;
         use.compute = compute_precision(op);
-        use.supported = std::find(unsupported_.begin(), unsupported_.end(), op.type) == unsupported_.end();
+        place(member.op, use);
         const bool matrix = multiplies(op.work.kind);
         for (std::size_t i = 0; i < op.inputs.size(); ++i) {
             if (op.inputs[i] == kNoTensor)
@@ -236,7 +251,7 @@ class WorkBuilder {
 
     const ShapedGraph& graph_;
     const PrecisionConfig precision_;
-    const std::span<const std::string> unsupported_;
+    const std::span<const std::uint8_t> places_;
     const DerivedCounts* derived_;
     const std::vector<Operator>& operators_;
     const std::vector<std::uint8_t>& wide_; ///< see find_wide_tensors
@@ -244,6 +259,24 @@ class WorkBuilder {
     std::vector<double> needed_;            ///< bytes per tensor; 0 between calls
     std::vector<OperatorUse> uses_;         ///< of all subgraphs
 };
+
+/// Classes whose subgraphs are executed in the same places too: what stands behind the end of the compiler's
+/// part is unlike the same before it.
+std::shared_ptr<const SubgraphClasses> split_by_place(const SubgraphClasses& classes,
+                                                      const Partition& partition,
+                                                      std::span<const std::uint8_t> places) {
+    auto own = std::make_shared<SubgraphClasses>(classes);
+    std::vector<std::string> patterns(partition.subgraphs.size());
+    for (std::size_t i = 0; i < patterns.size(); ++i)
+        for (const SubgraphMember& member : partition.subgraphs[i].members)
+            patterns[i] += static_cast<char>(places[member.op]);
+    for (std::vector<std::uint32_t>* of : {&own->by_work, &own->by_place}) {
+        std::map<std::pair<std::uint32_t, std::string_view>, std::uint32_t> first;
+        for (std::uint32_t i = 0; i < of->size(); ++i)
+            (*of)[i] = first.try_emplace({(*of)[i], patterns[i]}, i).first->second;
+    }
+    return own;
+}
 
 } // namespace
 
@@ -376,15 +409,15 @@ find_format_invariants(const ShapedGraph& graph, const GraphKinds& kinds, const 
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
-                              const PrecisionConfig& precision, std::span<const std::string> unsupported,
+                              const PrecisionConfig& precision, std::span<const std::uint8_t> places,
                               std::shared_ptr<const DerivedCounts> derived) {
     const auto kinds = find_kinds(graph, derived.get());
     const auto common = find_format_invariants(graph, *kinds, partition, no_findings_yet(), derived.get());
-    return make_network_work(graph, partition, precision, unsupported, std::move(derived), *common);
+    return make_network_work(graph, partition, precision, places, std::move(derived), *common);
 }
 
 NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
-                              const PrecisionConfig& asked, std::span<const std::string> unsupported,
+                              const PrecisionConfig& asked, std::span<const std::uint8_t> places,
                               std::shared_ptr<const DerivedCounts> derived, const FormatInvariants& common) {
     PrecisionConfig precision = asked;
     if (graph.stored_weights) { // no request changes what lies in a file
@@ -397,7 +430,7 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.precision = precision;
     if (const auto batch = graph.dims.find("batch"); batch != graph.dims.end())
         network.batch = static_cast<double>(batch->second);
-    WorkBuilder builder(graph, partition, precision, unsupported, derived.get(), common.wide);
+    WorkBuilder builder(graph, partition, precision, places, derived.get(), common.wide);
     network.subgraphs.reserve(partition.subgraphs.size());
     for (std::uint32_t i = 0; i < partition.subgraphs.size(); ++i) {
         const std::uint32_t first = common.classes->by_work[i];
@@ -422,8 +455,8 @@ NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partiti
     network.uses = std::make_shared<const std::vector<OperatorUse>>(builder.take_uses());
     network.memory = common.known->plan_for(partition, common.buffers.bytes(precision));
     network.derived = std::move(derived);
-    network.representatives = find_representatives(*common.classes, network.memory.timeline);
-    network.classes = common.classes;
+    network.classes = places.empty() ? common.classes : split_by_place(*common.classes, partition, places);
+    network.representatives = find_representatives(*network.classes, network.memory.timeline);
     return network;
 }
 

@@ -69,7 +69,7 @@ TEST_CASE("fusion never raises the energy of DRAM traffic", "[energy][laws]") {
         const FusionPolicy nothing{false, false, false, false, false, false, false, false, false};
         const auto plain =
             laws::bound(r.model->name, 1)
-                ->work(nothing, r.estimate.executed, r.machine->runtime->unsupported_operators);
+                ->work(nothing, r.estimate.executed, {r.machine->runtime->rules, r.device->generation});
         const Estimate unfused = estimate(*plain, *r.machine, {});
         REQUIRE(unfused.status == Status::ok);
         CHECK(r.estimate.events[Event::dram_byte] <= unfused.events[Event::dram_byte] * (1 + 2e-3));

@@ -63,7 +63,8 @@ inline nlohmann::json small_runtime(const std::string& id) {
                             "by_generation": {"acme-1": {"value": 3, "unit": "us", "source": "S2"}}},
         "matrix_efficiency": {"value": 0.8, "unit": "1", "source": "S1"}
       },
-      "fallback": "host", "unsupported_operators": ["Einsum"],
+      "fallback": "host",
+      "operators": {"refused": [{"operators": ["Einsum"], "because": "it has no products of that kind", "source": "S1"}]},
       "sources": {"S1": {"kind": "assumed", "cite": "typical"}, "S2": {"kind": "paper", "cite": "a study"}}
     })");
     runtime["id"] = id;

@@ -154,7 +154,6 @@ constexpr const char* kStack = R"({
   "fusion": {"batch_norm": true, "activation": true, "elementwise_chain": true},
   "combine_exponent": {"value": "overlapped", "source": "S1"},
   "parameters": {"inference_overhead": {"value": 10, "unit": "us", "source": "S1"}},
-  "unsupported_operators": [],
   "fallback": "none",
   "sources": {"S1": {"kind": "assumed", "cite": "an example"}}
 })";

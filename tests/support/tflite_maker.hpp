@@ -15,7 +15,7 @@ struct TfliteScales {
 
 class TfliteMaker {
   public:
-    enum Type : std::int8_t { f32 = 0, f16 = 1, i32 = 2, u8 = 3, i64 = 4, i8 = 9 };
+    enum Type : std::int8_t { f32 = 0, f16 = 1, i32 = 2, u8 = 3, i64 = 4, boolean = 6, i16 = 7, i8 = 9 };
 
     /// A tensor; `bytes` of payload make it a constant. Returns its number.
     std::int32_t tensor(const std::string& name, const std::vector<std::int32_t>& shape, Type type = f32,
@@ -83,18 +83,47 @@ class TfliteMaker {
             .number(4, size);
     }
     FlatTableMaker& last_tensor() { return tensors_.back(); }
+    FlatTableMaker& last_op() { return operators_.back(); }
+
+    /// Ends a graph that operators run: a loop's body, a branch. Graphs are numbered in this order behind the
+    /// main one, which comes last here and first in the file.
+    void end_graph(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
+                   const std::string& name) {
+        graphs_.push_back(graph(inputs, outputs, name));
+        tensors_.clear();
+        operators_.clear();
+    }
+    /// A name under which graph `index` is called.
+    void signature(const std::string& name, std::uint32_t index) {
+        FlatTableMaker s;
+        signatures_.push_back(s.text(2, name).number(4, index));
+    }
 
     std::string bytes(const std::vector<std::int32_t>& inputs,
                       const std::vector<std::int32_t>& outputs) const {
-        FlatTableMaker main, model;
-        main.tables(0, tensors_).vector(1, inputs).vector(2, outputs).tables(3, operators_).text(4, "main");
-        model.number(0, std::uint32_t{3}).tables(1, codes_).tables(2, {main}).text(3, "made for a test");
+        FlatTableMaker model;
+        std::vector<FlatTableMaker> graphs = {graph(inputs, outputs, "main")};
+        graphs.insert(graphs.end(), graphs_.begin(), graphs_.end());
+        model.number(0, std::uint32_t{3}).tables(1, codes_).tables(2, graphs).text(3, "made for a test");
         model.tables(4, buffers_);
+        if (!signatures_.empty())
+            model.tables(7, signatures_);
         return model.buffer("TFL3");
     }
 
   private:
-    std::vector<FlatTableMaker> tensors_, operators_, codes_, buffers_{FlatTableMaker{}};
+    FlatTableMaker graph(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
+                         const std::string& name) const {
+        FlatTableMaker one;
+        return one.tables(0, tensors_)
+            .vector(1, inputs)
+            .vector(2, outputs)
+            .tables(3, operators_)
+            .text(4, name);
+    }
+
+    std::vector<FlatTableMaker> tensors_, operators_, codes_, buffers_{FlatTableMaker{}}, graphs_,
+        signatures_;
 };
 
 } // namespace archsim::test

@@ -4,6 +4,7 @@
 #include "archsim/core/export.hpp"
 #include "archsim/core/precision.hpp"
 #include "archsim/hardware/device.hpp"
+#include "archsim/hardware/operator_rules.hpp"
 #include "archsim/hardware/parameters.hpp"
 #include "archsim/partition/fusion_policy.hpp"
 
@@ -76,7 +77,7 @@ struct ARCHSIM_API Runtime {
     std::vector<Precision> weight_only;        ///< weight formats narrower than arithmetic
     std::vector<std::string> instruction_sets; ///< of engines that not every stack uses (Engine::isa)
     std::vector<ParameterEntry> parameters;
-    std::vector<std::string> unsupported_operators;
+    std::shared_ptr<const OperatorRules> rules; ///< what its compiler takes; null: everything
     /// ONNX operators with 8-bit kernels on a CPU; the others of an 8-bit network run in fp32 between
     /// conversions. Empty: the stack does not say, nothing is converted.
     std::vector<std::string> integer_operators;

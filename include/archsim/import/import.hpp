@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
+#include <string_view>
 
 namespace archsim {
 
@@ -25,11 +27,13 @@ ARCHSIM_API Graph import_onnx(std::span<const std::uint8_t> bytes, const std::st
 
 /// Reads a TensorFlow Lite file (.tflite) as the graph of ONNX operators that does the same work. Images are
 /// declared with their channels first, as ONNX has them; no data moves for that. Quantised tensors stand
-/// behind DequantizeLinear and QuantizeLinear. The first subgraph is read; an operator without a counterpart
-/// keeps its name in the domain "tflite". Weights are not read. Throws InputError for a file that cannot be
-/// read, is none, or is damaged.
-ARCHSIM_API Graph import_tflite(const std::filesystem::path& file);
+/// behind DequantizeLinear and QuantizeLinear. An operator without a counterpart keeps its name in the domain
+/// "tflite". Weights are not read. A file may hold several graphs, a bundle (.task) several models: `part`
+/// names a graph, a model, or both as MODEL/GRAPH; empty: the first graph, the only model. Throws InputError
+/// for a file that cannot be read, is none, or is damaged.
+ARCHSIM_API Graph import_tflite(const std::filesystem::path& file, std::string_view part = {});
 /// The same from memory.
-ARCHSIM_API Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name);
+ARCHSIM_API Graph import_tflite(std::span<const std::uint8_t> bytes, const std::string& display_name,
+                                std::string_view part = {});
 
 } // namespace archsim

@@ -20,6 +20,8 @@ struct OperatorUse {
     Precision compute = Precision::fp32; ///< format of its arithmetic
     bool anchor = false;
     bool supported = true; ///< false: the runtime's fallback executes it
+    /// Of one that is not: the accelerator stops for it, its operands come from there, its results go back.
+    bool switches = true, fetches = true, returns = true;
     double read_bytes = 0; ///< activations, unfused boundary
     double written_bytes = 0;
     double weight_bytes = 0;
@@ -92,11 +94,12 @@ struct NetworkWork {
         derived; ///< what `subgraphs` point into instead of the graph; may be null
 };
 
-/// Bytes and formats of every subgraph. `unsupported` are operator types the runtime cannot run; `derived`
-/// replaces the graph's own counts: then all counts are those of one chip, the busiest.
+/// Bytes and formats of every subgraph. `places` are those of the operators (see place_operators; empty: all
+/// stay on the accelerator); `derived` replaces the graph's own counts: then all counts are those of one
+/// chip, the busiest.
 ARCHSIM_API NetworkWork make_network_work(const ShapedGraph& graph, const Partition& partition,
                                           const PrecisionConfig& precision,
-                                          std::span<const std::string> unsupported = {},
+                                          std::span<const std::uint8_t> places = {},
                                           std::shared_ptr<const DerivedCounts> derived = nullptr);
 
 } // namespace archsim

@@ -5,6 +5,7 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
+#include "archsim/hardware/operator_rules.hpp"
 #include "archsim/map/sharing.hpp"
 #include "archsim/ops/registry.hpp"
 #include "archsim/run/catalogue.hpp"
@@ -50,6 +51,12 @@ ARCHSIM_API std::string batch_symbol(const Graph& graph);
 /// The largest divisor of a batch below itself; 1 for 1.
 ARCHSIM_API std::int64_t next_smaller_batch(std::int64_t batch);
 
+/// Whose operators are placed: a stack's rows, on devices of a generation.
+struct OperatorTaker {
+    std::shared_ptr<const OperatorRules> rules; ///< null: everything stays
+    std::string generation;
+};
+
 /// A graph at concrete sizes. Partitions and work are made on first use and kept; safe to use from many
 /// threads.
 class ARCHSIM_API BoundModel {
@@ -77,8 +84,7 @@ class ARCHSIM_API BoundModel {
     /// Where devices share the model the counts are those of the busiest one; the model is then bound at the
     /// tokens of one group (Sharing::groups).
     std::shared_ptr<const NetworkWork> work(const FusionPolicy& policy, const PrecisionConfig& precision,
-                                            const std::vector<std::string>& unsupported,
-                                            const Sharing& sharing = {}) const;
+                                            const OperatorTaker& takes, const Sharing& sharing = {}) const;
     /// The same model at the largest batch that divides its own; null at batch 1 and where the graph fixes
     /// the batch. Made on first use and kept.
     std::shared_ptr<const BoundModel> smaller() const;

@@ -12,6 +12,34 @@ namespace archsim {
 
 namespace {
 
+/// What the stack's compiler leaves to others, and the operators that its vendor lists.
+Json rules_json(const Runtime& stack) {
+    Json refused = Json::array(), lists = Json::array();
+    const auto kind = [](const std::shared_ptr<const Source>& source) {
+        return source ? Json{{"kind", name_of(source->kind)}, {"cite", source->cite}} : Json();
+    };
+    if (stack.rules) {
+        for (const OperatorRule& rule : stack.rules->refused) {
+            Json when = Json::array();
+            for (const OperatorCondition& condition : rule.when)
+                when.push_back(condition.text());
+            refused.push_back({{"operators", rule.operators},
+                               {"generations", rule.generations},
+                               {"when", std::move(when)},
+                               {"because", rule.because},
+                               {"source", kind(rule.source)}});
+        }
+        for (const OperatorList& list : stack.rules->lists)
+            lists.push_back({{"operators", list.operators},
+                             {"generations", list.generations},
+                             {"because", list.because},
+                             {"source", kind(list.source)}});
+    }
+    return {{"refused", std::move(refused)},
+            {"lists", std::move(lists)},
+            {"rest_follows", stack.rules && stack.rules->rest_follows}};
+}
+
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.list_hardware_mappers/1";
@@ -160,7 +188,7 @@ std::string to_json(const RuntimeSheet& sheet, PlainView) {
                                          {"graph_capture", stack.graph_capture},
                                          {"autocast", stack.autocast},
                                          {"precisions", std::move(formats)},
-                                         {"unsupported_operators", stack.unsupported_operators},
+                                         {"operators", rules_json(stack)},
                                          {"integer_operators", stack.integer_operators},
                                          {"one_thread_operators", stack.one_thread_operators},
                                          {"compile_base_s", value_json(stack.compile_base)},

@@ -189,8 +189,9 @@ Report describe(const PortabilityAnswer& answer, const PlainView&, Format format
     report.blocks.push_back(device_table(answer));
     for (const Portability& p : answer.devices) {
         Bullets notes;
-        for (const LeavingOperators& t : p.types)
-            notes.items.push_back(t.reason + ".");
+        for (const LeavingOperators& t : p.types) // several types may leave for one reason
+            if (std::find(notes.items.begin(), notes.items.end(), t.reason + ".") == notes.items.end())
+                notes.items.push_back(t.reason + ".");
         for (const std::string& note : p.notes)
             if (p.result.ok() || p.result.estimate.reason.empty() ||
                 note.find(p.result.estimate.reason) == std::string::npos) // the verdict says it

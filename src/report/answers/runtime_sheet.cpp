@@ -34,6 +34,20 @@ std::vector<std::string> fused(const FusionPolicy& fusion, bool wanted) {
     return names;
 }
 
+std::string generations_text(const std::vector<std::string>& generations) {
+    return generations.empty() ? std::string() : fmt::format("on {}: ", joined(generations));
+}
+
+/// " (on ethos-u, stride above 2)".
+std::string conditions_text(const OperatorRule& rule) {
+    std::vector<std::string> parts;
+    if (!rule.generations.empty())
+        parts.push_back("on " + joined(rule.generations));
+    for (const OperatorCondition& condition : rule.when)
+        parts.push_back(condition.text());
+    return parts.empty() ? std::string() : fmt::format(" ({})", joined(parts));
+}
+
 std::string fallback_text(const Runtime& stack) {
     switch (stack.fallback) {
     case Fallback::none:
@@ -100,7 +114,15 @@ Report describe(const RuntimeSheet& sheet, PlainView, Format) {
     if (stack.autocast)
         add("16-bit floats", "automatic mixed precision: fp32 outside products");
     add("Formats", formats.empty() ? "all that the device has" : joined(formats));
-    add("Cannot run", joined(stack.unsupported_operators));
+    if (stack.rules) {
+        for (const OperatorRule& rule : stack.rules->refused)
+            add("Leaves",
+                fmt::format("{}{}: {}", joined(rule.operators), conditions_text(rule), rule.because));
+        for (const OperatorList& list : stack.rules->lists)
+            add("Takes", fmt::format("{}{}", generations_text(list.generations), joined(list.operators)));
+        if (stack.rules->rest_follows)
+            add("Leaves too", stack.rules->rest_because);
+    }
     add("8-bit kernels for", joined(stack.integer_operators));
     add("8-bit on one thread", joined(stack.one_thread_operators));
     add("Falls back to", fallback_text(stack));

@@ -53,7 +53,7 @@ std::shared_ptr<const Partition> StepRunner::partition(const BoundModel& bound) 
 
 std::shared_ptr<const NetworkWork> StepRunner::work(const BoundModel& bound) const {
     return bound.work(machine_->runtime->fusion_on(machine_->device->family), precision_,
-                      machine_->runtime->unsupported_operators, sharing_);
+                      {machine_->runtime->rules, machine_->device->generation}, sharing_);
 }
 
 std::shared_ptr<const NetworkWork> StepRunner::work(std::int64_t batch, std::int64_t sequence,

@@ -40,13 +40,24 @@ HostTime host_time(const SubgraphEstimate& kernel, const Result& r) {
     return t;
 }
 
+/// The row that refuses it, or what it stands behind; then who runs it.
 std::string reason_of(const OperatorUse& use, const Result& r) {
-    return fmt::format("{} has no {} on this accelerator; it runs on {}", r.runtime->name, use.op->type,
+    const OperatorRules& rules = *r.runtime->rules;
+    const ShapedGraph& graph = *r.work->graph;
+    const Precision activations = r.work->precision.activations;
+    const Refusal refusal = refusal_of(graph, *use.op, rules, r.device->generation, activations);
+    const std::string why = refusal ? sentence(refusal, graph, *use.op, activations) : rules.rest_because;
+    return fmt::format("{}; it runs on {}", why,
                        r.device->host.empty() ? std::string("the host processor") : r.device->host);
 }
 
 double part(double own, double whole) {
     return whole > 0 ? own / whole : 0;
+}
+
+/// Between the accelerator and the host.
+double moved_bytes(const OperatorUse& use) {
+    return (use.fetches ? use.read_bytes : 0) + (use.returns ? use.written_bytes : 0);
 }
 
 /// A kernel's time on the host goes to its operators as it was counted: arithmetic by operations, hand-over
@@ -55,25 +66,29 @@ void add_kernel(const SubgraphEstimate& kernel, const Result& r,
                 std::map<std::string, LeavingOperators>& types) {
     const SubgraphWork& work = r.work->subgraphs[kernel.index];
     double operations = 0, bytes = 0, count = 0;
+    bool any = false;
     for (const OperatorUse& use : work.operators)
         if (leaves_accelerator(use, *r.runtime)) {
             operations += use.op->work.operations();
-            bytes += use.read_bytes + use.written_bytes;
-            count += 1;
+            bytes += moved_bytes(use);
+            count += use.switches ? 1 : 0;
+            any = true;
         }
-    if (count == 0)
+    if (!any)
         return;
     const HostTime t = host_time(kernel, r);
     for (const OperatorUse& use : work.operators) {
         if (!leaves_accelerator(use, *r.runtime))
             continue;
-        LeavingOperators& type = types[use.op->type];
+        // One operator type may leave for several reasons: a row for each.
+        const std::string reason = reason_of(use, r);
+        LeavingOperators& type = types[use.op->type + reason];
         type.type = use.op->type;
-        type.reason = reason_of(use, r);
+        type.reason = reason;
         type.names.push_back(use.op->name);
         type.host_s += t.arithmetic * part(use.op->work.operations(), operations);
-        type.switch_s += t.hand_over / count;
-        type.transfer_s += t.transfer * part(use.read_bytes + use.written_bytes, bytes);
+        type.switch_s += use.switches ? t.hand_over / count : 0;
+        type.transfer_s += t.transfer * part(moved_bytes(use), bytes);
     }
 }
 
@@ -105,6 +120,9 @@ void count_operators(Portability& p) {
         }
         add_kernel(kernel, r, types);
     }
+    // A compiler that makes one part makes one program, whatever runs on the host meanwhile.
+    if (r.runtime->rules && r.runtime->rules->rest_follows)
+        p.islands = std::min<std::size_t>(p.islands, 1);
     p.operations_share = all > 0 ? stays / all : 1;
     for (auto& [name, type] : types) {
         p.fallback_s += type.total_s();
@@ -115,11 +133,28 @@ void count_operators(Portability& p) {
         [](const LeavingOperators& x, const LeavingOperators& y) { return x.total_s() > y.total_s(); });
 }
 
+/// A stack without a fallback does not build a network of which it refuses a part.
+void add_refusals(Portability& p) {
+    const Result& r = p.result;
+    if (!r.work || !r.runtime || !r.runtime->rules || r.runtime->fallback != Fallback::none)
+        return;
+    std::set<std::string> said;
+    for (const SubgraphWork& work : r.work->subgraphs)
+        for (const OperatorUse& use : work.operators)
+            if (!use.supported) {
+                const Refusal refusal = refusal_of(*r.work->graph, *use.op, *r.runtime->rules,
+                                                   r.device->generation, r.work->precision.activations);
+                said.insert(sentence(refusal, *r.work->graph, *use.op, r.work->precision.activations));
+            }
+    p.notes.insert(p.notes.end(), said.begin(), said.end());
+}
+
 /// Formats that give way, sizes that are open in the file, vector engines that stand in, what nobody knows.
 void add_notes(const Graph& graph, Portability& p) {
     const Result& r = p.result;
     if (!r.ok())
         p.notes.push_back(r.estimate.reason);
+    add_refusals(p);
     if (!r.estimate.precision_note.empty())
         p.notes.push_back("format: " + r.estimate.precision_note);
     const std::string batch = batch_symbol(graph);

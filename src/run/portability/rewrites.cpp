@@ -113,7 +113,8 @@ std::size_t layer_norm_as_primitives(Graph& graph) {
         const TensorId centred = out.add("Sub", {x, mean(x)});
         const TensorId variance = mean(out.add("Mul", {centred, centred}));
         const TensorId deviation = out.add("Sqrt", {out.add("Add", {variance, out.scalar(1e-5, x)})});
-        const TensorId normal = out.add("Div", {centred, deviation});
+        // A product with the inverse root, as TensorFlow writes it: lists of operators name that.
+        const TensorId normal = out.add("Mul", {centred, out.add("Reciprocal", {deviation})});
         const bool biased = node.inputs.size() > 2 && node.inputs[2] != kNoTensor;
         if (biased)
             out.finish("Add", {out.add("Mul", {normal, node.inputs[1]}), node.inputs[2]});

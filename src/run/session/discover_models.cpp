@@ -77,7 +77,8 @@ double size_of(const std::filesystem::path& file) {
 /// Of a checkpoint the configuration stands for all its files.
 bool describes_model(const std::filesystem::path& file) {
     return file.extension() == ".onnx" || file.native().ends_with(".onnx.gz") ||
-           file.extension() == ".gguf" || file.extension() == ".tflite" || file.filename() == "config.json";
+           file.extension() == ".gguf" || file.extension() == ".tflite" || file.extension() == ".task" ||
+           file.filename() == "config.json";
 }
 
 void check_known(const std::string& wanted, const char* flag, const std::vector<CatalogueEntry>& entries,

@@ -73,10 +73,11 @@ PreparedRun prepare_run(const std::shared_ptr<const BoundModel>& model, std::str
         const auto runtime = machine.runtime;
         const FusionPolicy fusion =
             conditions.fusion ? *conditions.fusion : runtime->fusion_on(machine.device->family);
-        const auto work_of = [runtime, fusion, config = executed.config,
-                              devices = machine.devices](const BoundModel& bound) {
-            return bound.work(fusion, config, runtime->unsupported_operators, devices);
-        };
+        const auto work_of =
+            [fusion, config = executed.config, devices = machine.devices,
+             takes = OperatorTaker{runtime->rules, machine.device->generation}](const BoundModel& bound) {
+                return bound.work(fusion, config, takes, devices);
+            };
         result.partition = model->partition(fusion);
         result.work = work_of(*model);
         result.estimate.precision_note = executed.note;

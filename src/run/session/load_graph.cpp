@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 namespace archsim {
 
@@ -45,9 +47,24 @@ std::string name_of_folder(const std::filesystem::path& folder) {
     return folder.filename().string();
 }
 
+/// FILE.tflite, FILE.task, each with #PART where one of several graphs or models is meant: file and part.
+std::optional<std::pair<std::filesystem::path, std::string>> tflite_part(const std::filesystem::path& path) {
+    const std::string& text = path.native();
+    for (const std::string_view ending : {".tflite", ".task"}) {
+        if (text.ends_with(ending))
+            return std::pair{path, std::string()};
+        if (const auto at = text.find(std::string(ending) + "#"); at != std::string::npos)
+            return std::pair{std::filesystem::path(text.substr(0, at + ending.size())),
+                             text.substr(at + ending.size() + 1)};
+    }
+    return std::nullopt;
+}
+
 std::string name_of_file(const std::filesystem::path& path) {
     std::error_code ignored;
     const auto absolute = std::filesystem::absolute(path, ignored).lexically_normal();
+    if (const auto lite = tflite_part(path); lite && !lite->second.empty())
+        return lite->first.stem().string() + "#" + lite->second;
     if (path.filename() == "config.json")
         return name_of_folder(absolute.parent_path());
     return std::filesystem::is_directory(path, ignored)
@@ -113,8 +130,14 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
 } // namespace
 
 ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, const Budget& budget) {
+    if (const auto lite = tflite_part(path)) {
+        Graph graph = import_tflite(lite->first, lite->second);
+        if (info.dims.empty())
+            default_sizes(graph, info);
+        return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
+    }
     if (!is_checkpoint(path)) {
-        Graph graph = path.extension() == ".tflite" ? import_tflite(path) : import_onnx(path, budget);
+        Graph graph = import_onnx(path, budget);
         if (info.dims.empty())
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <list>
 #include <mutex>
-#include <set>
 
 namespace archsim {
 
@@ -97,9 +96,18 @@ class Partitions {
     std::vector<std::shared_ptr<const Fused>> distinct_;
 };
 
+using Places = std::vector<std::uint8_t>; ///< see place_operators
+
+/// What rules make of the graph for activations of a format.
+struct PlacedUnder {
+    OperatorTaker takes;
+    Precision activations;
+    std::shared_ptr<const Places> places;
+};
+
 struct WorkEntry {
     PrecisionConfig precision;
-    std::vector<std::string> unsupported;
+    std::shared_ptr<const Places> places;
     Sharing sharing;
     Once<NetworkWork> work;
 };
@@ -156,8 +164,6 @@ struct BoundModel::State {
             batch = static_cast<double>(size->second);
         else if (bindings.batch_size)
             batch = static_cast<double>(*bindings.batch_size);
-        for (const Operator& op : graph->operators)
-            types.insert(op.type);
     }
 
     std::shared_ptr<const Fused> fused(const FusionPolicy& policy) const {
@@ -175,25 +181,36 @@ struct BoundModel::State {
     }
 
     WorkEntry& work_entry(Counted& of, const PrecisionConfig& precision,
-                          const std::vector<std::string>& unsupported, const Sharing& sharing) {
+                          const std::shared_ptr<const Places>& places, const Sharing& sharing) {
         const std::lock_guard lock(mutex);
         for (WorkEntry& known : of.works)
-            if (known.precision == precision && known.unsupported == unsupported && known.sharing == sharing)
+            if (known.precision == precision && known.places == places && known.sharing == sharing)
                 return known;
         WorkEntry& entry = of.works.emplace_back();
         entry.precision = precision;
-        entry.unsupported = unsupported;
+        entry.places = places;
         entry.sharing = sharing;
         return entry;
     }
 
-    /// Those of the operator types that occur: stacks that differ in others share their work.
-    std::vector<std::string> occurring(const std::vector<std::string>& given) const {
-        std::vector<std::string> found;
-        for (const std::string& type : given)
-            if (types.contains(type))
-                found.push_back(type);
-        return found;
+    /// Places of the operators; stacks that differ in what does not occur share them, and their work.
+    std::shared_ptr<const Places> places_under(const OperatorTaker& takes, Precision activations) {
+        const std::lock_guard lock(mutex);
+        if (!takes.rules)
+            return nowhere;
+        for (const PlacedUnder& known : placed)
+            if (known.takes.rules == takes.rules && known.activations == activations &&
+                known.takes.generation == takes.generation)
+                return known.places;
+        auto made = place_operators(*graph, *takes.rules, takes.generation, activations);
+        std::shared_ptr<const Places> places = made.empty() ? nowhere : nullptr;
+        for (const PlacedUnder& known : placed)
+            if (!places && *known.places == made)
+                places = known.places;
+        if (!places)
+            places = std::make_shared<const Places>(std::move(made));
+        placed.push_back({takes, activations, places});
+        return places;
     }
 
     const ImportedGraph model;
@@ -202,12 +219,13 @@ struct BoundModel::State {
     const std::shared_ptr<const ShapedGraph> graph;
     const std::shared_ptr<const ModelFacts> facts;
     const std::string batch_name;
-    double batch = 1;                 ///< items of one inference
-    std::set<std::string_view> types; ///< of the operators
+    double batch = 1; ///< items of one inference
     std::shared_ptr<Partitions> partitions = std::make_shared<Partitions>();
     Once<GraphKinds> kinds;
     std::mutex mutex; ///< of all lists
     std::list<Counted> counted;
+    std::list<PlacedUnder> placed;
+    const std::shared_ptr<const Places> nowhere = std::make_shared<const Places>();
     Once<BoundModel> smaller;
 };
 
@@ -247,11 +265,11 @@ bool BoundModel::shares_partitions(const BoundModel& other) const {
 
 std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
                                                     const PrecisionConfig& precision,
-                                                    const std::vector<std::string>& unsupported_types,
+                                                    const OperatorTaker& takes,
                                                     const Sharing& sharing) const {
-    const std::vector<std::string> unsupported = state_->occurring(unsupported_types);
+    const auto places = state_->places_under(takes, precision.activations);
     Counted& of = state_->counts_of(state_->fused(policy));
-    return state_->work_entry(of, precision, unsupported, sharing).work.get([&] {
+    return state_->work_entry(of, precision, places, sharing).work.get([&] {
         const ShapedGraph& graph = *state_->graph;
         const Partition& cut = of.fused->partition;
         NetworkWork counted;
@@ -259,13 +277,13 @@ std::shared_ptr<const NetworkWork> BoundModel::work(const FusionPolicy& policy,
             const auto derived = shard(graph, sharing);
             const auto common = find_format_invariants(graph, *find_kinds(graph, derived.get()), cut,
                                                        of.fused->findings, derived.get());
-            counted = make_network_work(graph, cut, precision, unsupported, derived, *common);
+            counted = make_network_work(graph, cut, precision, *places, derived, *common);
         } else {
             const auto common = of.common.get([&] {
                 const auto kinds = state_->kinds.get([&] { return find_kinds(graph); });
                 return find_format_invariants(graph, *kinds, cut, of.fused->findings);
             });
-            counted = make_network_work(graph, cut, precision, unsupported, nullptr, *common);
+            counted = make_network_work(graph, cut, precision, *places, nullptr, *common);
         }
         counted.batch = state_->batch;
         return std::make_shared<const NetworkWork>(std::move(counted));

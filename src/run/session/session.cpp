@@ -20,7 +20,8 @@ namespace {
 bool looks_like_path(std::string_view name) {
     return name.find('/') != std::string_view::npos || name.ends_with(".onnx") ||
            name.ends_with(".onnx.gz") || name.ends_with(".gguf") || name.ends_with(".json") ||
-           name.ends_with(".tflite");
+           name.ends_with(".tflite") || name.ends_with(".task") || name.find(".tflite#") != name.npos ||
+           name.find(".task#") != name.npos;
 }
 
 /// The catalogue knows which initialisers training does not learn; the file does not say.

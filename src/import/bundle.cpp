@@ -1,0 +1,157 @@
+#include "import/bundle.hpp"
+
+#include "archsim/core/finding.hpp"
+#include "core/gzip.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace archsim::import {
+
+namespace {
+
+constexpr std::uint32_t kLocal = 0x04034b50, kCentral = 0x02014b50, kEnd = 0x06054b50;
+constexpr std::size_t kEndBytes = 22, kCentralBytes = 46, kLocalBytes = 30, kLongestComment = 65535;
+constexpr std::size_t kMostMembers = 4096;
+
+struct Member {
+    std::string name;
+    unsigned method = 0; ///< 0: stored, 8: deflate
+    std::uint32_t crc = 0;
+    std::uint64_t packed = 0, size = 0, header = 0;
+};
+
+/// The record that ends an archive, behind which only a comment stands.
+std::uint64_t find_end(const FlatBuffer& archive) {
+    if (archive.size() < kEndBytes)
+        throw FlatError("it ends before what it refers to");
+    const std::uint64_t last = archive.size() - kEndBytes;
+    const std::uint64_t least = last - std::min<std::uint64_t>(last, kLongestComment);
+    for (std::uint64_t at = last + 1; at-- > least;)
+        if (archive.number<std::uint32_t>(at) == kEnd)
+            return at;
+    throw FlatError("the archive has no directory");
+}
+
+std::vector<Member> members_of(const FlatBuffer& archive) {
+    const std::uint64_t end = find_end(archive);
+    const auto count = archive.number<std::uint16_t>(end + 10);
+    std::uint64_t at = archive.number<std::uint32_t>(end + 16);
+    if (count > kMostMembers)
+        throw FlatError("the archive has more members than any bundle");
+    std::vector<Member> members;
+    for (unsigned i = 0; i < count; ++i) {
+        if (archive.number<std::uint32_t>(at) != kCentral)
+            throw FlatError("the directory of the archive is damaged");
+        Member m;
+        m.method = archive.number<std::uint16_t>(at + 10);
+        m.crc = archive.number<std::uint32_t>(at + 16);
+        m.packed = archive.number<std::uint32_t>(at + 20);
+        m.size = archive.number<std::uint32_t>(at + 24);
+        const auto name = archive.number<std::uint16_t>(at + 28),
+                   extra = archive.number<std::uint16_t>(at + 30),
+                   comment = archive.number<std::uint16_t>(at + 32);
+        m.header = archive.number<std::uint32_t>(at + 42);
+        m.name.resize(name);
+        if (name > 0)
+            archive.read(at + kCentralBytes, reinterpret_cast<std::uint8_t*>(m.name.data()), name);
+        members.push_back(std::move(m));
+        at += kCentralBytes + name + extra + comment;
+    }
+    return members;
+}
+
+/// Where the bytes of a member begin: behind its own header, which has a name and extra fields of its own.
+std::uint64_t place_of(const FlatBuffer& archive, const Member& m) {
+    if (archive.number<std::uint32_t>(m.header) != kLocal)
+        throw FlatError("a member of the archive is not where its directory says");
+    const std::uint64_t first = m.header + kLocalBytes + archive.number<std::uint16_t>(m.header + 26) +
+                                archive.number<std::uint16_t>(m.header + 28);
+    if (first > archive.size() || m.packed > archive.size() - first)
+        throw FlatError("a member of the archive ends behind it");
+    return first;
+}
+
+/// A model by its mark where that can be seen, else by its name.
+bool is_model(const FlatBuffer& archive, const Member& m) {
+    constexpr std::uint64_t kMark = 4;
+    constexpr std::uint32_t kTfl3 = 0x334c4654;
+    if (m.method == 0 && m.size >= 2 * kMark)
+        return archive.number<std::uint32_t>(place_of(archive, m) + kMark) == kTfl3;
+    return m.name.ends_with(".tflite");
+}
+
+/// gzip frames the same compressed blocks: a header, the blocks, checksum and size.
+std::vector<std::uint8_t> inflated(const FlatBuffer& archive, const Member& m) {
+    std::vector<std::uint8_t> framed = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
+    const std::size_t head = framed.size();
+    framed.resize(head + m.packed);
+    if (m.packed > 0)
+        archive.read(place_of(archive, m), framed.data() + head, m.packed);
+    for (const std::uint32_t field : {m.crc, static_cast<std::uint32_t>(m.size)})
+        for (int i = 0; i < 4; ++i)
+            framed.push_back(static_cast<std::uint8_t>(field >> (8 * i)));
+    auto bytes = gunzip(framed);
+    if (!bytes)
+        throw FlatError(fmt::format("its member \"{}\" cannot be unpacked", m.name));
+    return *std::move(bytes);
+}
+
+std::string names_of(const std::vector<const Member*>& models) {
+    std::string text;
+    for (const Member* m : models)
+        text += (text.empty() ? "" : ", ") + m->name;
+    return text;
+}
+
+} // namespace
+
+bool is_bundle(ByteSource& bytes) {
+    return bytes.size() >= kEndBytes && FlatBuffer(bytes).number<std::uint32_t>(0) == kLocal;
+}
+
+BundledModel find_in_bundle(ByteSource& bytes, std::string_view part, const std::string& file) {
+    const FlatBuffer archive(bytes);
+    const auto members = members_of(archive);
+    std::vector<const Member*> models;
+    for (const Member& m : members)
+        if (is_model(archive, m))
+            models.push_back(&m);
+    const auto refuse = [&](std::string message, std::string hint) {
+        throw InputError(Finding{.kind = FindingKind::unknown_name,
+                                 .message = std::move(message),
+                                 .file = file,
+                                 .hint = std::move(hint)});
+    };
+    if (models.empty())
+        refuse("is an archive without a TensorFlow Lite model", "give the .tflite file");
+    BundledModel found;
+    const Member* chosen = nullptr;
+    for (const Member* m : models)
+        if (part == m->name || part.starts_with(m->name + "/")) {
+            chosen = m;
+            found.graph = part.substr(std::min(part.size(), m->name.size() + 1));
+        }
+    if (!chosen && models.size() == 1) {
+        chosen = models.front();
+        found.graph = part;
+    }
+    if (!chosen)
+        refuse(part.empty() ? fmt::format("is a bundle of {} models", models.size())
+                            : fmt::format("has no model \"{}\"", part),
+               fmt::format("choose one with FILE#NAME: {}", names_of(models)));
+    if (chosen->method == 0) {
+        found.bytes_ = &bytes;
+        found.first_ = place_of(archive, *chosen);
+        found.size_ = chosen->packed;
+    } else if (chosen->method == 8) {
+        found.memory_ = std::make_shared<const std::vector<std::uint8_t>>(inflated(archive, *chosen));
+        found.unpacked_ = std::make_shared<ByteSource>(std::span<const std::uint8_t>(*found.memory_));
+        found.size_ = found.memory_->size();
+    } else {
+        throw FlatError(fmt::format("its member \"{}\" is packed in a way that is not known", chosen->name));
+    }
+    return found;
+}
+
+} // namespace archsim::import

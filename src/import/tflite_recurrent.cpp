@@ -1,0 +1,117 @@
+// Recurrent layers. They keep the operands that the file gives them, gate by gate: a gate that is coupled to
+// another has none, a projection makes the state narrower than the cell.
+
+#include "import/tflite_operator.hpp"
+
+namespace archsim::import {
+
+namespace {
+
+/// Operands from `first` on, `count` of them; what is left out is kNoTensor.
+void append(const TfliteCall& c, std::vector<TensorId>& to, std::size_t first, std::size_t count) {
+    for (std::size_t i = first; i < first + count; ++i)
+        to.push_back(c.graph().get_optional(c.optional_in(i), AxisOrder::file));
+}
+
+constexpr std::size_t kLstmWeights =
+    17; ///< 4 x input, 4 x state, 3 peepholes, 4 biases, projection, its bias
+constexpr std::size_t kLayerNorms = 4;
+
+void need(bool there, const char* what) {
+    if (!there)
+        throw FlatError(what);
+}
+
+/// x, 17 weights from `first` on, coefficients of layer normalisation from `norms` on where there are.
+TensorId lstm(const TfliteCall& c, std::size_t first, std::size_t norms, bool time_major, bool backward) {
+    std::vector<TensorId> inputs = {c.get(0)};
+    append(c, inputs, first, kLstmWeights);
+    if (norms > 0)
+        append(c, inputs, norms, kLayerNorms);
+    TfliteAttributes attributes = {{"time_major", std::int64_t{time_major}}};
+    if (backward)
+        attributes.emplace_back("backward", std::int64_t{1});
+    return c.graph().emit_own("UNIDIRECTIONAL_SEQUENCE_LSTM", std::move(inputs), std::move(attributes));
+}
+
+void add_lstm(const TfliteCall& c) {
+    constexpr std::size_t kNorms = 20;
+    c.graph().set(c.out(), lstm(c, 1, kNorms, c.flag(3), false), AxisOrder::file);
+}
+
+/// One step. The basic kernel has one matrix for all gates, and gives its state and what it computed with it.
+void add_lstm_cell(const TfliteCall& c) {
+    constexpr std::size_t kNorms = 20, kBasicInputs = 5;
+    TfliteGraph& g = c.graph();
+    if (c.input_count() > kBasicInputs)
+        return g.set(c.out(), lstm(c, 1, kNorms, false, false), AxisOrder::file);
+    std::vector<TensorId> inputs;
+    append(c, inputs, 0, kBasicInputs);
+    const auto results = g.emit_own("BASIC_LSTM", std::move(inputs), 4);
+    for (std::size_t i = 0; i < results.size() && i < c.op().outputs.size(); ++i)
+        g.set(c.out(i), results[i], AxisOrder::file);
+}
+
+void set_both(const TfliteCall& c, TensorId forward, TensorId backward, bool merged) {
+    TfliteGraph& g = c.graph();
+    if (merged || c.op().outputs.size() < 2)
+        return g.set(c.out(), g.emit("Concat", {forward, backward}, {{"axis", std::int64_t{-1}}}),
+                     AxisOrder::file);
+    g.set(c.out(0), forward, AxisOrder::file);
+    g.set(c.out(1), backward, AxisOrder::file);
+}
+
+void add_bidirectional_lstm(const TfliteCall& c) {
+    constexpr std::size_t kForward = 1, kBackward = 18;
+    const bool time_major = c.option<std::uint8_t>(4, 1) != 0;
+    const TensorId forward = lstm(c, kForward, 0, time_major, false);
+    set_both(c, forward, lstm(c, kBackward, 0, time_major, true), c.flag(3));
+}
+
+/// x, input weights, state weights, bias.
+TensorId rnn(const TfliteCall& c, std::size_t first, bool time_major) {
+    std::vector<TensorId> inputs = {c.get(0)};
+    append(c, inputs, first, 3);
+    return c.graph().emit_own("UNIDIRECTIONAL_SEQUENCE_RNN", std::move(inputs),
+                              {{"time_major", std::int64_t{time_major}}});
+}
+
+void add_bidirectional_rnn(const TfliteCall& c) {
+    const TensorId forward = rnn(c, 1, c.flag(0));
+    set_both(c, forward, rnn(c, 5, c.flag(0)), c.flag(2));
+}
+
+/// x, weights of features, weights of time, bias; the state is a variable.
+void add_svdf(const TfliteCall& c) {
+    need(c.option<std::int32_t>(0, 0) > 0, "an SVDF layer has no rank");
+    std::vector<TensorId> inputs;
+    append(c, inputs, 0, 4);
+    const TensorId y =
+        c.graph().emit_own("SVDF", std::move(inputs), {{"rank", std::int64_t{c.option<std::int32_t>(0, 1)}}});
+    c.graph().set(c.out(), c.activated(y, 1), AxisOrder::file);
+}
+
+} // namespace
+
+bool add_tflite_recurrent(const TfliteCall& c) {
+    switch (c.code()) {
+    case Tflite::unidirectional_sequence_lstm:
+        return add_lstm(c), true;
+    case Tflite::lstm:
+        return add_lstm_cell(c), true;
+    case Tflite::bidirectional_sequence_lstm:
+        return add_bidirectional_lstm(c), true;
+    case Tflite::unidirectional_sequence_rnn:
+        return c.graph().set(c.out(), rnn(c, 1, c.flag(0)), AxisOrder::file), true;
+    case Tflite::rnn:
+        return c.graph().set(c.out(), rnn(c, 1, false), AxisOrder::file), true;
+    case Tflite::bidirectional_sequence_rnn:
+        return add_bidirectional_rnn(c), true;
+    case Tflite::svdf:
+        return add_svdf(c), true;
+    default:
+        return false;
+    }
+}
+
+} // namespace archsim::import

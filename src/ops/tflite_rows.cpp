@@ -1,0 +1,285 @@
+// Operators of TensorFlow Lite that ONNX has no counterpart of, under the names of its schema.
+
+#include "ops/common.hpp"
+#include "ops/families.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace archsim {
+
+namespace {
+
+// --- Blocks of pixels to the batch and back
+
+struct Blocks {
+    const std::vector<std::int64_t>&block, &amounts, &axes;
+};
+
+Blocks blocks_of(const NodeContext& c, std::string_view amounts) {
+    const auto *block = c.integers("block_shape"), *edges = c.integers(amounts), *axes = c.integers("axes");
+    if (!block || !edges || !axes || axes->size() != block->size() || edges->size() != 2 * block->size())
+        malformed("blocks, axes and edges do not fit each other");
+    for (const std::int64_t b : *block)
+        if (b < 1 || b > (std::int64_t{1} << 20))
+            malformed("a block must be a positive number");
+    return {*block, *edges, *axes};
+}
+
+std::int64_t checked(bool overflow, std::int64_t value) {
+    if (overflow)
+        throw NodeProblem{FindingKind::too_large, "the blocks overflow", "check the blocks"};
+    return value;
+}
+
+void infer_space_to_batch(NodeContext& c) {
+    const Blocks b = blocks_of(c, "paddings");
+    Shape out = c.shape(0);
+    for (std::size_t i = 0; i < b.block.size(); ++i) {
+        const std::size_t axis = normalized_axis(b.axes[i], out.size());
+        const std::int64_t padded = out[axis] + b.amounts[2 * i] + b.amounts[2 * i + 1];
+        if (padded < 0 || padded % b.block[i] != 0)
+            malformed("the padded size does not divide by the block");
+        out[axis] = padded / b.block[i];
+        std::int64_t batch = 0;
+        const bool overflow = __builtin_mul_overflow(out[0], b.block[i], &batch);
+        out[0] = checked(overflow, batch);
+    }
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void infer_batch_to_space(NodeContext& c) {
+    const Blocks b = blocks_of(c, "crops");
+    Shape out = c.shape(0);
+    for (std::size_t i = 0; i < b.block.size(); ++i) {
+        const std::size_t axis = normalized_axis(b.axes[i], out.size());
+        if (out[0] % b.block[i] != 0)
+            malformed("the batch does not divide by the block");
+        out[0] /= b.block[i];
+        std::int64_t size = 0;
+        const bool overflow = __builtin_mul_overflow(out[axis], b.block[i], &size);
+        out[axis] = checked(overflow, size) - b.amounts[2 * i] - b.amounts[2 * i + 1];
+    }
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+// --- Recurrent layers, gate by gate
+
+/// Places of the operands: x, 4 x input weights, 4 x state weights, 3 peepholes, 4 biases, projection, its
+/// bias, 4 coefficients of layer normalisation.
+enum : std::size_t { kInput = 1, kForget = 2, kState = 5, kPeephole = 9, kProjection = 16, kNorm = 18 };
+
+struct Steps {
+    std::int64_t steps = 1, batch = 1, inputs = 0;
+    bool time_major = false;
+};
+
+Steps steps_of(const NodeContext& c) {
+    Steps s;
+    s.time_major = c.integer("time_major", 0) != 0;
+    if (c.rank(0) != 2 && c.rank(0) != 3)
+        malformed("the input needs rank 2 or 3");
+    s.inputs = c.dim(0, -1);
+    if (c.rank(0) == 3) {
+        s.steps = c.dim(0, s.time_major ? 0 : 1);
+        s.batch = c.dim(0, s.time_major ? 1 : 0);
+    } else {
+        s.batch = c.dim(0, 0);
+    }
+    return s;
+}
+
+void set_sequence_output(NodeContext& c, std::int64_t width) {
+    Shape out = c.shape(0);
+    out.back() = width;
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void infer_sequence_lstm(NodeContext& c) {
+    steps_of(c);
+    if (c.rank(kForget) != 2 || c.dim(kForget, 1) != c.dim(0, -1))
+        malformed("the input weights do not fit the input");
+    set_sequence_output(c, c.has_input(kProjection) ? c.dim(kProjection, 0) : c.dim(kForget, 0));
+}
+
+/// One product of all steps with the input weights, then one for every step with the state; a projection
+/// follows each.
+void add_products(NodeContext& c, const Steps& s, double gates, double hidden, double state,
+                  std::size_t input_weights, std::size_t state_weights) {
+    const auto steps = static_cast<double>(s.steps), batch = static_cast<double>(s.batch);
+    Contraction input, recurrent;
+    input.m = steps * batch;
+    input.n = recurrent.n = gates * hidden;
+    input.k = static_cast<double>(s.inputs);
+    input.weights_constant = c.is_constant(input_weights);
+    recurrent.groups = steps;
+    recurrent.m = batch;
+    recurrent.k = state;
+    recurrent.weights_constant = c.is_constant(state_weights);
+    c.work().contractions = {input, recurrent};
+    c.work().macs = input.macs() + recurrent.macs();
+    c.work().serial_steps = std::max(steps, 1.0);
+}
+
+void work_sequence_lstm(NodeContext& c) {
+    const Steps s = steps_of(c);
+    const double gates = c.has_input(kInput) ? 4 : 3; // a coupled input gate is what the forget gate leaves
+    const auto hidden = static_cast<double>(c.dim(kForget, 0));
+    const auto state = static_cast<double>(c.output(0).shape.back());
+    add_products(c, s, gates, hidden, state, kForget, kState + 1);
+    const double units = static_cast<double>(s.steps) * static_cast<double>(s.batch) * hidden;
+    if (c.has_input(kProjection)) {
+        Contraction projection;
+        projection.groups = static_cast<double>(s.steps);
+        projection.m = static_cast<double>(s.batch);
+        projection.n = state;
+        projection.k = hidden;
+        projection.weights_constant = c.is_constant(kProjection);
+        c.work().contractions.push_back(projection);
+        c.work().macs += projection.macs();
+    }
+    // Sigmoids and tanh as in an LSTM of ONNX: 2 and 2 operations a gate, c = f c + i g, h = o tanh(c), and
+    // the two sums of products and bias.
+    c.work().vector_ops = units * (2 * gates + 2 + 2 * gates + (c.has_input(kPeephole + 1) ? 6 : 0) +
+                                   (c.has_input(kNorm + 1) ? 5 * gates : 0));
+    c.work().special_ops = units * 2 * gates;
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        if (c.has_input(i))
+            c.mark_learned(i);
+}
+
+void infer_sequence_rnn(NodeContext& c) {
+    steps_of(c);
+    set_sequence_output(c, c.dim(1, 0));
+}
+
+void work_sequence_rnn(NodeContext& c) {
+    const Steps s = steps_of(c);
+    const auto hidden = static_cast<double>(c.dim(1, 0));
+    add_products(c, s, 1, hidden, hidden, 1, 2);
+    const double units = static_cast<double>(s.steps) * static_cast<double>(s.batch) * hidden;
+    c.work().vector_ops = 2 * units;
+    c.work().special_ops = units;
+    for (std::size_t i = 1; i < c.input_count(); ++i)
+        if (c.has_input(i))
+            c.mark_learned(i);
+}
+
+/// x [batch, inputs], state before [batch, hidden], weights [4 hidden, inputs + hidden], bias, cell before.
+void infer_basic_lstm(NodeContext& c) {
+    const std::int64_t batch = c.dim(0, 0), hidden = c.dim(1, 1), inputs = c.dim(0, 1);
+    c.set_output(0, c.type(0), {batch, hidden});
+    c.set_output(1, c.type(0), {batch, hidden});
+    c.set_output(2, c.type(0), {batch, inputs + hidden});
+    c.set_output(3, c.type(0), {batch, 4 * hidden});
+}
+
+void work_basic_lstm(NodeContext& c) {
+    Contraction product;
+    product.m = static_cast<double>(c.dim(0, 0));
+    product.n = static_cast<double>(c.dim(2, 0));
+    product.k = static_cast<double>(c.dim(2, 1));
+    product.weights_constant = c.is_constant(2);
+    c.work().contractions = {product};
+    c.work().macs = product.macs();
+    const double units = product.m * static_cast<double>(c.dim(1, 1));
+    c.work().vector_ops = 14 * units;
+    c.work().special_ops = 8 * units;
+    c.mark_learned(2);
+    if (c.has_input(3))
+        c.mark_learned(3);
+}
+
+/// Weights of features [filters, inputs] and of time [filters, memory]; `rank` filters make a unit.
+void infer_svdf(NodeContext& c) {
+    const std::int64_t rank = c.integer("rank", 1);
+    if (c.rank(0) != 2 || c.rank(1) != 2 || c.rank(2) != 2 || rank < 1 || c.dim(1, 0) % rank != 0 ||
+        c.dim(1, 1) != c.dim(0, 1) || c.dim(2, 0) != c.dim(1, 0))
+        malformed("the weights do not fit the input and the rank");
+    c.set_output(0, c.type(0), {c.dim(0, 0), c.dim(1, 0) / rank});
+}
+
+void work_svdf(NodeContext& c) {
+    const auto batch = static_cast<double>(c.dim(0, 0)), filters = static_cast<double>(c.dim(1, 0));
+    Contraction features, time;
+    features.m = batch;
+    features.n = filters;
+    features.k = static_cast<double>(c.dim(1, 1));
+    features.weights_constant = c.is_constant(1);
+    time.groups = filters;
+    time.m = batch;
+    time.k = static_cast<double>(c.dim(2, 1));
+    time.weights_constant = c.is_constant(2);
+    c.work().contractions = {features, time};
+    c.work().macs = features.macs() + time.macs();
+    c.work().vector_ops = batch * filters; // sums of the filters of a unit, and its bias
+    for (const std::size_t weight : {1u, 2u, 3u})
+        if (c.has_input(weight))
+            c.mark_learned(weight);
+}
+
+// --- What is left
+
+void infer_detections(NodeContext& c) {
+    const std::int64_t kept = c.integer("detections", 0), batch = c.dim(0, 0);
+    c.set_output(0, DataType::float32, {batch, kept, 4});
+    c.set_output(1, DataType::float32, {batch, kept});
+    c.set_output(2, DataType::float32, {batch, kept});
+    c.set_output(3, DataType::float32, {batch});
+}
+
+/// Every box is decoded (4 operations and half an exponential a coordinate) and its best class found; then a
+/// sort, and each kept box meets every other: 12 operations and a division. The regular way does the last two
+/// for every class.
+void work_detections(NodeContext& c) {
+    const double boxes = c.elements(0) / 4;
+    const double classes = c.elements(1) / std::max(boxes, 1.0);
+    const bool regular = c.integer("regular", 0) != 0;
+    const double lists = regular ? classes : 1;
+    const double kept =
+        std::min(boxes, static_cast<double>(c.integer(regular ? "per_class" : "detections", 0)));
+    const double pairs = lists * std::min(kept * boxes, boxes * (boxes - 1) / 2);
+    c.work().vector_ops =
+        16 * boxes + boxes * classes + lists * boxes * std::log2(std::max(boxes, 2.0)) + 12 * pairs;
+    c.work().special_ops = 2 * boxes + pairs;
+    if (c.has_input(2))
+        c.mark_learned(2, false);
+}
+
+/// The rest of the first operand stays where it is.
+void work_update(NodeContext& c) {
+    c.work().partial_reads = {{0, 0.0}};
+    c.work().partial_write = c.elements(1);
+}
+
+constexpr OperatorRow tflite(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
+                             FusionClass fusion, std::string_view doc) {
+    return {name, kTfliteDomain, 1, infer, work, nullptr, kind, fusion, {}, doc};
+}
+
+constexpr OperatorRow kTfliteRows[] = {
+    tflite("SPACE_TO_BATCH_ND", infer_space_to_batch, work_movement, OpKind::data_movement,
+           FusionClass::injective, "blocks of pixels to the batch, with padding"),
+    tflite("BATCH_TO_SPACE_ND", infer_batch_to_space, work_movement, OpKind::data_movement,
+           FusionClass::injective, "the batch to blocks of pixels, cropped"),
+    tflite("UNIDIRECTIONAL_SEQUENCE_LSTM", infer_sequence_lstm, work_sequence_lstm, OpKind::recurrent,
+           FusionClass::opaque, "LSTM gate by gate: coupled gates, peepholes, a projection of the state"),
+    tflite("UNIDIRECTIONAL_SEQUENCE_RNN", infer_sequence_rnn, work_sequence_rnn, OpKind::recurrent,
+           FusionClass::opaque, "plain recurrence: one input projection, then dependent steps"),
+    tflite("BASIC_LSTM", infer_basic_lstm, work_basic_lstm, OpKind::recurrent, FusionClass::opaque,
+           "one step of an LSTM with one matrix for all gates"),
+    tflite("SVDF", infer_svdf, work_svdf, OpKind::matmul, FusionClass::contraction,
+           "a layer of rank-1 filters: features of this step, then weights over the last ones"),
+    tflite("TFLite_Detection_PostProcess", infer_detections, work_detections, OpKind::sorting,
+           FusionClass::opaque, "boxes from anchors, then greedy suppression of overlapping ones"),
+    tflite("DYNAMIC_UPDATE_SLICE", infer_same, work_update, OpKind::data_movement, FusionClass::injective,
+           "writes a part of a tensor, in place"),
+};
+
+} // namespace
+
+std::span<const OperatorRow> tflite_rows() {
+    return kTfliteRows;
+}
+
+} // namespace archsim

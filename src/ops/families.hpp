@@ -11,6 +11,9 @@ namespace archsim {
 /// Operators that no standard has and configurations of language models need.
 inline constexpr std::string_view kArchsimDomain = "archsim";
 
+/// Plugins of TensorRT, in whatever domain a file names them.
+inline constexpr std::string_view kTensorRtDomain = "TRT";
+
 /// A row of ONNX Runtime's own domain.
 constexpr OperatorRow microsoft_row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
                                     FusionClass fusion, ElementCost cost, std::string_view doc) {
@@ -52,6 +55,7 @@ std::span<const OperatorRow> text_rows();
 std::span<const OperatorRow> ml_rows();
 std::span<const OperatorRow> training_rows();
 std::span<const OperatorRow> contrib_misc_rows();
+std::span<const OperatorRow> tensorrt_plugin_rows();
 
 inline constexpr std::array kOperatorFamilies = {
     &unary_rows,
@@ -83,6 +87,7 @@ inline constexpr std::array kOperatorFamilies = {
     &contrib_misc_rows,
     &latent_attention_rows,
     &linear_attention_rows,
+    &tensorrt_plugin_rows,
 };
 
 } // namespace archsim

@@ -100,7 +100,7 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
             add_batch_metric(sweep, columns, *m);
     columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
                            return row.result().ok() ? Cell{marks_of(row.best, row.index), {}, Tone::good}
-                                                    : Cell{std::string(name_of(row.result().estimate.status)),
+                                                    : Cell{std::string(status_text(row.result().estimate)),
                                                            {},
                                                            Tone::bad};
                        }});

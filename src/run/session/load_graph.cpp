@@ -3,6 +3,8 @@
 #include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/import/import.hpp"
+#include "archsim/run/usual_precision.hpp"
+#include "ops/dimension_expression.hpp"
 
 #include <fmt/format.h>
 
@@ -51,7 +53,7 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
         return;
     const auto set = [&](const Dimension& axis, std::int64_t size) {
         // Sums of other symbols follow from these.
-        if (!axis.symbol.empty() && axis.symbol.find(" + ") == std::string::npos)
+        if (!axis.symbol.empty() && names_in_expression(axis.symbol).empty())
             info.dims.try_emplace(axis.symbol, size);
     };
     for (const TensorId id : graph.inputs)
@@ -98,7 +100,9 @@ ImportedGraph load_file(const std::filesystem::path& path) {
     own.name = own.title = name_of_file(path);
     own.file = path;
     own.source = path.string();
-    return load_file(path, std::move(own));
+    ImportedGraph loaded = load_file(path, std::move(own));
+    loaded.info.format = format_of_file(*loaded.graph);
+    return loaded;
 }
 
 } // namespace archsim

@@ -64,6 +64,9 @@ const Sizes& by_place(const Tensor& tensor, std::size_t axis) {
         const std::size_t channels = last ? rank - 1 : rank - 3;
         return axis == channels ? kChannels : kImageSide;
     }
+    // Layers or directions, batch, width: the state of a recurrence.
+    if (rank == 3 && axis == 1 && shape[0].value > 1 && shape[2].value > 0)
+        return kOne;
     if (!is_floating(tensor.type) && tensor.type != DataType::uint8)
         return kTokens;
     return rank == 2 ? kSamples : rank == 3 ? kFrames : kOne;
@@ -73,8 +76,10 @@ const Sizes& by_place(const Tensor& tensor, std::size_t axis) {
 
 std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, const std::string& symbol,
                                       const std::string& name) {
+    // A sequence of numbers is sound, one of integers text.
+    const bool sound = is_floating(tensor.type) && tensor.shape->size() <= 2;
     if (const Sizes* sizes = by_name(name))
-        return *sizes;
+        return sizes == &kTokens && sound ? kSamples : *sizes;
     Sizes sizes = by_place(tensor, axis);
     if (symbol == name)
         return sizes;

@@ -61,7 +61,8 @@ int main(int argc, char** argv) {
         }
         name = model.taken("profile_graph");
         const Session session({.estimates = false});
-        const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.workload.bindings());
+        const auto bound =
+            session.bind(session.load(name), sizes.workload.batch_size, sizes.workload.bindings());
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);
         return static_cast<int>(profile.complete ? cli::Exit::ok : cli::Exit::incomplete);

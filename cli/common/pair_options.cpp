@@ -109,7 +109,8 @@ DifferenceSide PairOptions::side(std::size_t index) const {
     if (!precision.empty())
         side.conditions.precision = precision_named(of_side(precision, index), "--precision");
     if (!weights.empty())
-        side.conditions.weights = side.conditions.precision.weights = format_named(of_side(weights, index), "--weights");
+        side.conditions.weights = side.conditions.precision.weights =
+            format_named(of_side(weights, index), "--weights");
     if (!kv_cache.empty())
         side.conditions.kv_cache = format_named(of_side(kv_cache, index), "--kv-cache");
     side.conditions.precision.strict_fp32 = strict_fp32;

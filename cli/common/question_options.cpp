@@ -29,10 +29,9 @@ std::int64_t parse_integer(const std::string& text, const std::string& flag) {
 } // namespace
 
 void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
-    flags.add_option(
-        "--precision", precision,
-        "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: a file's own format, fp32 of "
-        "catalogue models, bf16 of answers to prompts)");
+    flags.add_option("--precision", precision,
+                     "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: a file's own format, fp32 of "
+                     "catalogue models, bf16 of answers to prompts)");
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference")
             .within(1, kLargestBatch)
@@ -61,8 +60,7 @@ void add_size_flags(Flags& flags, std::vector<std::string>& dims, std::vector<st
         .add_option("--input", inputs,
                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)")
         .in_group(further);
-    flags
-        .add_option("--input-shape", input_shapes, "whole shape of an input, NAME=1,3,224,224 (repeatable)")
+    flags.add_option("--input-shape", input_shapes, "whole shape of an input, NAME=1,3,224,224 (repeatable)")
         .in_group(further);
 }
 

@@ -87,7 +87,8 @@ struct WorkloadOptions {
     std::string precision; ///< empty: the usual one of what is asked
     bool strict_fp32 = false;
     std::int64_t batch_size = 1;
-    std::vector<std::string> dims, inputs, input_shapes, runtimes, overlays, batches; ///< batches: of BatchFlag::several
+    std::vector<std::string> dims, inputs, input_shapes, runtimes, overlays,
+        batches; ///< batches: of BatchFlag::several
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
 

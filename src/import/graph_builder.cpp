@@ -290,13 +290,14 @@ void GraphBuilder::tell_replaceable(const Graph& graph) {
                     weight[id] = graph.tensors[id].replaceable;
     const auto count = std::count(weight.begin(), weight.end(), true);
     if (count > 0)
-        findings_.add(FindingKind::inconsistent, Severity::note, graph.name,
-                      fmt::format("{} weights of convolutions and normalisations are inputs of the graph too, "
-                                  "which callers may replace: ONNX Runtime folds no batch normalisation into "
-                                  "such a convolution and keeps it out of its blocked layout",
-                                  count),
-                      "remove initializers from the graph's inputs (keep_initializers_as_inputs=False when "
-                      "exporting, or onnxruntime's remove_initializer_from_input)");
+        findings_.add(
+            FindingKind::inconsistent, Severity::note, graph.name,
+            fmt::format("{} weights of convolutions and normalisations are inputs of the graph too, "
+                        "which callers may replace: ONNX Runtime folds no batch normalisation into "
+                        "such a convolution and keeps it out of its blocked layout",
+                        count),
+            "remove initializers from the graph's inputs (keep_initializers_as_inputs=False when "
+            "exporting, or onnxruntime's remove_initializer_from_input)");
 }
 
 void GraphBuilder::mark_buffers(Graph& graph) {
@@ -314,7 +315,8 @@ void GraphBuilder::mark_buffers(Graph& graph) {
                     graph.tensors[node.inputs[i]].buffer = true;
         // The bias of a layer is learned, though a Constant may hold it.
         if (node.op_type == "Conv" || node.op_type == "ConvTranspose" || node.op_type == "Gemm")
-            if (constexpr std::size_t kBias = 2; node.inputs.size() > kBias && node.inputs[kBias] != kNoTensor)
+            if (constexpr std::size_t kBias = 2;
+                node.inputs.size() > kBias && node.inputs[kBias] != kNoTensor)
                 if (Tensor& bias = graph.tensors[node.inputs[kBias]]; is_floating(bias.type))
                     bias.buffer = false;
         // BatchNormalization(X, scale, B, mean, variance): the statistics are observed, not learned.

@@ -71,7 +71,7 @@ class InputBinder {
             out.known = resolve(tensor, out.shape);
         } else if (!shape_from_value(tensor, out)) {
             report(FindingKind::unresolved_dimension, tensor, "the file does not say the shape of this input",
-                   "give its shape, for example --input-shape " + tensor.name + "=1,3,224,224");
+                   "give its shape, for example --input-shape " + shell_quoted(tensor.name + "=1,3,224,224"));
         }
         if (!out.known)
             return;

@@ -71,9 +71,10 @@ TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
             found = open[next];
             continue;
         }
-        const auto maker = std::find_if(graph.operators.begin(), graph.operators.end(), [&](const Operator& op) {
-            return std::find(op.outputs.begin(), op.outputs.end(), open[next]) != op.outputs.end();
-        });
+        const auto maker =
+            std::find_if(graph.operators.begin(), graph.operators.end(), [&](const Operator& op) {
+                return std::find(op.outputs.begin(), op.outputs.end(), open[next]) != op.outputs.end();
+            });
         if (maker == graph.operators.end())
             continue;
         for (const TensorId in : maker->inputs)

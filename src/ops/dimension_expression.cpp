@@ -73,8 +73,8 @@ class Reader {
         at_ = text_.size();
         return 0;
     }
-    /// A dash or a slash inside a name ("batch-size", "N/A") is none of arithmetic: it stands between blanks or
-    /// beside a number.
+    /// A dash or a slash inside a name ("batch-size", "N/A") is none of arithmetic: it stands between blanks
+    /// or beside a number.
     bool operates() const {
         const auto at = [&](std::size_t i) { return i < text_.size() ? text_[i] : ' '; };
         const auto plain = [](char c) { return c == ' ' || c == ')' || c == '('; };

@@ -50,14 +50,16 @@ class SearchRunner {
         if (encodes)
             walk({.key = "encoder", .rows = batch, .columns = length});
         if (!encodes && steps > 0)
-            walk({.key = has("init_decoder") ? "init_decoder" : "decoder", .rows = batch * beams, .columns = length});
+            walk({.key = has("init_decoder") ? "init_decoder" : "decoder",
+                  .rows = batch * beams,
+                  .columns = length});
         const std::int64_t left = encodes ? steps : steps - 1;
         if (left > 0)
             walk({.key = "decoder", .runs = static_cast<double>(left), .rows = batch * beams});
-        set(0, DataType::int32,
-            searches_beams ? Shape{batch, returned, longest} : Shape{batch, longest});
+        set(0, DataType::int32, searches_beams ? Shape{batch, returned, longest} : Shape{batch, longest});
         if (searches_beams)
-            set(1, first.type == DataType::float16 ? DataType::float16 : DataType::float32, {batch, returned});
+            set(1, first.type == DataType::float16 ? DataType::float16 : DataType::float32,
+                {batch, returned});
         std::vector<TensorId> outputs;
         for (const TensorId id : node_.outputs)
             outputs.push_back(scope_.bound(id));
@@ -81,8 +83,7 @@ class SearchRunner {
         const std::string name = scope_.prefix + node_.name + "." + what;
         if (const auto given = engine_.state().given_dim(name); given && *given > 0)
             return *given;
-        const bool is_input =
-            id != kNoTensor && engine_.graph().tensors[id].role == TensorRole::input;
+        const bool is_input = id != kNoTensor && engine_.graph().tensors[id].role == TensorRole::input;
         throw NodeProblem{FindingKind::unresolved_dimension, "its " + what + " is only known at run time",
                           is_input ? "give it with --input " + engine_.graph().tensors[id].name + "=N"
                                    : "give it with --dim " + name + "=N"};
@@ -91,8 +92,9 @@ class SearchRunner {
     /// Binds the inputs of the body: batch and positions are known, other sizes are the user's.
     void walk(const Walk& w) {
         const Graph& body = body_of(node_, w.key);
-        BindScope inner = engine_.open(scope_, body, scope_.prefix + node_.name + ":" + std::string(w.key) + ":",
-                                       scope_.repeat * w.runs);
+        BindScope inner =
+            engine_.open(scope_, body, scope_.prefix + node_.name + ":" + std::string(w.key) + ":",
+                         scope_.repeat * w.runs);
         const auto leading = body.inputs.empty() ? std::nullopt : body.tensors[body.inputs.front()].shape;
         const auto symbol = [&](std::size_t axis) {
             return leading && axis < leading->size() ? (*leading)[axis].symbol : std::string();

@@ -1,6 +1,6 @@
-// Suppression of overlapping boxes as TensorRT's plugins do it (NVIDIA/TensorRT, plugin/efficientNMSPlugin and
-// plugin/batchedNMSPlugin). They promise the size of their results in attributes. TensorRT finds a plugin by
-// the operator's name, whatever the domain, and so do we.
+// Suppression of overlapping boxes as TensorRT's plugins do it (NVIDIA/TensorRT, plugin/efficientNMSPlugin
+// and plugin/batchedNMSPlugin). They promise the size of their results in attributes. TensorRT finds a plugin
+// by the operator's name, whatever the domain, and so do we.
 
 #include "ops/common.hpp"
 #include "ops/families.hpp"
@@ -65,18 +65,28 @@ void work_suppression(NodeContext& c) {
 }
 
 constexpr OperatorRow plugin(std::string_view name, NodeFunction infer, std::string_view doc) {
-    return {name,   kTensorRtDomain, 1,  infer, work_suppression, nullptr, OpKind::sorting, FusionClass::opaque,
-            {1, 0}, doc};
+    return {name,
+            kTensorRtDomain,
+            1,
+            infer,
+            work_suppression,
+            nullptr,
+            OpKind::sorting,
+            FusionClass::opaque,
+            {1, 0},
+            doc};
 }
 
-constexpr std::string_view kDetections = "suppression of overlapping boxes; as many results as max_output_boxes";
+constexpr std::string_view kDetections =
+    "suppression of overlapping boxes; as many results as max_output_boxes";
 
 constexpr OperatorRow kTensorRtRows[] = {
     plugin("EfficientNMS_TRT", infer_detections, kDetections),
     plugin("EfficientNMS_Explicit_TF_TRT", infer_detections, kDetections),
     plugin("EfficientNMS_Implicit_TF_TRT", infer_detections, kDetections),
     plugin("EfficientNMS_ONNX_TRT", infer_selection, kDetections),
-    plugin("BatchedNMS_TRT", infer_detections, "suppression of overlapping boxes; as many results as keepTopK"),
+    plugin("BatchedNMS_TRT", infer_detections,
+           "suppression of overlapping boxes; as many results as keepTopK"),
     plugin("BatchedNMSDynamic_TRT", infer_detections,
            "suppression of overlapping boxes; as many results as keepTopK"),
 };

@@ -80,12 +80,14 @@ std::string uncounted_text(const ShapedGraph& graph) {
         text = fmt::format("{} of {} operators {} not understood ({})", unknown, left.operators,
                            unknown == 1 ? "is" : "are", types);
     if (left.unshaped > 0)
-        text += unknown > 0 ? fmt::format(" and {} {} no shapes", left.unshaped, left.unshaped == 1 ? "has" : "have")
-                            : fmt::format("{} of {} operators have no shapes", left.unshaped, left.operators);
+        text += unknown > 0
+                    ? fmt::format(" and {} {} no shapes", left.unshaped, left.unshaped == 1 ? "has" : "have")
+                    : fmt::format("{} of {} operators have no shapes", left.unshaped, left.operators);
     if (text.empty())
         text = "a part of the model is not understood";
     if (left.parameters > 0)
-        text += fmt::format("; these hold {:.3g} % of the parameters", 100 * left.parameters / left.all_parameters);
+        text += fmt::format("; these hold {:.3g} % of the parameters",
+                            100 * left.parameters / left.all_parameters);
     return text + fmt::format("; counted are {:.3g} G multiply-accumulates: every total is a lower bound",
                               graph.macs() / 1e9);
 }

@@ -34,10 +34,10 @@ const Sizes* by_name(const std::string& name) {
         const Sizes* sizes;
     };
     static const std::array kWords = {
-        Word{"batch", &kOne},      Word{"past", &kNone},      Word{"height", &kImageSide},
+        Word{"batch", &kOne},       Word{"past", &kNone},        Word{"height", &kImageSide},
         Word{"width", &kImageSide}, Word{"channel", &kChannels}, Word{"sample", &kSamples},
-        Word{"frame", &kFrames},   Word{"time", &kFrames},    Word{"seq", &kTokens},
-        Word{"length", &kTokens},  Word{"token", &kTokens}};
+        Word{"frame", &kFrames},    Word{"time", &kFrames},      Word{"seq", &kTokens},
+        Word{"length", &kTokens},   Word{"token", &kTokens}};
     for (const Word& word : kWords)
         if (lower(name).find(word.word) != std::string::npos)
             return word.sizes;
@@ -55,8 +55,8 @@ const Sizes& by_place(const Tensor& tensor, std::size_t axis) {
     const std::size_t rank = shape.size();
     if (rank == 1)
         return is_floating(tensor.type) ? kSamples : kOne;
-    const bool unbatched_image = rank == 3 && (holds_channels(shape.front()) || holds_channels(shape.back())) &&
-                                 shape[1].value < 0;
+    const bool unbatched_image =
+        rank == 3 && (holds_channels(shape.front()) || holds_channels(shape.back())) && shape[1].value < 0;
     if (axis == 0 && !(unbatched_image && holds_channels(shape.back())))
         return kOne;
     if (rank == 4 || unbatched_image) {
@@ -95,18 +95,21 @@ std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, co
     return sizes;
 }
 
-std::string size_hint(const std::string& name, std::int64_t size) {
-    std::string word = name + "=" + std::to_string(size);
-    const bool plain = std::all_of(word.begin(), word.end(), [](unsigned char c) {
-        return std::isalnum(c) != 0 || std::string_view("_-./=:,+@%").find(static_cast<char>(c)) != std::string_view::npos;
+std::string shell_quoted(const std::string& word) {
+    constexpr std::string_view kPlain = "_-./=:,+@%";
+    const bool plain = std::all_of(word.begin(), word.end(), [&](unsigned char c) {
+        return std::isalnum(c) != 0 || kPlain.find(static_cast<char>(c)) != std::string_view::npos;
     });
-    if (!plain) {
-        std::string quoted = "'";
-        for (const char c : word)
-            quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-        word = quoted + "'";
-    }
-    return "give it, for example --dim " + word;
+    if (plain)
+        return word;
+    std::string quoted = "'";
+    for (const char c : word)
+        quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+std::string size_hint(const std::string& name, std::int64_t size) {
+    return "give it, for example --dim " + shell_quoted(name + "=" + std::to_string(size));
 }
 
 } // namespace archsim

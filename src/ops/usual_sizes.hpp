@@ -18,6 +18,9 @@ inline constexpr std::size_t kMostUsualSizes = 4;
 std::vector<std::int64_t> usual_sizes(const Tensor& tensor, std::size_t axis, const std::string& symbol,
                                       const std::string& name);
 
+/// The word as a shell takes it: quoted where a character asks for it.
+std::string shell_quoted(const std::string& word);
+
 /// "give it, for example --dim height=224", quoted for a shell where the name asks for it.
 std::string size_hint(const std::string& name, std::int64_t size);
 

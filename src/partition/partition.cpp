@@ -264,9 +264,9 @@ class Partitioner {
     bool may_join_epilogue(std::uint32_t i, TensorId in, std::span<const TensorId> inputs,
                            FusionReason& reason) const {
         if (fusion_.op(i).type == "BatchNormalization") {
-            const bool fixed = policy_.replaceable_weights ||
-                               (!fusion_.reads_replaceable(i) &&
-                                !fusion_.reads_replaceable(groups_[group_of(in)].anchor));
+            const bool fixed =
+                policy_.replaceable_weights ||
+                (!fusion_.reads_replaceable(i) && !fusion_.reads_replaceable(groups_[group_of(in)].anchor));
             reason = !policy_.batch_norm ? FusionReason::cut_policy
                      : fixed             ? FusionReason::batch_norm_folded
                                          : FusionReason::cut_replaceable;

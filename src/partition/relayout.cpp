@@ -62,7 +62,8 @@ class Layouts {
     Layout layout_of(const Subgraph& s) const {
         const auto flexible = [&](const SubgraphMember& member) { return any_layout(member); };
         // Weights are put into blocks ahead of the first run, which those that callers may replace are not.
-        if (s.kind == OpKind::convolution && !policy_.replaceable_weights && fusion_.reads_replaceable(s.anchor))
+        if (s.kind == OpKind::convolution && !policy_.replaceable_weights &&
+            fusion_.reads_replaceable(s.anchor))
             return {false, false};
         if (s.kind == OpKind::convolution) {
             // What follows the convolution inside its subgraph may know the plain layout alone.

@@ -243,8 +243,7 @@ PYBIND11_MODULE(_archsim, m) {
         .def_readonly("power_mode", &Result::power_mode)
         .def_property_readonly("stack", [](const Result& r) { return r.runtime ? r.runtime->id : ""; })
         .def_property_readonly("ok", &Result::ok)
-        .def_property_readonly("status",
-                               [](const Result& r) { return std::string(status_text(r.estimate)); })
+        .def_property_readonly("status", [](const Result& r) { return std::string(status_text(r.estimate)); })
         .def_property_readonly("reason", [](const Result& r) { return r.estimate.reason; })
         .def_property_readonly("precision_note", [](const Result& r) { return r.estimate.precision_note; })
         .def_property_readonly("batch", [](const Result& r) { return r.estimate.batch; })

@@ -1,4 +1,5 @@
-// Initializers that are inputs of the graph too: defaults that callers may replace, no constants for a runtime.
+// Initializers that are inputs of the graph too: defaults that callers may replace, no constants for a
+// runtime.
 
 #include "archsim/ops/shaped_graph.hpp"
 #include "archsim/partition/partition.hpp"
@@ -50,7 +51,8 @@ TEST_CASE("weights that callers may replace are folded only by stacks that say s
         const bool replaceable = ir >= 4; // before, every initializer had to be listed
         CHECK((kernels(listed, keeps) > 1) == replaceable);
         const auto said = std::count_if(listed.findings.begin(), listed.findings.end(), [](const Finding& f) {
-            return f.message.find("5 weights of convolutions and normalisations are inputs") != std::string::npos;
+            return f.message.find("5 weights of convolutions and normalisations are inputs") !=
+                   std::string::npos;
         });
         CHECK(said == replaceable);
         CHECK(plain.findings.empty());

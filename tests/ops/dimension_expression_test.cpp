@@ -24,7 +24,8 @@ std::optional<std::int64_t> worth(const std::string& text) {
 ShapedGraph image_network(std::vector<Dimension> shape, const Bindings& bindings = {}) {
     GraphMaker g;
     const auto x = g.symbolic_input("x", std::move(shape));
-    g.node("Conv", {x, g.weight("w", {16, 3, 3, 3})}, {g.output("y")}).attributes = {{"pads", Ints{1, 1, 1, 1}}};
+    g.node("Conv", {x, g.weight("w", {16, 3, 3, 3})}, {g.output("y")}).attributes = {
+        {"pads", Ints{1, 1, 1, 1}}};
     return bound(g, bindings);
 }
 
@@ -44,8 +45,8 @@ TEST_CASE("arithmetic over sizes is evaluated", "[ops]") {
     CHECK_FALSE(worth("batch + unknown"));
     CHECK_FALSE(worth("batch - H")); // negative
     CHECK_FALSE(worth("H / 0"));
-    for (const char* name : {"batch", "batch-size", "N/A", "Height (px)", "unk__1: 0", "16H", "a b", "", "3", "a.b",
-                             "((((", "f(x)", "2**batch"}) {
+    for (const char* name : {"batch", "batch-size", "N/A", "Height (px)", "unk__1: 0", "16H", "a b", "", "3",
+                             "a.b", "((((", "f(x)", "2**batch"}) {
         INFO(name);
         CHECK(names_in_expression(name).empty());
         CHECK_FALSE(worth(name));
@@ -92,20 +93,23 @@ TEST_CASE("a message asks for the names in the arithmetic, and what it offers bi
 }
 
 TEST_CASE("sizes at which a network does not bind are not offered", "[ops]") {
-    // Halved by a stride and joined with itself doubled: only even sizes of the pyramid fit; 224 / 2^6 does not.
+    // Halved by a stride and joined with itself doubled: only even sizes of the pyramid fit; 224 / 2^6 does
+    // not.
     GraphMaker g;
     const auto x = g.symbolic_input("x", {{1, ""}, {3, ""}, {-1, "h"}, {-1, "w"}});
     auto small = x;
     std::int64_t channels = 3;
     for (int level = 0; level < 7; ++level) {
         const auto next = g.intermediate("down" + std::to_string(level));
-        g.node("MaxPool", {small}, {next}).attributes = {{"kernel_shape", Ints{2, 2}}, {"strides", Ints{2, 2}}};
+        g.node("MaxPool", {small}, {next}).attributes = {{"kernel_shape", Ints{2, 2}},
+                                                         {"strides", Ints{2, 2}}};
         small = next;
     }
     auto large = small;
     for (int level = 0; level < 7; ++level) {
         const auto next = g.intermediate("up" + std::to_string(level));
-        g.node("ConvTranspose", {large, g.weight("w" + std::to_string(level), {channels, channels, 2, 2})}, {next})
+        g.node("ConvTranspose", {large, g.weight("w" + std::to_string(level), {channels, channels, 2, 2})},
+               {next})
             .attributes = {{"strides", Ints{2, 2}}};
         large = next;
     }

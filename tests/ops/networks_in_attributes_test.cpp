@@ -87,8 +87,8 @@ TEST_CASE("the network that computes the condition of a loop runs with it", "[op
     b.node("Identity", {h}, {b.output("h_out")});
     for (const std::int64_t trips : {4, 500}) {
         GraphMaker g;
-        auto& node = g.node("Loop", {g.ints("M", {trips}, true), kNoTensor, g.input("h0", {1, 8})},
-                            {g.output("h")});
+        auto& node =
+            g.node("Loop", {g.ints("M", {trips}, true), kNoTensor, g.input("h0", {1, 8})}, {g.output("h")});
         node.attributes = {{"body", std::make_shared<const Graph>(b.graph)}};
         const ShapedGraph s = bound(g);
         REQUIRE(s.complete());

@@ -54,8 +54,9 @@ TEST_CASE("an unknown operator is refused, or counted as shape-preserving and ma
         REQUIRE(r.ok());
         CHECK(r.estimate.latency_s > 0);
         CHECK_FALSE(r.model->graph->complete());
-        CHECK_THAT(r.estimate.uncounted, Catch::Contains("1 of 3 operators is not understood (example.org.Mystery)") &&
-                                             Catch::Contains("lower bound"));
+        CHECK_THAT(r.estimate.uncounted,
+                   Catch::Contains("1 of 3 operators is not understood (example.org.Mystery)") &&
+                       Catch::Contains("lower bound"));
         CHECK(status_text(r.estimate) == "incomplete");
         // What is left out takes time: nothing is known of the upper end.
         CHECK(std::isinf(r.estimate.latency_interval.high));
@@ -73,12 +74,14 @@ TEST_CASE("an unknown operator is refused, or counted as shape-preserving and ma
     CHECK_THAT(text, Catch::Contains("A100!") && Catch::Contains("Incomplete: 1 of 3 operators") &&
                          Catch::Contains("Fastest in what is understood:") && Catch::Contains("not ranked"));
     const std::string document = to_json(accepted);
-    CHECK_THAT(document, Catch::Contains("\"complete\": false") && Catch::Contains("\"status\": \"incomplete\""));
+    CHECK_THAT(document,
+               Catch::Contains("\"complete\": false") && Catch::Contains("\"status\": \"incomplete\""));
     CHECK_THAT(document, !Catch::Contains("inf"));
     const CompareModelsRequest& q = accepted.request;
     PortabilityRequest whole{.model = file, .hardware = q.hardware, .conditions = q.conditions};
     const std::string portability = render(describe(check_model(laws::session(), whole)), Format::text, {});
-    CHECK_THAT(portability, Catch::Contains("Unknown whether it stays whole") && !Catch::Contains("Stays whole"));
+    CHECK_THAT(portability,
+               Catch::Contains("Unknown whether it stays whole") && !Catch::Contains("Stays whole"));
     std::filesystem::remove(file);
 }
 

@@ -87,7 +87,7 @@ struct MemoryEstimate {
 /// What one model costs on one machine, all of its devices together.
 struct Estimate {
     Status status = Status::ok;
-    std::string reason;         ///< one sentence when not ok
+    std::string reason; ///< one sentence when not ok
     /// What the numbers leave out where a part of the model is not understood and that was accepted: they are
     /// bounds then, and so are the intervals (at least so long, at most so many). Empty for whole models.
     std::string uncounted;

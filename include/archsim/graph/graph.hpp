@@ -89,7 +89,7 @@ struct Tensor {
     std::shared_ptr<const Constant> value;       ///< small constants only
     bool external = false;                       ///< payload lives in a side file
     bool replaceable = false; ///< initializer that callers may replace, as it is an input of the graph too
-    bool buffer = false; ///< initializer that training does not learn (running statistics, index tables)
+    bool buffer = false;      ///< initializer that training does not learn (running statistics, index tables)
 };
 
 struct Graph;

@@ -11,7 +11,8 @@
 namespace archsim {
 
 /// What the numbers of a file say: fp16 or bf16 where most weights are so, int8 where weights and activations
-/// are quantised (int16 activations: int16 with 8-bit weights), else fp32. Nothing for a graph without weights.
+/// are quantised (int16 activations: int16 with 8-bit weights), else fp32. Nothing for a graph without
+/// weights.
 ARCHSIM_API std::optional<PrecisionConfig> format_of_file(const Graph& graph);
 
 /// The format that is meant where none is named: bf16 for answers to prompts (checkpoints of language models

@@ -229,9 +229,9 @@ Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
         return {{fmt::format("{}: needs {}, for example {}.", profile.name,
                              sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
     if (!totals_known)
-        return {{fmt::format("{}: a part of the model is not understood; the findings say which.",
-                             profile.name),
-                 fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
+        return {
+            {fmt::format("{}: a part of the model is not understood; the findings say which.", profile.name),
+             fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
     const ProfileSums& totals = profile.totals;
     Takeaway takeaway{
         {fmt::format("{}: {} multiply-accumulates, {} parameters in {}, {} operators.", profile.name,

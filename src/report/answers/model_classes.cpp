@@ -39,9 +39,8 @@ Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::si
                 const Metric& metric) {
     const auto times = times_better(c, row, i, metric);
     if (!times)
-        return {row.results[i].ok() ? "-" : std::string(status_text(row.results[i].estimate)),
-                {},
-                Tone::muted};
+        return {
+            row.results[i].ok() ? "-" : std::string(status_text(row.results[i].estimate)), {}, Tone::muted};
     const Tone tone = *times > 1 ? Tone::good : *times < 1 ? Tone::bad : Tone::plain;
     return {fmt::format("{}{}", format_ratio(*times), overlaps_baseline(c, row, i, metric) ? " =" : ""),
             *times, tone};

@@ -143,9 +143,9 @@ std::string device_line(const Portability& p) {
     if (!p.result.ok())
         return fmt::format("{} does not run it: {}.", name, p.result.estimate.reason);
     if (!p.result.estimate.uncounted.empty())
-        return fmt::format("{}: unknown whether it stays whole: {}; {} of {} known operators leave, {} so far.",
-                           name, p.result.estimate.uncounted, p.leaving, p.operators,
-                           format_time(p.result.estimate.latency_s));
+        return fmt::format(
+            "{}: unknown whether it stays whole: {}; {} of {} known operators leave, {} so far.", name,
+            p.result.estimate.uncounted, p.leaving, p.operators, format_time(p.result.estimate.latency_s));
     if (p.leaving == 0)
         return fmt::format("{}: all {} operators stay, {}.", name, p.operators,
                            format_time(p.result.estimate.latency_s));

@@ -8,8 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 
 namespace archsim {

@@ -214,8 +214,7 @@ PartColumns part_columns() {
     auto& first = columns.back().cell; // says why there is no estimate
     first = [shown = first](const PartRow& row) {
         const Result& r = *row.result;
-        return r.ok() || row.whole ? shown(row)
-                                   : Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
+        return r.ok() || row.whole ? shown(row) : Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
     };
     add_part_metric(columns, {"Latency", "ms all", "total_latency_s"}, metric::latency, false);
     add_part_metric(columns, {"Energy", "mJ all", "total_energy_j"}, metric::energy, false);

@@ -85,9 +85,10 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                            if (row.rank.place == 0)
                                return Cell{"-"};
                            return Cell{rank_text(row.rank, r), row.rank.place,
-                                       row.rank.place == 1 && !r.estimate.projected && r.estimate.uncounted.empty()
+                                       row.rank.place == 1 && !r.estimate.projected &&
+                                               r.estimate.uncounted.empty()
                                            ? Tone::good
-                                                                                    : Tone::plain};
+                                           : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
         add_estimated(columns, {"Belief", "", "belief", Align::left, 2}, [](const RankingRow& row) {

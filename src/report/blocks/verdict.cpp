@@ -93,10 +93,10 @@ std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winn
 /// "Fastest: H100, 465 us (tied: A100)."
 std::string best_text(const VerdictQuestion& q, const Best& best) {
     const Estimate& e = q.results[best.winner.best].estimate;
-    std::string text = fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
-                                   e.uncounted.empty() ? "" : " in what is understood",
-                                   e.projected ? " (projected)" : "",
-                                   q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
+    std::string text =
+        fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
+                    e.uncounted.empty() ? "" : " in what is understood", e.projected ? " (projected)" : "",
+                    q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
     if (const auto tied = tied_names(q, best.winner); !tied.empty())
         text += fmt::format(" (tied: {})", names_text(tied));
     return text + ".";

@@ -144,9 +144,8 @@ std::int64_t fixed_items(const Graph& graph) {
     };
     const std::int64_t items = graph.inputs.empty() ? 1 : leading(graph.inputs.front(), 2);
     const auto all = [&](const std::vector<TensorId>& ids, std::size_t least_rank) {
-        return std::all_of(ids.begin(), ids.end(), [&](TensorId id) {
-            return id != kNoTensor && leading(id, least_rank) == items;
-        });
+        return std::all_of(ids.begin(), ids.end(),
+                           [&](TensorId id) { return id != kNoTensor && leading(id, least_rank) == items; });
     };
     return items > 1 && all(graph.inputs, 2) && all(graph.outputs, 1) ? items : 1;
 }

@@ -12,7 +12,7 @@ namespace {
 struct Stored {
     std::map<DataType, double> weights;
     double quantized_activations = 0, wide_activations = 0; ///< operators that make 8 bits, 16 bits of floats
-    double dynamic = 0; ///< operators that quantise at run time
+    double dynamic = 0;                                     ///< operators that quantise at run time
 };
 
 double elements_of(const Tensor& tensor) {
@@ -73,7 +73,7 @@ std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
     }
     if (floats <= 0)
         return std::nullopt;
-    return PrecisionConfig::uniform(halves >= std::max(brains, singles)  ? Precision::fp16
+    return PrecisionConfig::uniform(halves >= std::max(brains, singles)   ? Precision::fp16
                                     : brains >= std::max(halves, singles) ? Precision::bf16
                                                                           : Precision::fp32);
 }

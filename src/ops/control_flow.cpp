@@ -103,10 +103,16 @@ void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     const auto condition = condition_of(engine, scope, node);
     if (condition) {
         const Branch taken = run_branch(engine, scope, node, *condition ? "then_branch" : "else_branch");
-        for (std::size_t i = 0; i < std::min(outputs.size(), taken.outputs.size()); ++i)
+        // A choice of the user's says which branch runs, not that nothing has to be computed.
+        const TensorId decides = condition_tensor(scope, node);
+        const bool at_run_time = !engine.graph().tensors[decides].constant;
+        for (std::size_t i = 0; i < std::min(outputs.size(), taken.outputs.size()); ++i) {
             engine.copy(taken.outputs[i], outputs[i], true);
+            if (at_run_time && outputs[i] != kNoTensor)
+                engine.graph().tensors[outputs[i]].constant = false;
+        }
         std::vector<TensorId> sources = taken.outputs;
-        sources.push_back(condition_tensor(scope, node));
+        sources.push_back(decides);
         engine.link(scope, node, std::move(sources), outputs);
         return;
     }

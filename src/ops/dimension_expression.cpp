@@ -243,9 +243,11 @@ std::string leading_name(const std::string& symbol) {
 std::optional<std::int64_t>
 evaluate_expression(std::string_view text,
                     const std::function<std::optional<std::int64_t>(const std::string&)>& size_of) {
-    Reader reader(text, &size_of);
-    if (!reader.read())
+    if (!Reader(text, nullptr)
+             .read()) // a name by itself is nobody's to ask for: `size_of` may have come from there
         return std::nullopt;
+    Reader reader(text, &size_of);
+    reader.read();
     const auto value = reader.value();
     if (!value || !(*value >= 0) || *value > kLargest)
         return std::nullopt;

@@ -28,13 +28,13 @@ std::string lower(std::string text) {
 
 /// By the word in the name; null where it holds none.
 const Sizes* by_name(const std::string& name) {
-    static const Sizes kNone = {0, 1}, kChannels = {3, 1};
+    static const Sizes kNothingCached = {0, 1}, kChannels = {3, 1};
     struct Word {
         std::string_view word;
         const Sizes* sizes;
     };
     static const std::array kWords = {
-        Word{"batch", &kOne},       Word{"past", &kNone},        Word{"height", &kImageSide},
+        Word{"batch", &kOne},       Word{"past", &kNothingCached},        Word{"height", &kImageSide},
         Word{"width", &kImageSide}, Word{"channel", &kChannels}, Word{"sample", &kSamples},
         Word{"frame", &kFrames},    Word{"time", &kFrames},      Word{"seq", &kTokens},
         Word{"length", &kTokens},   Word{"token", &kTokens}};

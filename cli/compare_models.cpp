@@ -146,7 +146,6 @@ int main(int argc, char** argv) try {
         request.models = models.taken("compare_models");
         request.stacks = workload.runtimes;
         request.workload = workload.workload();
-        workload.answers_prompts = text.asked();
         request.conditions = workload.conditions_of_every_stack();
         text.give(request.workload, request.conditions);
         request.device_counts = text.counts();

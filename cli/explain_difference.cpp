@@ -41,11 +41,12 @@ int main(int argc, char** argv) try {
         request.before = pair.side(0);
         request.after = pair.side(1);
         try {
-            output.emit_answer(explain_difference(pair.open(), std::move(request)), view);
+            const DifferenceAnswer answer = explain_difference(pair.open(), std::move(request));
+            output.emit_answer(answer, view);
+            return cli::exit_code_of(answer.results);
         } catch (const NoEstimateError& problem) {
             return cli::nothing_runs("explain_difference", problem);
         }
-        return static_cast<int>(cli::Exit::ok);
     };
     return cli::run_tool(
         argc, argv, "explain_difference",

@@ -18,27 +18,14 @@ constexpr const char* kExamples = R"(  profile_graph resnet50
 
 struct SizeOptions {
     archsim::cli::WorkloadOptions workload; ///< of which only the sizes are asked for
-    std::vector<std::string> input_shapes;
 
     void add_to(archsim::cli::Flags& flags) {
         flags.add_option("--batch-size", workload.batch_size, "items per inference")
             .within(1, 1 << 20)
             .show_default();
-        flags.add_option("--dim", workload.dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-        flags.add_option("--input-shape", input_shapes,
-                         "whole shape of an input, NAME=1,3,224,224 (repeatable)");
-        flags.add_option("--input", workload.inputs,
-                         "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+        archsim::cli::add_size_flags(flags, workload.dims, workload.inputs, workload.input_shapes);
         flags.add_flag("--allow-unknown", workload.allow_unknown,
                        "print totals although they miss a part, marked");
-    }
-
-    archsim::Bindings bindings() const {
-        archsim::Bindings bindings = workload.bindings();
-        archsim::cli::WorkloadOptions shapes; // written like values
-        shapes.inputs = input_shapes;
-        bindings.input_shapes = shapes.bindings().input_values;
-        return bindings;
     }
 };
 
@@ -79,10 +66,11 @@ int main(int argc, char** argv) try {
         SessionOptions options{.estimates = false};
         options.budget = cli::allowed_budget();
         const Session session(options);
-        const auto bound = session.bind(session.load(name), sizes.workload.batch_size, sizes.bindings());
+        const auto bound =
+            session.bind(session.load(name), sizes.workload.batch_size, sizes.workload.bindings());
         const GraphProfile profile = profile_graph(bound->facts()->name, bound->facts()->graph);
         output.emit_answer(profile, view);
-        return profile.complete || view.allow_unknown ? 0 : 3;
+        return static_cast<int>(profile.complete ? cli::Exit::ok : cli::Exit::incomplete);
     };
     return cli::run_tool(argc, argv, "profile_graph",
                          "Profiles a neural network, on no hardware in particular.", kExamples, setup, body);

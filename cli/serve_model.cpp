@@ -4,6 +4,7 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/report/serving_report.hpp"
 #include "archsim/run/serve.hpp"
+#include "archsim/run/usual_precision.hpp"
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
@@ -250,9 +251,9 @@ int main(int argc, char** argv) try {
         const Session session = workload.open();
         const Model model = session.load(serve.model.taken("serve_model"));
         serve.hardware = cli::with_modes(session, serve.hardware);
-        workload.answers_prompts = true;
         Conditions conditions = workload.conditions();
         serve.text.apply(conditions);
+        conditions = settled(std::move(conditions), {.prompt = Prompt{}});
         serve.request.sizes = workload.workload().sizes;
         std::vector<std::optional<Parallelism>> ways;
         for (const std::string& text : serve.parallel)

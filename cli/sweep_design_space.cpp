@@ -83,8 +83,10 @@ struct Options {
             "a part of the device and factors on it: bandwidth=0.5x,1x,2x or bandwidth=0.5x..4x:log8 "
             "or clock=0.8x..1.2x:5 (repeatable)");
         flags.add_option("--batch-sizes,--batch-size", batches, "batch sizes, separated by commas");
-        flags.add_option("--precision", precisions,
-                         "number formats, separated by commas (default: fp32; of answers to prompts bf16)");
+        flags.add_option(
+            "--precision", precisions,
+            "number formats, separated by commas (default: a file's own, fp32 of catalogue models, "
+            "bf16 of answers to prompts)");
         flags.add_option("--runtime", runtime, "software stack instead of each device's default");
         workload.add_sizes_to(flags);
         text.add_to(flags);
@@ -135,10 +137,7 @@ struct Options {
         q.prompt = asked.prompt;
         if (!text.weights.empty())
             q.weights = q.conditions.precision.weights;
-        q.precisions = !text.activations.empty() ? std::vector{text.activations}
-                       : !precisions.empty()
-                           ? precisions
-                           : std::vector{cli::usual_precision(text.asked(), workload.strict_fp32)};
+        q.precisions = !text.activations.empty() ? std::vector{text.activations} : precisions;
         parse_shard(shard, q);
         q.overlays.assign(workload.overlays.begin(), workload.overlays.end());
         return q;

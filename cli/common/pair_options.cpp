@@ -30,8 +30,8 @@ void PairOptions::add_to(Flags& flags) {
         .expects(1, 2);
     flags
         .add_option("--precision", precision,
-                    "one or two of fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (default: fp32; "
-                    "of answers to prompts bf16)")
+                    "one or two of fp32, tf32, bf16, fp16, fp8, int8, int4, or w8a16, w4a16 (default: a "
+                    "file's own format, fp32 of catalogue models, bf16 of answers to prompts)")
         .expects(1, 2);
     flags.add_option("--batch-size", batches, "items per inference, once or twice").expects(1, 2);
     flags
@@ -53,7 +53,10 @@ void PairOptions::add_to(Flags& flags) {
                    "fp32 products where the stack would round them to tf32 or bf16 unasked");
     flags.add_option("--dim", dims,
                      "size of a symbolic dimension, NAME=VALUE for both, NAME=VALUE,VALUE apart");
-    add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
+    flags.add_option("--input", inputs,
+                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)");
+    flags.add_option("--input-shape", input_shapes, "whole shape of an input, NAME=1,3,224,224 (repeatable)");
+    add_run_flags(flags, scenario, scope, overlays, allow_unknown);
 }
 
 DifferenceSide PairOptions::side(std::size_t index) const {
@@ -98,15 +101,17 @@ DifferenceSide PairOptions::side(std::size_t index) const {
     }
     for (const std::string& text : inputs)
         give_input(side.workload.sizes, text, "--input");
+    for (const std::string& text : input_shapes)
+        give_shape(side.workload.sizes, text, "--input-shape");
     side.conditions.devices = static_cast<double>(of_side(devices, index));
     if (side.conditions.devices < 1)
         throw UsageError("--devices: give a positive number");
-    side.conditions.precision =
-        precision_named(precision.empty() ? usual_precision(side.workload.prompt.has_value(), strict_fp32)
-                                          : of_side(precision, index),
-                        "--precision");
+    side.conditions.usual_precision = precision.empty();
+    if (!precision.empty())
+        side.conditions.precision = precision_named(of_side(precision, index), "--precision");
     if (!weights.empty())
-        side.conditions.precision.weights = format_named(of_side(weights, index), "--weights");
+        side.conditions.weights = side.conditions.precision.weights =
+            format_named(of_side(weights, index), "--weights");
     if (!kv_cache.empty())
         side.conditions.kv_cache = format_named(of_side(kv_cache, index), "--kv-cache");
     side.conditions.precision.strict_fp32 = strict_fp32;

@@ -12,7 +12,8 @@ namespace archsim::cli {
 /// The flags of a workload and its conditions, each once or twice.
 struct PairOptions {
     ModelsOption models;
-    std::vector<std::string> hardware, precision, weights, kv_cache, runtimes, dims, inputs, overlays;
+    std::vector<std::string> hardware, precision, weights, kv_cache, runtimes, dims, inputs, input_shapes,
+        overlays;
     std::vector<std::int64_t> batches = {1}, devices = {1}, context, prompt_tokens, generate_tokens;
     std::string scenario = "latency", scope = "kernel";
     bool strict_fp32 = false, allow_unknown = false;

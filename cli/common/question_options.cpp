@@ -31,9 +31,9 @@ std::int64_t parse_integer(const std::string& text, const std::string& flag) {
 } // namespace
 
 void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
-    flags.add_option(
-        "--precision", precision,
-        "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: fp32; of answers to prompts bf16)");
+    flags.add_option("--precision", precision,
+                     "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: a file's own format, fp32 of "
+                     "catalogue models, bf16 of answers to prompts)");
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference")
             .within(1, kLargestBatch)
@@ -50,17 +50,25 @@ void WorkloadOptions::add_sizes_to(Flags& flags) {
         .add_flag("--strict-fp32", strict_fp32,
                   "fp32 products where the stack would round them to tf32 or bf16 unasked")
         .in_group("Further conditions");
-    flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
-    add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
+    add_size_flags(flags, dims, inputs, input_shapes);
+    add_run_flags(flags, scenario, scope, overlays, allow_unknown);
 }
 
-void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
-                   std::vector<std::string>& overlays, bool& allow_unknown) {
+void add_size_flags(Flags& flags, std::vector<std::string>& dims, std::vector<std::string>& inputs,
+                    std::vector<std::string>& input_shapes) {
     const char* further = "Further conditions";
+    flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
     flags
         .add_option("--input", inputs,
                     "values of a small input that decides shapes, NAME=1,3,224 (repeatable)")
         .in_group(further);
+    flags.add_option("--input-shape", input_shapes, "whole shape of an input, NAME=1,3,224,224 (repeatable)")
+        .in_group(further);
+}
+
+void add_run_flags(Flags& flags, std::string& scenario, std::string& scope,
+                   std::vector<std::string>& overlays, bool& allow_unknown) {
+    const char* further = "Further conditions";
     flags.add_option("--scenario", scenario, "latency: one stream; throughput: saturated")
         .one_of({"latency", "throughput"})
         .show_default();
@@ -91,6 +99,8 @@ Bindings WorkloadOptions::bindings() const {
         give_dim(result, text, "--dim");
     for (const std::string& text : inputs)
         give_input(result, text, "--input");
+    for (const std::string& text : input_shapes)
+        give_shape(result, text, "--input-shape");
     return result;
 }
 
@@ -103,8 +113,9 @@ Workload WorkloadOptions::workload() const {
 
 Conditions WorkloadOptions::conditions_of_every_stack() const {
     Conditions conditions;
-    conditions.precision = precision_named(
-        precision.empty() ? usual_precision(answers_prompts, strict_fp32) : precision, "--precision");
+    conditions.usual_precision = precision.empty();
+    if (!precision.empty())
+        conditions.precision = precision_named(precision, "--precision");
     conditions.precision.strict_fp32 = strict_fp32;
     conditions.scenario = scenario_named(scenario, "--scenario");
     conditions.scope = scope_named(scope, "--scope");
@@ -186,9 +197,10 @@ void GenerationOptions::apply(Conditions& conditions) const {
         const bool strict = conditions.precision.strict_fp32;
         conditions.precision = PrecisionConfig::uniform(format_named(activations, "--activations"));
         conditions.precision.strict_fp32 = strict;
+        conditions.usual_precision = false;
     }
     if (!weights.empty())
-        conditions.precision.weights = format_named(weights, "--weights");
+        conditions.weights = conditions.precision.weights = format_named(weights, "--weights");
     if (!kv_cache.empty())
         conditions.kv_cache = format_named(kv_cache, "--kv-cache");
     conditions.devices = counts().front();
@@ -215,7 +227,6 @@ void GenerationOptions::give(Workload& workload, Conditions& conditions) const {
 }
 
 void GenerationOptions::ask(WorkloadOptions& options, Workload& workload, Conditions& conditions) const {
-    options.answers_prompts = asked();
     workload = options.workload();
     conditions = options.conditions();
     give(workload, conditions);

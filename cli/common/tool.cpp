@@ -212,23 +212,16 @@ namespace {
 
 /// The whole command with a size for every dimension that has none, on standard error.
 void suggest_sizes(std::span<const Result> results) {
-    constexpr std::string_view kDim = "--dim ";
     std::vector<std::string> sizes;
     for (const Result& result : results)
-        for (const Finding& finding : result.estimate.findings) {
-            const std::size_t at = finding.hint.find(kDim);
-            if (finding.kind != FindingKind::unresolved_dimension || finding.severity != Severity::error ||
-                at == std::string::npos)
-                continue;
-            const std::string size = finding.hint.substr(at + kDim.size());
+        for (std::string& size : sizes_wanted(result.estimate.findings))
             if (std::find(sizes.begin(), sizes.end(), size) == sizes.end())
-                sizes.push_back(size);
-        }
+                sizes.push_back(std::move(size));
     if (sizes.empty())
         return;
     std::string line = command_line();
     for (const std::string& size : sizes)
-        line += " --dim " + shell_word(size);
+        line += " " + size;
     fmt::print(stderr, "sizes are missing; for example: {}\n", printable(line));
 }
 
@@ -237,7 +230,7 @@ void suggest_sizes(std::span<const Result> results) {
 int exit_code_of(std::span<const Result> results) {
     suggest_sizes(results);
     const bool incomplete = std::any_of(results.begin(), results.end(), [](const Result& result) {
-        return result.estimate.status == Status::incomplete;
+        return result.estimate.status == Status::incomplete || !result.estimate.uncounted.empty();
     });
     const bool nothing_runs = !results.empty() && std::none_of(results.begin(), results.end(),
                                                                [](const Result& r) { return r.ok(); });

@@ -67,30 +67,28 @@ struct OutputOptions {
 /// "2026-11-22", or the day of SOURCE_DATE_EPOCH, so that documents can be made again.
 std::string today();
 
-/// The format that is meant where none is given. Checkpoints of language models hold 16 bits a weight, and
-/// nobody serves them in 32.
-inline std::string usual_precision(bool of_answers, bool strict_fp32) {
-    return of_answers && !strict_fp32 ? "bf16" : "fp32";
-}
 /// The format that the value of `flag` names. Throws UsageError.
 Precision format_named(const std::string& text, const char* flag);
 
 /// Whether a tool has --batch-size.
 enum class BatchFlag : std::uint8_t { present, absent, several };
 
-/// What every question about a run may state beside its model: --input, --scenario, --scope, --hardware-db
+/// --dim, --input and --input-shape, of every tool that binds a model.
+void add_size_flags(Flags& flags, std::vector<std::string>& dims, std::vector<std::string>& inputs,
+                    std::vector<std::string>& input_shapes);
+
+/// What every question about a run may state beside its model and sizes: --scenario, --scope, --hardware-db
 /// and --allow-unknown.
-void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
+void add_run_flags(Flags& flags, std::string& scenario, std::string& scope,
                    std::vector<std::string>& overlays, bool& allow_unknown);
 
 /// What decides an estimate.
 struct WorkloadOptions {
     std::string precision; ///< empty: the usual one of what is asked
     bool strict_fp32 = false;
-    bool answers_prompts =
-        false; ///< set by the tool: a language model answers, in the format of its checkpoint
     std::int64_t batch_size = 1;
-    std::vector<std::string> dims, inputs, runtimes, overlays, batches; ///< batches: of BatchFlag::several
+    std::vector<std::string> dims, inputs, input_shapes, runtimes, overlays,
+        batches; ///< batches: of BatchFlag::several
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
 

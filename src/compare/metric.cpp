@@ -345,6 +345,10 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
         return better(metric, measures[a]->value, measures[b]->value);
     });
+    // Numbers that leave a part of the model out win against whole ones as little as projections do.
+    const auto whole = [&](std::size_t i) { return results[i].estimate.uncounted.empty(); };
+    if (std::any_of(order.begin(), order.end(), whole))
+        std::erase_if(order, [&](std::size_t i) { return !whole(i); });
     const auto measured = [&](std::size_t i) { return !results[i].estimate.projected; };
     const auto first = std::find_if(order.begin(), order.end(), measured);
     const bool any_measured = first != order.end();

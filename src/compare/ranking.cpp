@@ -31,7 +31,8 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
             if (&other == &own || !y)
                 continue;
             const Result &a = results[own.result], &b = results[other.result];
-            own.place += !b.estimate.projected && surely_better(by, b, *y, a, *x);
+            own.place +=
+                !b.estimate.projected && b.estimate.uncounted.empty() && surely_better(by, b, *y, a, *x);
             own.tied = own.tied || archsim::tied(by, a, *x, b, *y);
         }
     }

@@ -25,6 +25,8 @@ void add_facts(const Estimate& part, Estimate& whole) {
     whole.executed = part.executed;
     if (whole.precision_note.empty())
         whole.precision_note = part.precision_note;
+    if (whole.uncounted.empty())
+        whole.uncounted = part.uncounted;
     whole.interval_basis = part.interval_basis;
     whole.projected = whole.projected || part.projected;
     whole.findings.insert(whole.findings.end(), part.findings.begin(), part.findings.end());

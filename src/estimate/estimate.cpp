@@ -1,6 +1,7 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include "archsim/estimate/algebra.hpp"
+#include "archsim/ops/uncounted.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "estimate/intervals.hpp"
 #include "estimate/power_limit.hpp"
@@ -40,6 +41,11 @@ std::string_view name_of(Bound bound) {
         return "overhead";
     }
     return "";
+}
+
+std::string_view status_text(const Estimate& estimate) {
+    return name_of(estimate.status == Status::ok && !estimate.uncounted.empty() ? Status::incomplete
+                                                                                : estimate.status);
 }
 
 namespace {
@@ -102,6 +108,7 @@ bool admit(const NetworkWork& work, const Machine& machine, const EstimateOption
             e.status = Status::incomplete;
             return false;
         }
+        e.uncounted = uncounted_text(*work.graph);
     }
     if (!fits(machine, e))
         return false;
@@ -347,6 +354,16 @@ Estimate estimate_scenario(const NetworkWork& work, const Machine& machine, cons
     return e;
 }
 
+/// What is left out takes time and energy: no upper end is known of these, no lower one of rates.
+Estimate as_bound(Estimate e) {
+    if (e.uncounted.empty() || e.latency_s <= 0)
+        return e;
+    constexpr double kNoEnd = std::numeric_limits<double>::infinity();
+    e.latency_interval.high = e.energy_interval.high = kNoEnd;
+    e.throughput_interval.low = 0;
+    return e;
+}
+
 } // namespace
 
 Estimate estimate(const NetworkWork& work, const Machine& machine, const EstimateOptions& options) {
@@ -358,7 +375,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
                   BatchCounts& counted) {
     Estimate e = estimate_scenario(work, machine, options, counted);
     if (machine.scenario == Scenario::latency || e.latency_s <= 0)
-        return e;
+        return as_bound(std::move(e));
     // What a batch costs amid others is no time from its start to its end: that is the time of a batch alone.
     Machine unshared = machine;
     unshared.scenario = Scenario::latency;
@@ -366,7 +383,7 @@ Estimate estimate(const NetworkWork& work, const Machine& machine, const Estimat
     if (alone.latency_s <= 0)
         return alone;
     share_energy(e, alone);
-    return kept_busy(std::move(alone), e);
+    return as_bound(kept_busy(std::move(alone), e));
 }
 
 } // namespace archsim

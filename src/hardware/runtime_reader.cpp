@@ -27,6 +27,7 @@ void read_fusion(ObjectReader& block, FusionPolicy& fusion) {
     fusion.normalization = block.flag("normalization", fusion.normalization);
     fusion.strided_products = block.flag("strided_products", fusion.strided_products);
     fusion.strided_views = block.flag("strided_views", fusion.strided_views);
+    fusion.replaceable_weights = block.flag("replaceable_weights", fusion.replaceable_weights);
     fusion.reduction_prologue = block.flag("reduction_prologue", fusion.reduction_prologue);
 }
 

@@ -12,6 +12,8 @@ namespace archsim::import {
 
 namespace {
 
+constexpr std::int64_t kFirstWithDefaults = 4; ///< IR version in which initializers need not be inputs
+
 std::vector<Dimension> fixed_dimensions(const Shape& shape) {
     std::vector<Dimension> dimensions;
     dimensions.reserve(shape.size());
@@ -67,6 +69,8 @@ void GraphBuilder::fill(const GraphMessage& proto, Frame& frame) {
     read_nodes(proto.node, outputs, frame);
     read_outputs(proto, frame.scope);
     finish(draft);
+    if (proto.node.size() > 0 && &proto == &*model_.graph)
+        tell_replaceable(draft.graph);
 }
 
 void GraphBuilder::read_initializers(const GraphMessage& proto, Scope& scope) {
@@ -96,8 +100,11 @@ void GraphBuilder::read_inputs(const GraphMessage& proto, Scope& scope) {
     Graph& graph = scope.draft().graph;
     for (const ValueInfoMessage& input : proto.input) {
         if (const auto known = scope.find_own(input.name)) {
-            // Before IR version 4 every initializer is listed as an input too; later that makes it a default.
-            if (graph.tensors[*known].role != TensorRole::initializer)
+            // Before IR version 4 every initializer is listed as an input too; later that makes it a default
+            // that a caller may replace.
+            if (Tensor& tensor = graph.tensors[*known]; tensor.role == TensorRole::initializer)
+                tensor.replaceable = model_.ir_version >= kFirstWithDefaults;
+            else
                 findings_.add(FindingKind::duplicate, Severity::error, std::string(input.name),
                               "two inputs have this name; the first is used", "export the model again");
             continue;
@@ -277,6 +284,25 @@ bool GraphBuilder::fold_constant(const Node& node, Frame& frame) {
     return true;
 }
 
+void GraphBuilder::tell_replaceable(const Graph& graph) {
+    std::vector<bool> weight(graph.tensors.size(), false);
+    for (const Node& node : graph.nodes) // where a runtime would fold or lay out anew
+        if (node.op_type == "Conv" || node.op_type == "ConvTranspose" || node.op_type == "BatchNormalization")
+            for (const TensorId id : node.inputs)
+                if (id != kNoTensor)
+                    weight[id] = graph.tensors[id].replaceable;
+    const auto count = std::count(weight.begin(), weight.end(), true);
+    if (count > 0)
+        findings_.add(
+            FindingKind::inconsistent, Severity::note, graph.name,
+            fmt::format("{} weights of convolutions and normalisations are inputs of the graph too, "
+                        "which callers may replace: ONNX Runtime folds no batch normalisation into "
+                        "such a convolution and keeps it out of its blocked layout",
+                        count),
+            "remove initializers from the graph's inputs (keep_initializers_as_inputs=False when "
+            "exporting, or onnxruntime's remove_initializer_from_input)");
+}
+
 void GraphBuilder::mark_buffers(Graph& graph) {
     constexpr std::array<std::string_view, 3> kStatistics = {"running_mean", "running_var",
                                                              "num_batches_tracked"};
@@ -290,6 +316,12 @@ void GraphBuilder::mark_buffers(Graph& graph) {
             for (std::size_t i = 1; i < node.inputs.size(); ++i)
                 if (node.inputs[i] != kNoTensor)
                     graph.tensors[node.inputs[i]].buffer = true;
+        // The bias of a layer is learned, though a Constant may hold it.
+        if (node.op_type == "Conv" || node.op_type == "ConvTranspose" || node.op_type == "Gemm")
+            if (constexpr std::size_t kBias = 2;
+                node.inputs.size() > kBias && node.inputs[kBias] != kNoTensor)
+                if (Tensor& bias = graph.tensors[node.inputs[kBias]]; is_floating(bias.type))
+                    bias.buffer = false;
         // BatchNormalization(X, scale, B, mean, variance): the statistics are observed, not learned.
         constexpr std::size_t kFirstStatistic = 3;
         if (node.op_type != "BatchNormalization" || !node.domain.empty())

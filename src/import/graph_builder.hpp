@@ -45,6 +45,8 @@ class GraphBuilder {
     void read_outputs(const GraphMessage& proto, Scope& scope);
     void finish(GraphDraft& draft);
     void mark_buffers(Graph& graph);
+    /// Says what it costs that callers may replace weights.
+    void tell_replaceable(const Graph& graph);
 
     /// Gives every output of the nodes a tensor, in order; `promised` names already have one.
     std::vector<TensorId> declare_outputs(const Nodes& nodes, Frame& frame,

@@ -73,6 +73,9 @@ ModelMessage MessageReader::read() {
 void MessageReader::read_model(Range message, ModelMessage& model) {
     for (FieldReader field(source_, message); field.next();)
         switch (field.key()) {
+        case varint(1):
+            model.ir_version = static_cast<std::int64_t>(field.value());
+            break;
         case delimited(7):
             if (!model.graph)
                 model.graph.emplace();

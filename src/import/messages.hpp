@@ -104,6 +104,7 @@ struct FunctionMessage {
 };
 
 struct ModelMessage {
+    std::int64_t ir_version = 0;
     ArenaList<Opset> opset_import;
     ArenaList<FunctionMessage> functions;
     std::optional<GraphMessage> graph;

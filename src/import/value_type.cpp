@@ -2,6 +2,8 @@
 
 #include "import/tensor_value.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <fmt/format.h>
 #include <protozero/pbf_reader.hpp>
@@ -52,6 +54,15 @@ std::vector<Dimension> read_shape(protozero::pbf_reader message, const std::stri
         Dimension& dimension = shape.emplace_back();
         std::int64_t value = kUnknownDimension;
         read_dimension(message.get_message(), value, dimension.symbol);
+        // Some exporters write numbers as names.
+        if (value == kUnknownDimension && !dimension.symbol.empty() &&
+            std::all_of(dimension.symbol.begin(), dimension.symbol.end(),
+                        [](char c) { return c >= '0' && c <= '9'; })) {
+            const std::string& text = dimension.symbol;
+            if (std::from_chars(text.data(), text.data() + text.size(), value).ec != std::errc())
+                value = kMaxElements + 1; // reported below
+            dimension.symbol.clear();
+        }
         if (value != kUnknownDimension) {
             if (value < 0) {
                 findings.add(FindingKind::malformed_file, Severity::error, name,

@@ -236,10 +236,11 @@ std::shared_ptr<const GraphKinds> find_kinds(const ShapedGraph& graph, const Der
         kinds.of_operator.push_back(operator_kinds(key, i));
     }
     for (TensorId id = 0; id < graph.tensors.size(); ++id) {
-        // What a tensor is to people (learned, a statistic, of data-dependent size) and how its stored
-        // elements pack values, which storage_bits counts, change no work.
-        const auto& [name, type, value_kind, role, known, data_dependent, buffer, constant, kv_cache, learned,
-                     storage_bits, packing, shape] = graph.tensors[id];
+        // What a tensor is to people (learned, a statistic, of data-dependent size), whether callers may
+        // replace it, which has decided how operators fuse, and how its stored elements pack values, which
+        // storage_bits counts, change no work.
+        const auto& [name, type, value_kind, role, known, data_dependent, buffer, replaceable, constant,
+                     kv_cache, learned, storage_bits, packing, shape] = graph.tensors[id];
         key.clear();
         key.put(type, role, known, constant, kv_cache, storage_bits, kinds.lm_head[id], kinds.wide[id]);
         key.put(shape);

@@ -1,12 +1,11 @@
+#include "ops/dimension_expression.hpp"
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
 #include "ops/passes.hpp"
 #include "ops/structure.hpp"
+#include "ops/usual_sizes.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <string_view>
 
 namespace archsim {
 
@@ -20,7 +19,7 @@ std::optional<std::string> batch_symbol(const Graph& graph) {
         if (t.role == TensorRole::initializer || !t.shape || t.shape->empty())
             continue;
         if ((*t.shape)[0].value < 0)
-            return (*t.shape)[0].symbol;
+            return leading_name((*t.shape)[0].symbol);
     }
     return std::nullopt;
 }
@@ -35,30 +34,13 @@ std::optional<std::int64_t> fixed_batch(const Graph& graph) {
     return std::nullopt;
 }
 
-/// A size that such a dimension often has, for the command that a message shows; never used by itself.
-std::int64_t usual_size(const std::string& name) {
-    struct Usual {
-        std::string_view part;
-        std::int64_t size;
-    };
-    static constexpr std::array kUsual = {Usual{"batch", 1},    Usual{"past", 0},    Usual{"seq", 128},
-                                          Usual{"length", 128}, Usual{"token", 128}, Usual{"height", 224},
-                                          Usual{"width", 224},  Usual{"channel", 3}};
-    std::string lower = name;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    for (const Usual& usual : kUsual)
-        if (lower.find(usual.part) != std::string::npos)
-            return usual.size;
-    return 1;
-}
-
 class InputBinder {
   public:
     InputBinder(const Graph& graph, BindState& state) : state_(state) {
         if (!state.bindings.batch_size)
             return;
         batch_symbol_ = batch_symbol(graph);
+        state_.batch_name = batch_symbol_.value_or(std::string());
         const auto fixed = fixed_batch(graph);
         if (batch_symbol_ || !fixed || *fixed == *state.bindings.batch_size)
             return;
@@ -90,7 +72,7 @@ class InputBinder {
             out.known = resolve(tensor, out.shape);
         } else if (!shape_from_value(tensor, out)) {
             report(FindingKind::unresolved_dimension, tensor, "the file does not say the shape of this input",
-                   "give its shape, for example --input-shape " + tensor.name + "=1,3,224,224");
+                   "give its shape, for example --input-shape " + shell_quoted(tensor.name + "=1,3,224,224"));
         }
         if (!out.known)
             return;
@@ -135,12 +117,21 @@ class InputBinder {
         state_.report(std::move(finding));
     }
 
-    /// Once per symbol, however many inputs have it.
+    /// Once per symbol, however many inputs have it; of arithmetic those of its symbols that have no size.
     void report_symbol(const Tensor& tensor, const std::string& name, std::size_t axis) {
-        if (state_.reported.insert("symbol " + name).second)
+        std::vector<std::string> names = names_in_expression(name);
+        std::erase_if(names, [&](const std::string& part) { return state_.symbol(part).has_value(); });
+        if (names.empty())
+            names = {name};
+        for (const std::string& missing : names) {
+            if (!state_.reported.insert("symbol " + missing).second)
+                continue;
+            state_.open_sizes.push_back(
+                {missing, usual_sizes(tensor, axis, name, missing), state_.graph.findings.size()});
             report(FindingKind::unresolved_dimension, tensor,
                    "dimension '" + name + "' (axis " + std::to_string(axis) + ") has no size",
-                   "give it, for example --dim " + name + "=" + std::to_string(usual_size(name)));
+                   size_hint(missing, state_.open_sizes.back().usual.front()));
+        }
     }
 
     void remember_symbols(const Tensor& tensor, const Shape& shape) {
@@ -229,6 +220,7 @@ void add_tensors(const Graph& graph, BindState& state) {
         out.kind = tensor.kind;
         out.role = tensor.role;
         out.buffer = tensor.buffer;
+        out.replaceable = tensor.replaceable;
         if (tensor.role == TensorRole::intermediate)
             continue;
         inputs.bind(id, tensor);
@@ -285,9 +277,17 @@ void check_opset(const Graph& graph, BindState& state) {
 
 } // namespace
 
-ShapedGraph bind(const Graph& graph, const Bindings& bindings,
-                 const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,
-                 const Budget& budget) {
+namespace {
+
+/// A graph at given sizes, and the sizes that are missing.
+struct Pass {
+    ShapedGraph graph;
+    std::vector<OpenSize> open;
+};
+
+Pass bind_once(const Graph& graph, const Bindings& bindings,
+               const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,
+               const Budget& budget) {
     BindState state(bindings, defaults, registry, Spending(budget, graph.name));
     state.graph.name = graph.name;
     state.graph.inputs = graph.inputs;
@@ -317,7 +317,40 @@ ShapedGraph bind(const Graph& graph, const Bindings& bindings,
     mark_quantization(state);
     mark_kv_caches(state.graph);
     drop_unused(state.graph);
-    return std::move(state.graph);
+    return {std::move(state.graph), std::move(state.open_sizes)};
+}
+
+/// Puts sizes at which the network binds into the hints, where the usual ones do not: a network that halves
+/// its image five times takes no width of 224 / 3.
+void offer_sizes_that_run(Pass& pass, const Graph& graph, const Bindings& bindings,
+                          const std::map<std::string, std::int64_t>& defaults,
+                          const OperatorRegistry& registry, const Budget& budget) {
+    for (std::size_t attempt = 0; attempt < kMostUsualSizes; ++attempt) {
+        Bindings tried = bindings;
+        for (const OpenSize& open : pass.open)
+            tried.dims.try_emplace(open.name, open.usual[std::min(attempt, open.usual.size() - 1)]);
+        const Pass bound = bind_once(graph, tried, defaults, registry, budget);
+        const auto no_size_mends = [](const Finding& f) {
+            return f.severity != Severity::error || f.kind == FindingKind::unknown_operator ||
+                   f.kind == FindingKind::unsupported;
+        };
+        if (!std::all_of(bound.graph.findings.begin(), bound.graph.findings.end(), no_size_mends))
+            continue;
+        for (const OpenSize& open : pass.open)
+            pass.graph.findings[open.finding].hint = size_hint(open.name, tried.dims.at(open.name));
+        return;
+    }
+}
+
+} // namespace
+
+ShapedGraph bind(const Graph& graph, const Bindings& bindings,
+                 const std::map<std::string, std::int64_t>& defaults, const OperatorRegistry& registry,
+                 const Budget& budget) {
+    Pass pass = bind_once(graph, bindings, defaults, registry, budget);
+    if (!pass.open.empty())
+        offer_sizes_that_run(pass, graph, bindings, defaults, registry, budget);
+    return std::move(pass.graph);
 }
 
 ShapedGraph bind(const Graph& graph, const Bindings& bindings,

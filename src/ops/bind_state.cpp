@@ -1,7 +1,8 @@
 #include "ops/bind_state.hpp"
 
+#include "ops/dimension_expression.hpp"
+
 #include <algorithm>
-#include <charconv>
 
 namespace archsim {
 
@@ -18,34 +19,16 @@ std::optional<std::int64_t> BindState::symbol(const std::string& name) {
         return given;
     if (const auto it = defaults.find(name); it != defaults.end())
         return it->second;
+    if (!batch_name.empty() && name == batch_name)
+        return bindings.batch_size;
     return computed_symbol(name);
 }
 
-/// Exporters write sizes that follow from others as sums, "past_sequence_length + sequence_length"; a cache
-/// that keeps a window is "min(past_sequence, 4096)".
 std::optional<std::int64_t> BindState::computed_symbol(const std::string& name) {
-    constexpr std::string_view kMinimum = "min(", kPlus = " + ";
-    constexpr std::size_t kLongest = 512; // each term is taken apart in turn
+    constexpr std::size_t kLongest = 512; // no size needs more; names can have megabytes
     if (name.size() > kLongest)
         return std::nullopt;
-    const auto term = [&](const std::string& text) -> std::optional<std::int64_t> {
-        std::int64_t number = 0;
-        const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-        if (problem == std::errc() && end == text.data() + text.size())
-            return number;
-        return symbol(text);
-    };
-    const std::size_t comma = name.find(", ");
-    if (name.starts_with(kMinimum) && name.ends_with(')') && comma != std::string::npos) {
-        const auto a = term(name.substr(kMinimum.size(), comma - kMinimum.size())),
-                   b = term(name.substr(comma + 2, name.size() - comma - 3));
-        return a && b ? std::optional(std::min(*a, *b)) : std::nullopt;
-    }
-    const std::size_t plus = name.find(kPlus);
-    if (plus == std::string::npos || plus == 0)
-        return std::nullopt;
-    const auto a = term(name.substr(0, plus)), b = term(name.substr(plus + kPlus.size()));
-    return a && b ? std::optional(*a + *b) : std::nullopt;
+    return evaluate_expression(name, [this](const std::string& part) { return symbol(part); });
 }
 
 void BindState::report(Finding finding) {

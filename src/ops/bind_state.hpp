@@ -31,6 +31,13 @@ struct BindScope {
     }
 };
 
+/// A size that nobody gave.
+struct OpenSize {
+    std::string name;
+    std::vector<std::int64_t> usual; ///< what such a size often is, likeliest first; never empty
+    std::size_t finding = 0;         ///< that asks for it
+};
+
 struct BindState {
     BindState(const Bindings& b, const std::map<std::string, std::int64_t>& d, const OperatorRegistry& r,
               Spending budget)
@@ -46,6 +53,8 @@ struct BindState {
     Spending spending;
     const BindScope* scope = nullptr; ///< of the node at hand
     std::unordered_set<std::string> reported;
+    std::vector<OpenSize> open_sizes;
+    std::string batch_name; ///< symbol that bindings.batch_size is the size of
     std::optional<std::pair<std::int64_t, std::int64_t>> rebatch; ///< batch fixed in the file -> wanted
 
     TensorId add_tensor(ShapedTensor tensor) {
@@ -56,7 +65,7 @@ struct BindState {
     }
     /// Size that the user or the defaults give a symbol.
     std::optional<std::int64_t> symbol(const std::string& name);
-    /// Size of a symbol that is a sum or a minimum of others.
+    /// Size of a symbol that is arithmetic over others.
     std::optional<std::int64_t> computed_symbol(const std::string& name);
     /// Size that the user gives by this name, a symbol or the name of a node; it counts as used from then on.
     std::optional<std::int64_t> given_dim(const std::string& name);

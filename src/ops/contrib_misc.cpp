@@ -124,7 +124,21 @@ void work_sparse_product(NodeContext& c) {
     c.work().fusion = FusionClass::contraction;
 }
 
+/// What a vendor's compiler made of a network: binary code, of which nothing can be counted.
+void infer_compiled(NodeContext& c) {
+    constexpr std::string_view kProvider = "ExecutionProvider";
+    std::string vendor(c.text("source", ""));
+    if (vendor.ends_with(kProvider))
+        vendor.resize(vendor.size() - kProvider.size());
+    throw NodeProblem{FindingKind::unsupported,
+                      "a compiled context" + (vendor.empty() ? std::string() : " for " + vendor) +
+                          ": the network in it is binary code of its compiler",
+                      "give the ONNX file that it was made of"};
+}
+
 constexpr OperatorRow kContribMiscRows[] = {
+    microsoft_row("EPContext", infer_compiled, work_free, OpKind::free, FusionClass::opaque, {},
+                  "a network compiled for one device; its original is needed"),
     microsoft_row("ExpandDims", infer_expand_dims, work_free, OpKind::free, FusionClass::transparent, {},
                   "inserts a dimension of size 1"),
     microsoft_row("CDist", infer_distances, work_distances, OpKind::reduction, FusionClass::opaque, {},

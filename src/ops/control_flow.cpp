@@ -1,5 +1,5 @@
 // If: the taken branch appears inline. With a condition that only the data decides, the costlier branch is
-// counted.
+// counted, and so is what computes the condition: it runs whichever branch is taken.
 
 #include "ops/engine.hpp"
 #include "ops/families.hpp"
@@ -43,9 +43,13 @@ std::vector<TensorId> bound_outputs(const BindScope& scope, const Node& node) {
     return ids;
 }
 
+TensorId condition_tensor(const BindScope& scope, const Node& node) {
+    return node.inputs.empty() ? kNoTensor : scope.bound(node.inputs[0]);
+}
+
 /// The known condition: its value, or the user's choice for the node's name.
 std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, const Node& node) {
-    const TensorId id = node.inputs.empty() ? kNoTensor : scope.bound(node.inputs[0]);
+    const TensorId id = condition_tensor(scope, node);
     if (id == kNoTensor)
         throw NodeProblem{FindingKind::malformed_node, "the condition is missing", "export the model again"};
     if (const Constant* value = engine.state().values[id]; value && !value->ints.empty())
@@ -55,14 +59,61 @@ std::optional<bool> condition_of(BindEngine& engine, const BindScope& scope, con
     return std::nullopt;
 }
 
+/// The one input of a single number that the condition follows from; kNoTensor where there is none.
+TensorId deciding_input(const ShapedGraph& graph, TensorId condition) {
+    std::vector<TensorId> open = {condition};
+    TensorId found = kNoTensor;
+    for (std::size_t next = 0; next < open.size(); ++next) {
+        const ShapedTensor& tensor = graph.tensors[open[next]];
+        if (tensor.role == TensorRole::input) {
+            if (found != kNoTensor || !tensor.known || tensor.elements() != 1)
+                return kNoTensor;
+            found = open[next];
+            continue;
+        }
+        const auto maker =
+            std::find_if(graph.operators.begin(), graph.operators.end(), [&](const Operator& op) {
+                return std::find(op.outputs.begin(), op.outputs.end(), open[next]) != op.outputs.end();
+            });
+        if (maker == graph.operators.end())
+            continue;
+        for (const TensorId in : maker->inputs)
+            if (in != kNoTensor && !graph.tensors[in].constant &&
+                std::find(open.begin(), open.end(), in) == open.end())
+                open.push_back(in);
+        if (constexpr std::size_t kMost = 16; open.size() > kMost)
+            return kNoTensor; // a network decides
+    }
+    return found;
+}
+
+/// "choose with --dim NAME=1 (then) or =0 (else)", or by the input that decides.
+std::string choice_hint(const BindEngine& engine, const BindScope& scope, const Node& node) {
+    const ShapedGraph& graph = engine.graph();
+    const TensorId condition = condition_tensor(scope, node), input = deciding_input(graph, condition);
+    const std::string by_name = "--dim " + scope.prefix + node.name + "=1 (then) or =0 (else)";
+    if (input == kNoTensor)
+        return "choose with " + by_name;
+    return "give the input that decides, --input " + graph.tensors[input].name +
+           (input == condition ? "=1 (then) or =0 (else)" : "=VALUE, or choose with " + by_name);
+}
+
 void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     const auto outputs = bound_outputs(scope, node);
     const auto condition = condition_of(engine, scope, node);
     if (condition) {
         const Branch taken = run_branch(engine, scope, node, *condition ? "then_branch" : "else_branch");
-        for (std::size_t i = 0; i < std::min(outputs.size(), taken.outputs.size()); ++i)
+        // A choice of the user's says which branch runs, not that nothing has to be computed.
+        const TensorId decides = condition_tensor(scope, node);
+        const bool at_run_time = !engine.graph().tensors[decides].constant;
+        for (std::size_t i = 0; i < std::min(outputs.size(), taken.outputs.size()); ++i) {
             engine.copy(taken.outputs[i], outputs[i], true);
-        engine.link(scope, node, taken.outputs, outputs);
+            if (at_run_time && outputs[i] != kNoTensor)
+                engine.graph().tensors[outputs[i]].constant = false;
+        }
+        std::vector<TensorId> sources = taken.outputs;
+        sources.push_back(decides);
+        engine.link(scope, node, std::move(sources), outputs);
         return;
     }
     const Branch a = run_branch(engine, scope, node, "then_branch");
@@ -85,9 +136,11 @@ void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     engine.state().report(node, FindingKind::data_dependent_shape, Severity::note,
                           std::string("the condition is only known at run time; the costlier branch (") +
                               (first ? "then" : "else") + ") is counted",
-                          "choose with --dim " + scope.prefix + node.name + "=1 (then) or =0 (else)");
+                          choice_hint(engine, scope, node));
     engine.drop_operators(other.first, other.last);
-    engine.link(scope, node, kept.outputs, outputs);
+    std::vector<TensorId> sources = kept.outputs;
+    sources.push_back(condition_tensor(scope, node));
+    engine.link(scope, node, std::move(sources), outputs);
 }
 
 constexpr OperatorRow control(std::string_view name, int since, std::string_view doc) {
@@ -95,11 +148,19 @@ constexpr OperatorRow control(std::string_view name, int since, std::string_view
             {},   doc};
 }
 
+constexpr OperatorRow search(std::string_view name, std::string_view doc) {
+    return of_microsoft(control(name, 1, doc));
+}
+
 constexpr OperatorRow kControlFlowRows[] = {
     control("If", 1, "the taken branch appears inline; with a run-time condition the costlier one"),
     control("Loop", 1, "the body appears inline, repeated; without a bound the trip count must be given"),
     control("Scan", 8, "the body appears inline, repeated for each slice"),
     control("SequenceMap", 17, "the body appears inline for each element"),
+    search("BeamSearch", "encoder and decoder appear inline, the decoder once a token for every beam"),
+    search("WhisperBeamSearch", "encoder and decoder appear inline, the decoder once a token for every beam"),
+    search("GreedySearch", "the decoder appears inline, once a token"),
+    search("Sampling", "the decoder appears inline, once a token"),
 };
 
 } // namespace
@@ -115,6 +176,8 @@ bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& no
         function = run_scan;
     else if (row.name == "SequenceMap")
         function = run_sequence_map;
+    else if (row.domain == kMicrosoftDomain)
+        function = run_search;
     if (!function)
         return false;
     try {

@@ -1,5 +1,6 @@
 #include "ops/engine.hpp"
 
+#include "ops/families.hpp"
 #include "ops/structure.hpp"
 
 #include <algorithm>
@@ -21,11 +22,17 @@ bool has_variable_size(const ShapedTensor& t) {
 } // namespace
 
 const OperatorRow* BindEngine::lookup(const Node& node) {
+    const auto find = [&](std::string_view domain) {
+        const OperatorRow* row = state_.registry.find(domain, node.op_type);
+        if (row == nullptr && node.op_type.ends_with("_TRT"))
+            row = state_.registry.find(kTensorRtDomain, node.op_type);
+        return row;
+    };
     if (!is_onnx_domain(node.domain))
-        return state_.registry.find(node.domain, node.op_type);
+        return find(node.domain);
     const auto [it, fresh] = onnx_rows_.try_emplace(node.op_type, nullptr);
     if (fresh)
-        it->second = state_.registry.find(kOnnxDomain, node.op_type);
+        it->second = find(kOnnxDomain);
     return it->second;
 }
 

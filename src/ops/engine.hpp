@@ -18,6 +18,7 @@ class BindEngine {
 
     BindState& state() { return state_; }
     ShapedGraph& graph() { return state_.graph; }
+    const ShapedGraph& graph() const { return state_.graph; }
     /// A scope for a body: new tensors for its own names, the outer ones for captured names.
     BindScope open(const BindScope& outer, const Graph& body, std::string prefix, double repeat);
     /// Appends the operator of a node, without its work.
@@ -61,13 +62,14 @@ class BindEngine {
     double unrolled_ = 0; ///< nodes
 };
 
-/// Runs If, Loop, Scan and SequenceMap; false for any other row.
+/// Runs If, Loop, Scan, SequenceMap and the searches of ONNX Runtime; false for any other row.
 bool run_control_flow(BindEngine& engine, const BindScope& scope, const Node& node, const OperatorRow& row);
 
 // One function per operator; they throw NodeProblem.
 void run_loop(BindEngine& engine, const BindScope& scope, const Node& node);
 void run_scan(BindEngine& engine, const BindScope& scope, const Node& node);
 void run_sequence_map(BindEngine& engine, const BindScope& scope, const Node& node);
+void run_search(BindEngine& engine, const BindScope& scope, const Node& node);
 
 /// Prefix of the names in a body, numbered where each iteration appears by itself.
 std::string body_prefix(const BindScope& scope, const Node& node, std::int64_t iteration = -1);

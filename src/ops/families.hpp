@@ -14,6 +14,9 @@ inline constexpr std::string_view kArchsimDomain = "archsim";
 /// Operators of TensorFlow Lite without a counterpart in ONNX.
 inline constexpr std::string_view kTfliteDomain = "tflite";
 
+/// Plugins of TensorRT, in whatever domain a file names them.
+inline constexpr std::string_view kTensorRtDomain = "TRT";
+
 /// A row of ONNX Runtime's own domain.
 constexpr OperatorRow microsoft_row(std::string_view name, NodeFunction infer, NodeFunction work, OpKind kind,
                                     FusionClass fusion, ElementCost cost, std::string_view doc) {
@@ -56,6 +59,7 @@ std::span<const OperatorRow> ml_rows();
 std::span<const OperatorRow> training_rows();
 std::span<const OperatorRow> contrib_misc_rows();
 std::span<const OperatorRow> tflite_rows();
+std::span<const OperatorRow> tensorrt_plugin_rows();
 
 inline constexpr std::array kOperatorFamilies = {
     &unary_rows,
@@ -88,6 +92,7 @@ inline constexpr std::array kOperatorFamilies = {
     &tflite_rows,
     &latent_attention_rows,
     &linear_attention_rows,
+    &tensorrt_plugin_rows,
 };
 
 } // namespace archsim

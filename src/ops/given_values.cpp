@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace archsim {
@@ -48,6 +49,31 @@ void give_input(Bindings& bindings, std::string_view text, std::string_view flag
         begin = end + 1;
     }
     bindings.input_values[name] = std::move(values);
+}
+
+void give_shape(Bindings& bindings, std::string_view text, std::string_view flag) {
+    Bindings shapes; // written like values
+    give_input(shapes, text, flag);
+    for (auto& [name, shape] : shapes.input_values) {
+        if (std::any_of(shape.begin(), shape.end(), [](std::int64_t size) { return size < 0; }))
+            throw UsageError(fmt::format("{} {}: a size is negative", flag, name));
+        bindings.input_shapes[name] = std::move(shape);
+    }
+}
+
+std::vector<std::string> sizes_wanted(std::span<const Finding> findings) {
+    constexpr std::string_view kExample = "for example ";
+    std::vector<std::string> flags;
+    for (const Finding& finding : findings) {
+        const std::size_t at = finding.hint.find(kExample);
+        if (finding.kind != FindingKind::unresolved_dimension || finding.severity != Severity::error ||
+            at == std::string::npos)
+            continue;
+        std::string flag = finding.hint.substr(at + kExample.size());
+        if (flag.starts_with("--") && std::find(flags.begin(), flags.end(), flag) == flags.end())
+            flags.push_back(std::move(flag));
+    }
+    return flags;
 }
 
 } // namespace archsim

@@ -156,6 +156,7 @@ class LoopRunner {
                 scans[i].push_back(results[i + 1 + carried_]);
             const Constant* condition = value_of(engine_, results[0]);
             uncertain = uncertain || !condition;
+            conditions_.push_back(results[0]);
             if (condition && !condition->ints.empty() && condition->ints[0] == 0 && !chosen_) {
                 ++done;
                 break;
@@ -232,6 +233,8 @@ class LoopRunner {
         }
         if (trips_ > 0)
             judge_condition(value_of(engine_, results[0]));
+        if (trips_ > 0)
+            conditions_.push_back(results[0]);
         std::vector<TensorId> outputs;
         for (std::size_t i = 0; i < carried_; ++i) {
             outputs.push_back(output_id(scope_, node_, i));
@@ -267,6 +270,10 @@ class LoopRunner {
             for (const TensorId id : outputs)
                 if (id != kNoTensor)
                     engine_.graph().tensors[id].data_dependent = true;
+        // What computes the conditions and the number of trips runs for its own sake.
+        sources.insert(sources.end(), conditions_.begin(), conditions_.end());
+        for (std::size_t i = 0; i < 2; ++i)
+            sources.push_back(input_id(scope_, node_, i));
         engine_.link(scope_, node_, std::move(sources), std::move(outputs));
         engine_.state().scope = &scope_;
     }
@@ -277,6 +284,7 @@ class LoopRunner {
     const Graph& body_;
     std::size_t carried_ = 0;
     std::vector<TensorId> state_;
+    std::vector<TensorId> conditions_; ///< computed by the body in each trip
     std::int64_t trips_ = 0;
     bool bounded_ = true, chosen_ = false, data_dependent_ = false;
 };

@@ -10,9 +10,14 @@ void mark_kv_caches(ShapedGraph& graph) {
         if (id != kNoTensor)
             is_output[id] = true;
     // Results of a branch reach the graph's outputs through copies that cost nothing.
+    // The condition of an If stands behind them.
+    const auto copies = [](const Operator& op) {
+        const std::size_t conditions = op.type == "If" ? 1 : 0;
+        return op.work.kind == OpKind::free && op.inputs.size() == op.outputs.size() + conditions;
+    };
     for (auto op = graph.operators.rbegin(); op != graph.operators.rend(); ++op)
-        if (op->work.kind == OpKind::free && op->inputs.size() == op->outputs.size())
-            for (std::size_t i = 0; i < op->inputs.size(); ++i) // of a branch: all its results side by side
+        if (copies(*op))
+            for (std::size_t i = 0; i < op->outputs.size(); ++i) // of a branch: all its results side by side
                 if (op->inputs[i] != kNoTensor && op->outputs[i] != kNoTensor && is_output[op->outputs[i]])
                     is_output[op->inputs[i]] = true;
     for (const Operator& op : graph.operators) {

@@ -155,6 +155,24 @@ void infer_affine_grid(NodeContext& c) {
     c.set_output(0, c.type(0), std::move(out));
 }
 
+/// border: left, top, right, bottom; scale: height and width, counted from the left and top border.
+void infer_crop(NodeContext& c) {
+    Shape out = c.shape(0);
+    const auto* border = c.integers("border");
+    const auto* scale = c.integers("scale");
+    if (out.size() != 4 || border == nullptr || border->size() != 4)
+        malformed("cropping needs an image and a border of four numbers");
+    if (scale != nullptr && scale->size() != 2)
+        malformed("the scale needs height and width");
+    for (std::size_t i = 0; i < 2; ++i) // height, width
+        out[2 + i] = scale != nullptr ? (*scale)[i] : out[2 + i] - (*border)[1 - i] - (*border)[3 - i];
+    c.set_output(0, c.type(0), std::move(out));
+}
+
+void work_crop(NodeContext& c) {
+    c.work().partial_reads = {{std::uint16_t{0}, c.output(0).elements()}};
+}
+
 /// X, rois [regions, 4], batch indices, crop size.
 void infer_crop_and_resize(NodeContext& c) {
     const auto& size = c.ints(3);
@@ -187,6 +205,8 @@ constexpr OperatorRow kVisionRows[] = {
                "samples at given positions; 2 operations per neighbour"),
     resampling("AffineGrid", kOnnxDomain, 20, infer_affine_grid, work_per_output, {6, 0},
                "positions of an affine map: 3 multiply-adds each"),
+    resampling("Crop", kOnnxDomain, 1, infer_crop, work_crop, {},
+               "a part of an image; reads only that part (withdrawn operator)"),
     resampling("CropAndResize", kMicrosoftDomain, 1, infer_crop_and_resize, work_per_output, {8, 0},
                "bilinear crops of regions"),
     resampling("ImageDecoder", kOnnxDomain, 20, infer_image_decoder, work_per_output, {30, 0},

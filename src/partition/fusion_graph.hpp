@@ -6,6 +6,7 @@
 #include "archsim/partition/fusion_policy.hpp"
 #include "partition/flat_lists.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -39,6 +40,13 @@ class FusionGraph {
     bool is_pinned(TensorId root) const { return pinned_[root]; }
     bool is_constant(TensorId id) const {
         return tensor(id).constant || tensor(id).role == TensorRole::initializer;
+    }
+
+    /// Whether callers may replace one of the operator's weights.
+    bool reads_replaceable(std::uint32_t i) const {
+        const TensorList& inputs = op(i).inputs;
+        return std::any_of(inputs.begin(), inputs.end(),
+                           [&](TensorId id) { return id != kNoTensor && tensor(id).replaceable; });
     }
 
     /// Activation inputs of an operator as roots, each once, in order.

@@ -44,6 +44,8 @@ std::string_view describe(FusionReason reason) {
         return "producers write their part of the result directly";
     case FusionReason::cut_several_readers:
         return "cut: the input is also needed elsewhere";
+    case FusionReason::cut_replaceable:
+        return "cut: the weights are inputs of the graph, which callers may replace";
     case FusionReason::cut_policy:
         return "cut: the runtime does not fuse this";
     case FusionReason::cut_shape:
@@ -262,8 +264,13 @@ class Partitioner {
     bool may_join_epilogue(std::uint32_t i, TensorId in, std::span<const TensorId> inputs,
                            FusionReason& reason) const {
         if (fusion_.op(i).type == "BatchNormalization") {
-            reason = policy_.batch_norm ? FusionReason::batch_norm_folded : FusionReason::cut_policy;
-            return policy_.batch_norm;
+            const bool fixed =
+                policy_.replaceable_weights ||
+                (!fusion_.reads_replaceable(i) && !fusion_.reads_replaceable(groups_[group_of(in)].anchor));
+            reason = !policy_.batch_norm ? FusionReason::cut_policy
+                     : fixed             ? FusionReason::batch_norm_folded
+                                         : FusionReason::cut_replaceable;
+            return policy_.batch_norm && fixed;
         }
         const bool gate = inputs.size() > 1 || fusion_.readers(in).size() > 1;
         if (gate) { // x * g(x): both uses of the producer's result meet here
@@ -354,7 +361,7 @@ class Partitioner {
         }
         result.critical_path = longest_chain(result.subgraphs);
         result.next_reader = next_readers(result.subgraphs, fusion_.graph().tensors.size());
-        find_relaid(fusion_, result.subgraphs);
+        find_relaid(fusion_, policy_, result.subgraphs);
         if (!policy_.strided_products)
             find_gathered(fusion_.graph(), result.subgraphs);
         result.buffers = find_buffers(fusion_, result.subgraphs);

@@ -29,8 +29,8 @@ struct Readers {
 
 class Layouts {
   public:
-    Layouts(const FusionGraph& fusion, std::vector<Subgraph>& subgraphs)
-        : fusion_(fusion), subgraphs_(subgraphs), blocked_(fusion.graph().tensors.size()),
+    Layouts(const FusionGraph& fusion, const FusionPolicy& policy, std::vector<Subgraph>& subgraphs)
+        : fusion_(fusion), policy_(policy), subgraphs_(subgraphs), blocked_(fusion.graph().tensors.size()),
           readers_(fusion.graph().tensors.size()) {}
 
     void find() {
@@ -61,6 +61,10 @@ class Layouts {
 
     Layout layout_of(const Subgraph& s) const {
         const auto flexible = [&](const SubgraphMember& member) { return any_layout(member); };
+        // Weights are put into blocks ahead of the first run, which those that callers may replace are not.
+        if (s.kind == OpKind::convolution && !policy_.replaceable_weights &&
+            fusion_.reads_replaceable(s.anchor))
+            return {false, false};
         if (s.kind == OpKind::convolution) {
             // What follows the convolution inside its subgraph may know the plain layout alone.
             const auto follows = [&](const SubgraphMember& member) {
@@ -86,6 +90,7 @@ class Layouts {
     }
 
     const FusionGraph& fusion_;
+    const FusionPolicy& policy_;
     std::vector<Subgraph>& subgraphs_;
     std::vector<std::uint8_t> blocked_; ///< per root tensor: written in blocks
     std::vector<Readers> readers_;      ///< per root tensor
@@ -93,10 +98,10 @@ class Layouts {
 
 } // namespace
 
-void find_relaid(const FusionGraph& fusion, std::vector<Subgraph>& subgraphs) {
+void find_relaid(const FusionGraph& fusion, const FusionPolicy& policy, std::vector<Subgraph>& subgraphs) {
     const auto convolution = [](const Subgraph& s) { return s.kind == OpKind::convolution; };
     if (std::any_of(subgraphs.begin(), subgraphs.end(), convolution))
-        Layouts(fusion, subgraphs).find();
+        Layouts(fusion, policy, subgraphs).find();
 }
 
 } // namespace archsim

@@ -8,6 +8,8 @@ namespace archsim {
 
 /// Finds the images that change between the blocked layout of convolution kernels and the plain one of the
 /// graph, for stacks that keep images blocked from one convolution to the next: fills Subgraph::relaid.
-void find_relaid(const FusionGraph& fusion, std::vector<Subgraph>& subgraphs);
+/// Convolutions whose weights callers may replace stay in the plain one where the policy folds no such
+/// weights.
+void find_relaid(const FusionGraph& fusion, const FusionPolicy& policy, std::vector<Subgraph>& subgraphs);
 
 } // namespace archsim

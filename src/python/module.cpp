@@ -30,7 +30,9 @@ using namespace archsim;
 Conditions conditions(const std::string& precision, const std::string& stack, const std::string& scenario,
                       const std::string& scope, int devices) {
     Conditions conditions;
-    conditions.precision = precision_named(precision);
+    conditions.usual_precision = precision.empty();
+    if (!precision.empty())
+        conditions.precision = precision_named(precision);
     conditions.stack = stack;
     conditions.scenario = scenario_named(scenario);
     conditions.scope = scope_named(scope);
@@ -241,8 +243,7 @@ PYBIND11_MODULE(_archsim, m) {
         .def_readonly("power_mode", &Result::power_mode)
         .def_property_readonly("stack", [](const Result& r) { return r.runtime ? r.runtime->id : ""; })
         .def_property_readonly("ok", &Result::ok)
-        .def_property_readonly("status",
-                               [](const Result& r) { return std::string(name_of(r.estimate.status)); })
+        .def_property_readonly("status", [](const Result& r) { return std::string(status_text(r.estimate)); })
         .def_property_readonly("reason", [](const Result& r) { return r.estimate.reason; })
         .def_property_readonly("precision_note", [](const Result& r) { return r.estimate.precision_note; })
         .def_property_readonly("batch", [](const Result& r) { return r.estimate.batch; })

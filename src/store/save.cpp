@@ -43,7 +43,7 @@ class RunWriter {
         const std::int64_t id =
             add({model, device, conditions},
                 {result.ok() ? precision_name(result.estimate.executed) : std::string(),
-                 std::string(name_of(result.estimate.status)),
+                 std::string(status_text(result.estimate)),
                  result.estimate.reason.empty() ? result.estimate.precision_note : result.estimate.reason});
         for (const Metric* metric : view_.metrics->rows())
             if (const auto measure = measure_of(result, *metric, view_.conditions))

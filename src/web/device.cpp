@@ -109,7 +109,7 @@ Json answer_device(const Session& session, const Question& question) {
     shorten(report);
     std::get<Heading>(report.blocks.front()).text = "Overview"; // the page has the title already
     return {{"title", fmt::format("{} on {}", analysis.result.model->title, hardware_label(analysis.result))},
-            {"status", name_of(analysis.result.estimate.status)},
+            {"status", status_text(analysis.result.estimate)},
             {"sections", sections(report, "device")},
             {"graph", graph_json(analysis.result)}};
 }

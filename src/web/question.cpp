@@ -149,9 +149,7 @@ Question read_question(std::string_view json) {
             throw UsageError(fmt::format("a question has no \"{}\"", key));
         found->read(key, value, question);
     }
-    // As the tools: a language model that answers is asked for in the format of its checkpoint.
-    if (question.workload.prompt && !document.contains("precision"))
-        question.conditions.precision = precision_named("bf16");
+    question.conditions.usual_precision = !document.contains("precision");
     question.limits.preference = &question.ranked();
     return question;
 }

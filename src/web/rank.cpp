@@ -23,7 +23,7 @@ Json row_json(const Result& result, int place) {
     return {{"hardware", result.hardware},
             {"label", hardware_label(result)},
             {"family", result.device ? Json(name_of(result.device->family)) : Json(nullptr)},
-            {"status", name_of(result.estimate.status)},
+            {"status", status_text(result.estimate)},
             {"projected", result.ok() && result.estimate.projected},
             {"place", place}};
 }

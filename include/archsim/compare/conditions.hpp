@@ -19,6 +19,10 @@ namespace archsim {
 /// How a workload runs. The defaults are those of the tools.
 struct Conditions {
     PrecisionConfig precision; ///< asked for; what runs is Estimate::executed
+    /// No format was named: `precision` gives way to what is usual for what is asked (settled()), but for
+    /// strict_fp32.
+    bool usual_precision = false;
+    std::optional<Precision> weights = {}; ///< with that: storage of weights where it differs
     /// Storage of cached keys and values; absent: that of `precision`, and on stacks for language models what
     /// their scheme does.
     std::optional<Precision> kv_cache = {};

@@ -87,7 +87,10 @@ struct MemoryEstimate {
 /// What one model costs on one machine, all of its devices together.
 struct Estimate {
     Status status = Status::ok;
-    std::string reason;         ///< one sentence when not ok
+    std::string reason; ///< one sentence when not ok
+    /// What the numbers leave out where a part of the model is not understood and that was accepted: they are
+    /// bounds then, and so are the intervals (at least so long, at most so many). Empty for whole models.
+    std::string uncounted;
     std::string precision_note; ///< what the device does instead of the requested format
     PrecisionConfig executed;
     double batch = 1;
@@ -116,6 +119,9 @@ struct Estimate {
     std::vector<SubgraphEstimate> subgraphs;
     std::vector<Finding> findings;
 };
+
+/// The status for documents and tables: "incomplete" too where numbers leave a part out.
+ARCHSIM_API std::string_view status_text(const Estimate& estimate);
 
 /// How to estimate.
 struct EstimateOptions {

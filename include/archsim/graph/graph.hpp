@@ -88,7 +88,8 @@ struct Tensor {
     std::optional<std::vector<Dimension>> shape; ///< nullopt: rank not declared
     std::shared_ptr<const Constant> value;       ///< small constants only
     bool external = false;                       ///< payload lives in a side file
-    bool buffer = false; ///< initializer that training does not learn (running statistics, index tables)
+    bool replaceable = false; ///< initializer that callers may replace, as it is an input of the graph too
+    bool buffer = false;      ///< initializer that training does not learn (running statistics, index tables)
 };
 
 struct Graph;

@@ -2,7 +2,10 @@
 #include "archsim/core/export.hpp"
 #include "archsim/ops/shaped_graph.hpp"
 
+#include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace archsim {
 
@@ -13,5 +16,13 @@ ARCHSIM_API void give_dim(Bindings& bindings, std::string_view text, std::string
 /// Takes the values of a small input from "NAME=V,V,...", like "scales=1,1,2,2". Throws UsageError unless all
 /// are whole numbers.
 ARCHSIM_API void give_input(Bindings& bindings, std::string_view text, std::string_view flag);
+
+/// Takes the whole shape of an input from "NAME=1,3,224,224". Throws UsageError unless all are whole numbers
+/// that are not negative.
+ARCHSIM_API void give_shape(Bindings& bindings, std::string_view text, std::string_view flag);
+
+/// The flags that findings about missing sizes ask for, with sizes at which the model binds: "--dim H=224",
+/// "--input-shape x=1,3,224,224". Quoted for a shell, each once.
+ARCHSIM_API std::vector<std::string> sizes_wanted(std::span<const Finding> findings);
 
 } // namespace archsim

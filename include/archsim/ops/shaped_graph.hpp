@@ -103,6 +103,7 @@ struct ShapedTensor {
     bool known = false;          ///< shape resolved
     bool data_dependent = false; ///< the shape is a documented upper bound or the user's choice
     bool buffer = false;         ///< initializer, but not a learned parameter
+    bool replaceable = false;    ///< initializer that callers may replace: no constant for ONNX Runtime
     bool constant = false;       ///< value known at build time (initializer or folded)
     bool kv_cache = false;       ///< attention keys/values carried between steps
     bool learned = false; ///< counts as parameters: trained values, not statistics or quantisation scales

@@ -23,6 +23,9 @@ struct FusionPolicy {
     bool reduction_prologue = true; ///< elementwise producers join a following reduction
     bool strided_products = true;   ///< batched products read operands wherever the items of a batch lie
     bool strided_views = false;     ///< kernels read transposed tensors and pieces of tensors in place
+    /// Weights that callers may replace, being inputs of the graph too, fold and change layout as constants
+    /// do.
+    bool replaceable_weights = true;
     bool operator==(const FusionPolicy&) const = default; ///< equal in every choice
 
     /// Joins nothing: one kernel for every operator.

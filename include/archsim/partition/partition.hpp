@@ -28,6 +28,7 @@ enum class FusionReason : std::uint8_t {
     in_place,            ///< concatenation or split without a copy
     cut_several_readers, ///< the producer's output is read elsewhere too
     cut_policy,          ///< the runtime does not fuse this
+    cut_replaceable,     ///< callers may replace the weights that it would fold
     cut_shape,           ///< sizes differ (broadcast in the wrong direction)
     cut_second_residual, ///< the subgraph already reads one extra tensor
 };

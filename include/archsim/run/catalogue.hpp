@@ -2,6 +2,7 @@
 // The catalogue of shipped models: models/catalogue/*.json.
 
 #include "archsim/core/export.hpp"
+#include "archsim/core/precision.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -48,6 +49,7 @@ struct CatalogueEntry {
     std::optional<PublishedFigures> published;
     std::vector<ModelPart> parts;
     std::optional<LanguageModel> language_model;
+    std::optional<PrecisionConfig> format; ///< of a user's own file: that of its numbers
 };
 
 /// The models that come with the library. Names are read at once, an entry when somebody asks for it; safe to

@@ -48,6 +48,10 @@ ARCHSIM_API const Graph& graph_of(const ImportedGraph& model);
 /// that has one; empty when the file fixes all of them.
 ARCHSIM_API std::string batch_symbol(const Graph& graph);
 
+/// Items of a run where the file fixes their number: the leading dimension that all inputs and outputs share;
+/// else 1.
+ARCHSIM_API std::int64_t fixed_items(const Graph& graph);
+
 /// The largest divisor of a batch below itself; 1 for 1.
 ARCHSIM_API std::int64_t next_smaller_batch(std::int64_t batch);
 

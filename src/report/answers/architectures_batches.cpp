@@ -29,7 +29,7 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
             const auto value = value_of(here[i], metric, a.limits.cost);
             row.push_back(value ? Cell{format_value(metric, *value), *value,
                                        winner && winner->best == i ? Tone::good : Tone::plain}
-                                : Cell{std::string(name_of(here[i].estimate.status))});
+                                : Cell{std::string(status_text(here[i].estimate))});
         }
         row.push_back({winner ? c.labels[winner->best] : "-"});
         table.rows.push_back(std::move(row));

@@ -99,10 +99,9 @@ BatchColumns batch_columns(const BatchAnalysis& sweep) {
         if (any_value(all, *m, sweep.limits.cost))
             add_batch_metric(sweep, columns, *m);
     columns.push_back({{"Best", "", "best"}, [](const BatchRow& row) {
-                           return row.result().ok() ? Cell{marks_of(row.best, row.index), {}, Tone::good}
-                                                    : Cell{std::string(name_of(row.result().estimate.status)),
-                                                           {},
-                                                           Tone::bad};
+                           return row.result().ok()
+                                      ? Cell{marks_of(row.best, row.index), {}, Tone::good}
+                                      : Cell{std::string(status_text(row.result().estimate)), {}, Tone::bad};
                        }});
     if (!sweep.limits.constraints.empty())
         columns.push_back({{"Limits", "", "keeps_limits"}, [](const BatchRow& row) {

@@ -43,7 +43,7 @@ std::string to_json(const BudgetAnswer& answer, const BudgetView&) {
     for (const BudgetedEstimate& e : answer.estimates) {
         Json row = {{"model", e.result.model->name},
                     {"hardware", e.result.hardware},
-                    {"status", name_of(e.result.estimate.status)},
+                    {"status", status_text(e.result.estimate)},
                     {"reason", e.after ? Json(nullptr) : Json(e.result.estimate.reason)},
                     {"in_baseline", e.before.has_value()},
                     {"outcomes", Json::array()},

@@ -66,7 +66,7 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
         for (const Result& r : results_of(c, m)) {
             all_of_model.push_back(&r);
             if (!r.ok()) {
-                row.push_back(Cell{std::string(name_of(r.estimate.status))});
+                row.push_back(Cell{std::string(status_text(r.estimate))});
                 continue;
             }
             row.push_back(cell_of(by, measure_of(r, by, conditions)));
@@ -114,7 +114,9 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
                                 r.estimate.batch, c.request.workload.batch);
             break;
         }
-    return fmt::format("{}, precision {}; {}.", batch, precision_name(c.request.conditions.precision),
+    const std::string precision = results.empty() ? precision_name(c.request.conditions.precision)
+                                                  : precision_name(results.front().conditions.precision);
+    return fmt::format("{}, precision {}; {}.", batch, precision,
                        c.request.conditions.scope == Scope::kernel
                            ? "device time without transfers and host work"
                            : "end to end, with transfers and host work");

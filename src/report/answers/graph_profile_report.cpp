@@ -1,6 +1,9 @@
 // The profile of a graph as report blocks: facts, a table by type, the module tree, the largest operators.
 
 #include "archsim/report/graph_profile.hpp"
+
+#include "archsim/ops/given_values.hpp"
+#include "archsim/ops/uncounted.hpp"
 #include "report/blocks/cells.hpp"
 #include "report/blocks/finding_text.hpp"
 #include "report/blocks/name_pattern.hpp"
@@ -222,14 +225,21 @@ Facts summary(const GraphProfile& profile, bool totals_known) {
 
 /// Size and work in a line, and the operator that does most of it.
 Takeaway profile_takeaway(const GraphProfile& profile, bool totals_known) {
+    if (const auto sizes = sizes_wanted(profile.graph->findings); !totals_known && !sizes.empty())
+        return {{fmt::format("{}: needs {}, for example {}.", profile.name,
+                             sizes.size() == 1 ? "a size" : "sizes", fmt::join(sizes, " "))}};
     if (!totals_known)
-        return {{fmt::format("{}: a part of the model is not understood; the findings say which.",
-                             profile.name)}};
+        return {
+            {fmt::format("{}: a part of the model is not understood; the findings say which.", profile.name),
+             fmt::format("Of it {}.", uncounted_text(*profile.graph))}};
     const ProfileSums& totals = profile.totals;
     Takeaway takeaway{
         {fmt::format("{}: {} multiply-accumulates, {} parameters in {}, {} operators.", profile.name,
                      format_count(totals.macs), format_count(profile.graph->parameters()),
                      format_bytes(profile.stored_weight_bytes), profile.operators.size())}};
+    if (!profile.complete)
+        takeaway.lines.insert(takeaway.lines.begin(),
+                              fmt::format("Incomplete: {}.", uncounted_text(*profile.graph)));
     const auto most = std::max_element(
         profile.types.begin(), profile.types.end(),
         [](const TypeProfile& a, const TypeProfile& b) { return a.sums.operations < b.sums.operations; });

@@ -39,9 +39,8 @@ Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::si
                 const Metric& metric) {
     const auto times = times_better(c, row, i, metric);
     if (!times)
-        return {row.results[i].ok() ? "-" : std::string(name_of(row.results[i].estimate.status)),
-                {},
-                Tone::muted};
+        return {
+            row.results[i].ok() ? "-" : std::string(status_text(row.results[i].estimate)), {}, Tone::muted};
     const Tone tone = *times > 1 ? Tone::good : *times < 1 ? Tone::bad : Tone::plain;
     return {fmt::format("{}{}", format_ratio(*times), overlaps_baseline(c, row, i, metric) ? " =" : ""),
             *times, tone};
@@ -202,7 +201,7 @@ std::vector<ColumnOf<ClassCell>> class_columns() {
              }},
             {plain_column("status"),
              [](const ClassCell& cell) {
-                 return text_cell(std::string(name_of(cell.row->results[cell.architecture].estimate.status)));
+                 return text_cell(std::string(status_text(cell.row->results[cell.architecture].estimate)));
              }},
             {plain_column(metric::latency.field), value(metric::latency)},
             {plain_column(metric::energy.field), value(metric::energy)},

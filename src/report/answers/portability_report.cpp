@@ -138,8 +138,14 @@ Table advice_table(const Portability& p) {
 /// "Hailo-8: all 72 operators stay." or what leaves, what that costs and which rewrite would help.
 std::string device_line(const Portability& p) {
     const std::string name = hardware_label(p.result);
+    if (p.result.estimate.status == Status::incomplete)
+        return fmt::format("{}: unknown: {}.", name, p.result.estimate.reason);
     if (!p.result.ok())
         return fmt::format("{} does not run it: {}.", name, p.result.estimate.reason);
+    if (!p.result.estimate.uncounted.empty())
+        return fmt::format(
+            "{}: unknown whether it stays whole: {}; {} of {} known operators leave, {} so far.", name,
+            p.result.estimate.uncounted, p.leaving, p.operators, format_time(p.result.estimate.latency_s));
     if (p.leaving == 0)
         return fmt::format("{}: all {} operators stay, {}.", name, p.operators,
                            format_time(p.result.estimate.latency_s));
@@ -157,13 +163,20 @@ std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
     if (answer.devices.size() == 1)
         return {device_line(answer.devices.front())};
     std::vector<std::string> whole, lines = {""};
-    for (const Portability& p : answer.devices)
-        if (p.result.ok() && p.leaving == 0)
+    std::size_t unknown = 0;
+    for (const Portability& p : answer.devices) {
+        const Estimate& e = p.result.estimate;
+        unknown += e.status == Status::incomplete || !e.uncounted.empty();
+        if (p.result.ok() && e.uncounted.empty() && p.leaving == 0)
             whole.push_back(hardware_label(p.result));
         else
             lines.push_back(device_line(p));
-    lines.front() = fmt::format("Stays whole on {} of {} devices{}{}.", whole.size(), answer.devices.size(),
-                                whole.empty() ? "" : ": ", names_text(whole));
+    }
+    if (unknown == answer.devices.size())
+        lines.front() = "Unknown whether it stays whole: a part of the model is not understood.";
+    else
+        lines.front() = fmt::format("Stays whole on {} of {} devices{}{}.", whole.size(),
+                                    answer.devices.size(), whole.empty() ? "" : ": ", names_text(whole));
     return lines;
 }
 
@@ -222,7 +235,7 @@ std::string to_json(const PortabilityAnswer& answer, const PlainView&) {
         const Result& r = p.result;
         Json row = {{"hardware", r.hardware},
                     {"runtime", runtime_label(r)},
-                    {"status", name_of(r.estimate.status)},
+                    {"status", status_text(r.estimate)},
                     {"latency_s", r.ok() ? Json(r.estimate.latency_s) : Json(nullptr)},
                     {"operators", p.operators},
                     {"leaving", p.leaving},

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <iterator>
 
 namespace archsim {
@@ -149,7 +150,8 @@ void append_json(const SweepRow& r, const std::vector<SweepAxis>& axes, const st
     fmt::format_to(out, R"(,"status":"{}")", name_of(r.status));
     for (const RowNumber& number : numbers) {
         fmt::format_to(out, R"(,"{}":)", number.field.key());
-        if (const Measure* measure = measure_at(r, number))
+        const Measure* const measure = measure_at(r, number);
+        if (measure != nullptr && std::isfinite(number.field.of(*measure)))
             append_short_number(number.field.of(*measure), text);
         else
             text += "null";

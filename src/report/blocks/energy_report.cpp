@@ -197,7 +197,7 @@ nlohmann::ordered_json to_document(const Result& result, const EnergyView& view)
     nlohmann::ordered_json document;
     document["model"] = result.model->name;
     document["hardware"] = hardware_label(result);
-    document["status"] = std::string(name_of(result.estimate.status));
+    document["status"] = std::string(status_text(result.estimate));
     if (!result.ok()) {
         document["reason"] = result.estimate.reason;
         return document;

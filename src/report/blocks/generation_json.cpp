@@ -79,7 +79,7 @@ Json parts_json(const Result& result) {
         const Estimate& e = r.estimate;
         Json row = {{"name", part.name},     {"model", r.model->name},
                     {"repeat", part.repeat}, {"parameters", r.model->parameters},
-                    {"macs", r.model->macs}, {"status", name_of(e.status)},
+                    {"macs", r.model->macs}, {"status", status_text(e)},
                     {"reason", e.reason}};
         for (const MetricField& field : fields_of(MetricTable::standard()))
             if (*field.metric == metric::latency || *field.metric == metric::energy) {

@@ -40,6 +40,10 @@ std::string format_value(const Metric& metric, double value) {
 }
 
 std::string range_text(const Metric& metric, const Interval& interval) {
+    if (std::isinf(interval.high))
+        return "at least " + format_value(metric, interval.low);
+    if (interval.low <= 0)
+        return "at most " + format_value(metric, interval.high);
     const std::string low = format_value(metric, interval.low), high = format_value(metric, interval.high);
     const std::size_t unit = std::min(low.find(' '), low.size());
     return fmt::format("{} to {}", high.ends_with(low.substr(unit)) ? low.substr(0, unit) : low, high);
@@ -86,6 +90,8 @@ Cell cell_of(const Metric& metric, const std::optional<Measure>& measure) {
 }
 
 std::string interval_text(const Metric& metric, const Interval& interval) {
+    if (std::isinf(interval.high))
+        return ">= " + column_number(metric, interval.low);
     return fmt::format("{}-{}", column_number(metric, interval.low), column_number(metric, interval.high));
 }
 

@@ -8,6 +8,7 @@
 #include "report/blocks/row_marks.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <set>
 
@@ -62,7 +63,7 @@ void add_ranking_metrics(RankingColumns& columns, std::span<const Result> result
                               if (!found)
                                   return Cell{"-"};
                               Cell cell{interval_text(*m, found->interval)};
-                              if (found->interval.low > 0)
+                              if (found->interval.low > 0 && std::isfinite(found->interval.high))
                                   cell.interval = {found->interval.low, found->value, found->interval.high};
                               return cell;
                           });
@@ -80,12 +81,14 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
     columns.push_back({{"Rank", "", "rank", Align::right}, [](const RankingRow& row) {
                            const Result& r = *row.result;
                            if (!r.ok())
-                               return Cell{std::string(name_of(r.estimate.status)), {}, Tone::bad};
+                               return Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
                            if (row.rank.place == 0)
                                return Cell{"-"};
                            return Cell{rank_text(row.rank, r), row.rank.place,
-                                       row.rank.place == 1 && !r.estimate.projected ? Tone::good
-                                                                                    : Tone::plain};
+                                       row.rank.place == 1 && !r.estimate.projected &&
+                                               r.estimate.uncounted.empty()
+                                           ? Tone::good
+                                           : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
         add_estimated(columns, {"Belief", "", "belief", Align::left, 2}, [](const RankingRow& row) {

@@ -46,7 +46,7 @@ void add_identity(ResultColumns& columns) {
     text("precision", [](const Result& r) { return precision_name(r.conditions.precision); });
     text("executed_precision",
          [](const Result& r) { return r.ok() ? precision_name(r.estimate.executed) : std::string(); });
-    text("status", [](const Result& r) { return std::string(name_of(r.estimate.status)); });
+    text("status", [](const Result& r) { return std::string(status_text(r.estimate)); });
     columns.push_back({plain_column("reason"), [](const RankedResult& row) {
                            const Estimate& e = row.result->estimate;
                            return text_cell(e.reason.empty() ? e.precision_note : e.reason);

@@ -27,12 +27,11 @@ constexpr std::array kMarks = {
                            : fmt::format("asked {}, {}", precision_name(r.conditions.precision),
                                          r.estimate.precision_note);
             }},
-    RowMark{"!", MarkedCell::hardware, false,
+    RowMark{"!", MarkedCell::hardware, true,
             [](const Result& r) {
-                return r.ok() && r.model && r.model->graph && !r.model->graph->complete()
-                           ? fmt::format("a part of the model is not understood, which --allow-unknown "
-                                         "accepts: {}",
-                                         r.estimate.reason)
+                return r.ok() && !r.estimate.uncounted.empty()
+                           ? fmt::format("incomplete, which --allow-unknown accepts, and not ranked: {}",
+                                         r.estimate.uncounted)
                            : std::string();
             }},
     RowMark{"", MarkedCell::none, false,

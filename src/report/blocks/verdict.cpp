@@ -2,6 +2,7 @@
 
 #include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/generation_metrics.hpp"
+#include "archsim/ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/result_text.hpp"
@@ -91,9 +92,11 @@ std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winn
 
 /// "Fastest: H100, 465 us (tied: A100)."
 std::string best_text(const VerdictQuestion& q, const Best& best) {
-    std::string text = fmt::format("{}{}: {}, {}", words_of(*best.metric),
-                                   q.results[best.winner.best].estimate.projected ? " (projected)" : "",
-                                   q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
+    const Estimate& e = q.results[best.winner.best].estimate;
+    std::string text =
+        fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
+                    e.uncounted.empty() ? "" : " in what is understood", e.projected ? " (projected)" : "",
+                    q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
     if (const auto tied = tied_names(q, best.winner); !tied.empty())
         text += fmt::format(" (tied: {})", names_text(tied));
     return text + ".";
@@ -187,9 +190,33 @@ void add_line(std::vector<std::string>& lines, std::string line) {
         lines.push_back(std::move(line));
 }
 
+/// What the numbers leave out; empty for whole models.
+std::string uncounted_line(const VerdictQuestion& q) {
+    for (const Result& r : q.results)
+        if (r.ok() && !r.estimate.uncounted.empty())
+            return fmt::format("Incomplete: {}.", r.estimate.uncounted);
+    return "";
+}
+
+/// "No estimate yet: the model needs a size; for example --dim H=224 --dim W=224."
+std::string sizes_line(const VerdictQuestion& q) {
+    std::vector<std::string> flags;
+    for (const Result& r : q.results)
+        for (std::string& flag : sizes_wanted(r.estimate.findings))
+            if (std::find(flags.begin(), flags.end(), flag) == flags.end())
+                flags.push_back(std::move(flag));
+    if (flags.empty())
+        return "";
+    return fmt::format("No estimate yet: the model needs {}, for example {}.",
+                       flags.size() == 1 ? "a size" : "sizes", fmt::join(flags, " "));
+}
+
 std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& facts) {
     std::vector<std::string> lines;
+    add_line(lines, uncounted_line(q));
     if (facts.best.empty()) {
+        if (std::string sizes = sizes_line(q); !sizes.empty())
+            return {std::move(sizes)};
         lines.push_back(q.results.size() == 1
                             ? fmt::format("No estimate: {}.", q.results.front().estimate.reason)
                             : std::string("None of these devices runs it: the table says why."));
@@ -253,7 +280,13 @@ nlohmann::ordered_json verdict_json(const VerdictQuestion& q) {
                      {"by", name_of(shares->largest())},
                      {"share", shares->of(shares->largest())}};
     }
+    Json uncounted = nullptr;
+    for (const Result& r : q.results)
+        if (uncounted.is_null() && r.ok() && !r.estimate.uncounted.empty())
+            uncounted = r.estimate.uncounted;
     return {{"lines", lines_of(q, facts)},
+            {"complete", uncounted.is_null()},
+            {"uncounted", std::move(uncounted)},
             {"best", std::move(best)},
             {"bound", std::move(bound)},
             {"limits", std::move(limits)},

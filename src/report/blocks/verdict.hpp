@@ -29,7 +29,8 @@ struct VerdictQuestion {
 /// The answer for several devices, or for one; for none that runs the reason.
 Takeaway verdict_block(const VerdictQuestion& question);
 
-/// {"lines": [...], "best": [{"metric", "device", "value", "unit", "tied", "measured", "projected"}],
+/// {"lines": [...], "complete", "uncounted", "best": [{"metric", "device", "value", "unit", "tied",
+/// "measured", "projected"}],
 ///  "bound": {"device", "by", "share"}, "limits": [{"metric", "limit", "met", "of"}], "helps": [...]}
 nlohmann::ordered_json verdict_json(const VerdictQuestion& question);
 

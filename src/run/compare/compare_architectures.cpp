@@ -1,5 +1,7 @@
 #include "archsim/run/compare_architectures.hpp"
 
+#include "archsim/run/usual_precision.hpp"
+
 #include "run/compare/architecture_choice.hpp"
 #include "run/compare/batch_sweep.hpp"
 #include "run/compare/flips.hpp"
@@ -103,6 +105,7 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     if (!request.architecture.empty())
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
+    request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);
     c.request = std::move(request);
     const CompareArchitecturesRequest& q = c.request;

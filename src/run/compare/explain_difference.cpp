@@ -1,5 +1,7 @@
 #include "archsim/run/explain_difference.hpp"
 
+#include "archsim/run/usual_precision.hpp"
+
 #include "run/generation/passes.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +14,7 @@ namespace {
 
 Result estimate_side(const Session& session, DifferenceSide& side) {
     side.workload.model = session.load(side.model);
+    side.conditions = settled(std::move(side.conditions), side.workload);
     side.conditions.keep_subgraphs = true;
     Result result = side.workload.prompt
                         ? answer_in_passes(session, side.workload, side.hardware, side.conditions)

@@ -1,6 +1,7 @@
 #include "archsim/run/check_model.hpp"
 
 #include "archsim/estimate/resource_times.hpp"
+#include "archsim/run/usual_precision.hpp"
 #include "run/portability/advice.hpp"
 #include "run/portability/rewrites.hpp"
 
@@ -155,6 +156,10 @@ void add_notes(const Graph& graph, Portability& p) {
     if (!r.ok())
         p.notes.push_back(r.estimate.reason);
     add_refusals(p);
+    if (r.runtime && r.work && !r.runtime->fusion_on(r.device->family).replaceable_weights)
+        for (const Finding& finding : graph.findings)
+            if (finding.kind == FindingKind::inconsistent)
+                p.notes.push_back("model: " + to_string(finding));
     if (!r.estimate.precision_note.empty())
         p.notes.push_back("format: " + r.estimate.precision_note);
     const std::string batch = batch_symbol(graph);
@@ -228,6 +233,7 @@ PortabilityAnswer check_model(const Session& session, PortabilityRequest request
     PortabilityAnswer answer;
     request.workload.model = session.load(request.model);
     const Graph& graph = graph_of(request.workload.model);
+    request.conditions = settled(std::move(request.conditions), request.workload);
     request.conditions.keep_subgraphs = true;
     answer.model = session.facts(request.workload);
     for (const std::string& hardware : request.hardware) {

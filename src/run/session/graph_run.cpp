@@ -27,8 +27,8 @@ std::shared_ptr<const BoundModel> bind_graph(const ImportedGraph& model, std::in
     Bindings all = bindings;
     if (const std::string symbol = batch_symbol(*model.graph); !symbol.empty())
         all.dims.try_emplace(symbol, batch);
-    else if (can_take_batch(*model.graph))
-        all.batch_size = batch;
+    else if (can_take_batch(*model.graph) || (batch > 1 && fixed_items(*model.graph) > 1))
+        all.batch_size = batch; // one item is what nobody asked for: the file's own number stays
     return std::make_shared<const BoundModel>(model, all, operators, earlier);
 }
 

@@ -3,6 +3,8 @@
 #include "archsim/checkpoint/checkpoint.hpp"
 #include "archsim/core/finding.hpp"
 #include "archsim/import/import.hpp"
+#include "archsim/run/usual_precision.hpp"
+#include "ops/dimension_expression.hpp"
 
 #include <fmt/format.h>
 
@@ -101,7 +103,7 @@ void default_sizes(Graph& graph, CatalogueEntry& info) {
         return;
     const auto set = [&](const Dimension& axis, std::int64_t size) {
         // Sums of other symbols follow from these.
-        if (!axis.symbol.empty() && axis.symbol.find(" + ") == std::string::npos)
+        if (!axis.symbol.empty() && names_in_expression(axis.symbol).empty())
             info.dims.try_emplace(axis.symbol, size);
     };
     for (const TensorId id : graph.inputs)
@@ -155,7 +157,9 @@ ImportedGraph load_file(const std::filesystem::path& named, const Budget& budget
     own.name = own.title = name_of_file(path);
     own.file = path;
     own.source = path.string();
-    return load_file(path, std::move(own), budget);
+    ImportedGraph loaded = load_file(path, std::move(own), budget);
+    loaded.info.format = format_of_file(*loaded.graph);
+    return loaded;
 }
 
 } // namespace archsim

@@ -2,6 +2,7 @@
 
 #include "map/format_invariants.hpp"
 #include "map/sharding.hpp"
+#include "ops/dimension_expression.hpp"
 #include "partition/alike.hpp"
 
 #include <fmt/format.h>
@@ -145,12 +146,25 @@ std::string batch_symbol(const Graph& graph) {
         if (!tensor.shape || tensor.shape->empty())
             continue;
         for (const Dimension& dimension : *tensor.shape)
-            if (dimension.symbol == "batch")
+            if (leading_name(dimension.symbol) == "batch")
                 return "batch";
         if (leading.empty())
-            leading = tensor.shape->front().symbol;
+            leading = leading_name(tensor.shape->front().symbol);
     }
     return leading;
+}
+
+std::int64_t fixed_items(const Graph& graph) {
+    const auto leading = [&](TensorId id, std::size_t least_rank) -> std::int64_t {
+        const auto& shape = graph.tensors[id].shape;
+        return shape && shape->size() >= least_rank ? shape->front().value : -1;
+    };
+    const std::int64_t items = graph.inputs.empty() ? 1 : leading(graph.inputs.front(), 2);
+    const auto all = [&](const std::vector<TensorId>& ids, std::size_t least_rank) {
+        return std::all_of(ids.begin(), ids.end(),
+                           [&](TensorId id) { return id != kNoTensor && leading(id, least_rank) == items; });
+    };
+    return items > 1 && all(graph.inputs, 2) && all(graph.outputs, 1) ? items : 1;
 }
 
 struct BoundModel::State {
@@ -162,8 +176,10 @@ struct BoundModel::State {
           batch_name(batch_symbol(*model.graph)) {
         if (const auto size = graph->dims.find(batch_name); size != graph->dims.end())
             batch = static_cast<double>(size->second);
-        else if (bindings.batch_size)
-            batch = static_cast<double>(*bindings.batch_size);
+        else
+            batch = static_cast<double>(bindings.batch_size.value_or(fixed_items(*model.graph)));
+        for (const Operator& op : graph->operators)
+            types.insert(op.type);
     }
 
     std::shared_ptr<const Fused> fused(const FusionPolicy& policy) const {

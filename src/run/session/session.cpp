@@ -3,6 +3,7 @@
 #include "archsim/compare/latency_spread.hpp"
 #include "archsim/core/data_dir.hpp"
 #include "archsim/machine/this_machine.hpp"
+#include "archsim/run/usual_precision.hpp"
 #include "run/session/find_catalogue.hpp"
 #include "run/session/graph_run.hpp"
 #include "run/session/load_graph.hpp"
@@ -119,7 +120,7 @@ Result Session::estimate(const Workload& workload, std::string_view device,
     hardware_->device(device); // names that do not exist are errors, not results
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
-    return prepare(workload)->on(*this, device, conditions);
+    return prepare(workload)->on(*this, device, settled(conditions, workload));
 }
 
 std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const {

@@ -1,6 +1,7 @@
 #include "archsim/run/sweep.hpp"
 
 #include "archsim/compare/generation_metrics.hpp"
+#include "archsim/run/usual_precision.hpp"
 #include "run/sweep/ordered_work.hpp"
 #include "run/sweep/sweep_content.hpp"
 #include "run/sweep/sweep_worker.hpp"
@@ -29,9 +30,11 @@ std::uint64_t checked_product(std::uint64_t a, std::uint64_t b) {
 
 struct Sweep::State {
     State(const Session& s, SweepRequest r) : session(s), request(std::move(r)) {
-        check();
         for (const std::string& name : request.models)
             models.push_back(session.load(name));
+        if (request.precisions.empty())
+            request.precisions.push_back(usual_format());
+        check();
         if (request.prompt) {
             for (const Model& model : models) // those that answer none are refused now
                 session.facts({model, request.batches.front(), request.sizes, request.prompt});
@@ -44,6 +47,19 @@ struct Sweep::State {
             size = checked_product(size, n);
         for (const SweepAxis& axis : request.axes)
             size = checked_product(size, axis.factors.size());
+    }
+
+    /// The format that all models have by themselves; fp32 where they differ.
+    std::string usual_format() const {
+        const auto of = [&](const Model& model) {
+            return usual_precision({.model = model, .prompt = request.prompt},
+                                   request.conditions.precision.strict_fp32)
+                .compute;
+        };
+        const bool alike = !models.empty() && std::all_of(models.begin(), models.end(), [&](const Model& m) {
+            return of(m) == of(models.front());
+        });
+        return std::string(name_of(alike ? of(models.front()) : Precision::fp32));
     }
 
     void check() {

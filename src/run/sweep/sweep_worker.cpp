@@ -56,6 +56,10 @@ void take_over(const Result& result, const MetricView& view, SweepRow& row) {
     row.measures.reserve(view.metrics->rows().size());
     for (const Metric* metric : view.metrics->rows())
         row.measures.push_back(measure_of(result, *metric, view.conditions));
+    if (!e.uncounted.empty()) { // its numbers are bounds, and win nothing
+        row.status = Status::incomplete;
+        row.reason = e.uncounted;
+    }
 }
 
 } // namespace

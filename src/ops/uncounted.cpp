@@ -1,0 +1,95 @@
+#include "archsim/ops/uncounted.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+namespace {
+
+constexpr std::size_t kMostTypes = 4; ///< that a sentence names
+
+/// Names of the operators that a finding of an error is about.
+std::set<std::string_view> faulty_names(const ShapedGraph& graph) {
+    std::set<std::string_view> names;
+    for (const Finding& finding : graph.findings)
+        if (finding.severity == Severity::error && !finding.op_type.empty())
+            names.insert(finding.where);
+    return names;
+}
+
+bool lacks_shape(const ShapedGraph& graph, const Operator& op) {
+    const auto unknown = [&](TensorId id) { return id != kNoTensor && !graph.tensors[id].known; };
+    return std::any_of(op.inputs.begin(), op.inputs.end(), unknown) ||
+           std::any_of(op.outputs.begin(), op.outputs.end(), unknown);
+}
+
+} // namespace
+
+Uncounted uncounted_of(const ShapedGraph& graph) {
+    Uncounted result;
+    if (graph.complete())
+        return result;
+    const std::set<std::string_view> faulty = faulty_names(graph);
+    std::vector<bool> counted(graph.tensors.size(), false), left_out(graph.tensors.size(), false);
+    for (const Operator& op : graph.operators) {
+        if (op.folded)
+            continue;
+        ++result.operators;
+        const bool unknown = faulty.contains(op.name);
+        const bool unshaped = !unknown && lacks_shape(graph, op);
+        if (unknown)
+            ++result.unknown[op.type];
+        result.unshaped += unshaped;
+        for (const TensorId id : op.inputs)
+            if (id != kNoTensor)
+                (unknown || unshaped ? left_out : counted)[id] = true;
+    }
+    for (std::size_t id = 0; id < graph.tensors.size(); ++id) {
+        const ShapedTensor& tensor = graph.tensors[id];
+        if (!tensor.learned || !tensor.known)
+            continue;
+        const double parameters = tensor.elements() * tensor.packing;
+        result.all_parameters += parameters;
+        if (left_out[id] && !counted[id])
+            result.parameters += parameters;
+    }
+    return result;
+}
+
+std::string uncounted_text(const ShapedGraph& graph) {
+    if (graph.complete())
+        return "";
+    const Uncounted left = uncounted_of(graph);
+    std::size_t unknown = 0, named = 0;
+    std::string types;
+    for (const auto& [type, count] : left.unknown) {
+        unknown += count;
+        if (++named <= kMostTypes)
+            types += fmt::format("{}{}{}", types.empty() ? "" : ", ", type,
+                                 count > 1 ? fmt::format(" x{}", count) : std::string());
+    }
+    if (named > kMostTypes)
+        types += fmt::format(" and {} more types", named - kMostTypes);
+    std::string text;
+    if (unknown > 0)
+        text = fmt::format("{} of {} operators {} not understood ({})", unknown, left.operators,
+                           unknown == 1 ? "is" : "are", types);
+    if (left.unshaped > 0)
+        text += unknown > 0
+                    ? fmt::format(" and {} {} no shapes", left.unshaped, left.unshaped == 1 ? "has" : "have")
+                    : fmt::format("{} of {} operators have no shapes", left.unshaped, left.operators);
+    if (text.empty())
+        text = "a part of the model is not understood";
+    if (left.parameters > 0)
+        text += fmt::format("; these hold {:.3g} % of the parameters",
+                            100 * left.parameters / left.all_parameters);
+    return text + fmt::format("; counted are {:.3g} G multiply-accumulates: every total is a lower bound",
+                              graph.macs() / 1e9);
+}
+
+} // namespace archsim

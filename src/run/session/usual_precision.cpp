@@ -1,0 +1,100 @@
+#include "archsim/run/usual_precision.hpp"
+
+#include <algorithm>
+#include <map>
+#include <variant>
+
+namespace archsim {
+
+namespace {
+
+/// Elements of what a file stores, by type, and how its activations are quantised.
+struct Stored {
+    std::map<DataType, double> weights;
+    double quantized_activations = 0, wide_activations = 0; ///< operators that make 8 bits, 16 bits of floats
+    double dynamic = 0;                                     ///< operators that quantise at run time
+};
+
+double elements_of(const Tensor& tensor) {
+    double elements = 1;
+    for (const Dimension& d : *tensor.shape)
+        elements *= static_cast<double>(std::max<std::int64_t>(d.value, 0));
+    return elements;
+}
+
+/// Type of the zero point, which is that of the result.
+DataType quantized_type(const Graph& graph, const Node& node) {
+    const bool given = node.inputs.size() > 2 && node.inputs[2] != kNoTensor;
+    return given ? graph.tensors[node.inputs[2]].type : DataType::uint8;
+}
+
+void add(const Graph& graph, Stored& stored) {
+    for (const Tensor& tensor : graph.tensors)
+        if (tensor.role == TensorRole::initializer && tensor.shape && !tensor.shape->empty())
+            stored.weights[tensor.type] += elements_of(tensor);
+    for (const Node& node : graph.nodes) {
+        if (node.op_type == "QuantizeLinear" && !node.inputs.empty() && node.inputs[0] != kNoTensor &&
+            graph.tensors[node.inputs[0]].role != TensorRole::initializer) {
+            const DataType type = quantized_type(graph, node);
+            (type == DataType::int16 || type == DataType::uint16 ? stored.wide_activations
+                                                                 : stored.quantized_activations) += 1;
+        }
+        if (node.op_type.starts_with("QLinear"))
+            stored.quantized_activations += 1;
+        if (node.op_type.starts_with("Dynamic"))
+            stored.dynamic += 1;
+        for (const auto& [key, value] : node.attributes)
+            if (const auto* body = std::get_if<std::shared_ptr<const Graph>>(&value); body && *body)
+                add(**body, stored);
+    }
+}
+
+} // namespace
+
+std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
+    Stored stored;
+    add(graph, stored);
+    const auto of = [&](DataType type) {
+        const auto at = stored.weights.find(type);
+        return at == stored.weights.end() ? 0.0 : at->second;
+    };
+    const double halves = of(DataType::float16), brains = of(DataType::bfloat16),
+                 singles = of(DataType::float32) + of(DataType::float64);
+    const double floats = halves + brains + singles, bytes = of(DataType::int8) + of(DataType::uint8);
+    if (floats + bytes <= 0)
+        return std::nullopt;
+    // Packed 4-bit weights are bytes too, but nothing quantises what they multiply.
+    if (bytes > floats && stored.quantized_activations + stored.wide_activations > stored.dynamic) {
+        if (stored.wide_activations <= stored.quantized_activations)
+            return PrecisionConfig::uniform(Precision::int8);
+        PrecisionConfig config = PrecisionConfig::uniform(Precision::int16);
+        config.weights = Precision::int8;
+        return config;
+    }
+    if (floats <= 0)
+        return std::nullopt;
+    return PrecisionConfig::uniform(halves >= std::max(brains, singles)   ? Precision::fp16
+                                    : brains >= std::max(halves, singles) ? Precision::bf16
+                                                                          : Precision::fp32);
+}
+
+PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
+    PrecisionConfig config = PrecisionConfig::uniform(Precision::fp32);
+    if (!strict_fp32)
+        config = workload.prompt ? PrecisionConfig::uniform(Precision::bf16)
+                                 : workload.model.info.format.value_or(config);
+    config.strict_fp32 = strict_fp32;
+    return config;
+}
+
+Conditions settled(Conditions conditions, const Workload& workload) {
+    if (!conditions.usual_precision)
+        return conditions;
+    conditions.usual_precision = false;
+    conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
+    conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
+    conditions.weights.reset();
+    return conditions;
+}
+
+} // namespace archsim

@@ -74,7 +74,8 @@ std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& which, const
 const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Machine& machine,
                                              const Mapper& mapper) {
     // A class of the library's mappers need not be one for another.
-    if (machine.mapper || work.representatives.size() != work.subgraphs.size())
+    if (dynamic_cast<const CountsOfStructure*>(&mapper) == nullptr ||
+        work.representatives.size() != work.subgraphs.size())
         return nullptr;
     // Where a batch may run in pieces, sums of pieces are those of whole classes.
     return managed_memory_bytes(machine) > 0 ? &work.representatives : &classes_for(mapper, work);
@@ -175,6 +176,15 @@ BatchCounts& BatchCounts::alone() {
     return *alone_;
 }
 
+BatchCounts& BatchCounts::arranged(std::size_t arrangement) {
+    if (arranged_.size() <= arrangement)
+        arranged_.resize(arrangement + 1);
+    std::unique_ptr<BatchCounts>& counts = arranged_[arrangement];
+    if (!counts)
+        counts = std::make_unique<BatchCounts>();
+    return *counts;
+}
+
 void BatchCounts::machine_changed() {
     std::size_t cuts = 0;
     for (const auto& level : levels_) {
@@ -190,8 +200,7 @@ void BatchCounts::machine_changed() {
     if (cuts > kCutsKept)
         for (const auto& level : levels_)
             level->forget_cuts();
-    if (alone_)
-        alone_->machine_changed();
+    for_each_other([](BatchCounts& other) { other.machine_changed(); });
 }
 
 void BatchCounts::forget_works() {
@@ -200,15 +209,13 @@ void BatchCounts::forget_works() {
         left_.leave(std::move(level));
     }
     levels_.clear();
-    if (alone_)
-        alone_->forget_works();
+    for_each_other([](BatchCounts& other) { other.forget_works(); });
 }
 
 void BatchCounts::restart() {
     forget_works();
     widths_ = {};
-    if (alone_)
-        alone_->restart();
+    for_each_other([](BatchCounts& other) { other.restart(); });
 }
 
 BatchLevel* BatchCounts::find(const NetworkWork& work) const {

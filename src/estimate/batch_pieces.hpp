@@ -112,6 +112,8 @@ class BatchCounts {
     BatchLevel& of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
     /// Those of the same machine when one batch has it for itself; made on first use.
     BatchCounts& alone();
+    /// Those of the same machine with networks in another arrangement (KnowsArrangements); made on first use.
+    BatchCounts& arranged(std::size_t arrangement);
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
@@ -129,7 +131,18 @@ class BatchCounts {
 
     std::vector<std::unique_ptr<BatchLevel>> levels_;
     Reused<BatchLevel> left_;
+    /// Calls it with every one that was made of these.
+    template <class Use>
+    void for_each_other(Use use) const {
+        if (alone_)
+            use(*alone_);
+        for (const auto& other : arranged_)
+            if (other)
+                use(*other);
+    }
+
     std::unique_ptr<BatchCounts> alone_;
+    std::vector<std::unique_ptr<BatchCounts>> arranged_;
     KnownWidths widths_;
 };
 

@@ -315,10 +315,10 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
         e.reason = *level.missing;
         return e;
     }
-    if (machine.energy && machine.power_limit_w > 0 && machine.static_power_w >= machine.power_limit_w) {
+    if (machine.energy && machine.power_limit_w > 0 && least_static_power(machine) >= machine.power_limit_w) {
         e.status = Status::unsupported;
         e.reason = fmt::format("the power limit of {:.3g} W leaves nothing beside {:.3g} W of static power",
-                               machine.power_limit_w, machine.static_power_w);
+                               machine.power_limit_w, least_static_power(machine));
         return e;
     }
     Scheduled* chosen = &schedule_at(level, machine, 1);

@@ -1,6 +1,7 @@
 #include "support/random_laws.hpp"
 
 #include "archsim/hardware/family.hpp"
+#include "map/on_chip.hpp"
 #include "run/session/graph_run.hpp"
 
 #include "laws/laws.hpp"
@@ -100,7 +101,15 @@ Verdict answers_are_numbers(Network& network, const Question& q, RandomSource&) 
     return "";
 }
 
+bool is_cpu(const Question& q) {
+    return laws::session().hardware().device(q.device).device->family == Family("cpu");
+}
+
+/// Not of processors: their stacks fork every operator over all cores, and pay for each (Parameter::
+/// sync_time_per_core); what fitted rates say of a nearer cache may be slower than those of the next.
 Verdict more_structure(Network& network, const Question& q, RandomSource& random, Structure part) {
+    if ((part == Structure::units || part == Structure::on_chip_memory) && is_cpu(q))
+        return {};
     Question more = q;
     const double factor = random.one_of(kFactors);
     more.conditions.structure[part] = factor;
@@ -127,12 +136,12 @@ Verdict more_of_rate(Network& network, const Question& q, RandomSource& random) 
 }
 
 Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random) {
-    static constexpr std::int64_t kParts[] = {2, 2, 2, 3, 4, 8};
+    static constexpr std::int64_t kParts[] = {2, 2, 2, 4, 8};
     const std::int64_t parts = random.one_of(kParts);
     Question more = q;
     more.batch *= parts;
     const Result base = network.run(q);
-    if (!base.ok())
+    if (!base.ok() || managed_memory_bytes(*base.machine) <= 0)
         return {};
     const Result whole = network.run(more);
     if (!whole.ok()) // the parts need less memory
@@ -175,8 +184,8 @@ struct Pair {
 
 /// Whether `b` has at least as much of everything that the formulas read as `a`, at the same parameters.
 bool dominates(const Machine& a, const Machine& b) {
-    if (a.device->family != b.device->family || a.runtime->id != b.runtime->id ||
-        a.device->id == b.device->id)
+    if (a.device->family == Family("cpu") || a.device->family != b.device->family ||
+        a.runtime->id != b.runtime->id || a.device->id == b.device->id)
         return false;
     for (std::size_t p = 0; p < a.parameters.facts.size(); ++p) {
         const Fact &x = a.parameters.facts[p], &y = b.parameters.facts[p];

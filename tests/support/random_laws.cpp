@@ -111,7 +111,11 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     if ((part == Structure::units || part == Structure::on_chip_memory) && is_cpu(q))
         return {};
     Question more = q;
-    const double factor = random.one_of(kFactors);
+    // Beyond twice the clock the awake die draws more at its lowest voltage than the slower design.
+    constexpr double kHighestClock = 2;
+    double factor = random.one_of(kFactors);
+    if (part == Structure::clock)
+        factor = std::min(factor, kHighestClock);
     more.conditions.structure[part] = factor;
     const Result base = network.run(q);
     if (!base.ok())
@@ -199,6 +203,11 @@ bool dominates(const Machine& a, const Machine& b) {
         if (b.matrix_ops(p) < a.matrix_ops(p) || b.vector_ops(p) < a.vector_ops(p) ||
             (b.matrix_ops(p) > 0) != (a.matrix_ops(p) > 0) || (b.vector_ops(p) > 0) != (a.vector_ops(p) > 0))
             return false;
+    // A product that is too small for all units has a few of them.
+    for (const EngineClass kind : {EngineClass::matrix, EngineClass::vector})
+        for (const Precision p : kPrecisions)
+            if (b.device->peak(kind, p) / b.units < a.device->peak(kind, p) / a.units)
+                return false;
     if (b.units < a.units || b.memory_capacity_bytes < a.memory_capacity_bytes ||
         (b.power_limit_w > 0 && (a.power_limit_w <= 0 || b.power_limit_w < a.power_limit_w)))
         return false;

@@ -13,9 +13,6 @@ namespace archsim {
 
 namespace {
 
-/// Bytes beyond the compulsory ones that still count as none.
-constexpr double kNegligible = 1.001;
-
 /// Fixed counts of `factor` pieces that one call runs: the start of an inference and the host's work are paid
 /// once, as in a pipeline; transfers and reconfigurations by every piece.
 void scale_fixed(Mapping& fixed, double factor) {
@@ -25,23 +22,6 @@ void scale_fixed(Mapping& fixed, double factor) {
                                                               reason == Parameter::guest_overhead ||
                                                               reason == Parameter::host_time)
             fixed.demands[i].amount /= factor;
-}
-
-/// More bytes from and to the outside than caches, inputs and outputs need, and weights where the chip has no
-/// room for them. Where fewer bytes move than there are weights, the weights stay on the chip and what moves
-/// is something else.
-bool spills(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine) {
-    double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
-    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-        const double repeat = schedule.repeat_of(i);
-        const EventCounts& events = schedule.of(i).events;
-        moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
-        weights += repeat * work.subgraphs[i].weight_bytes;
-        ends += repeat * work.subgraphs[i].kv_bytes;
-    }
-    const double room = managed_memory_bytes(machine) + weight_memory_bytes(machine);
-    return moved > ends * kNegligible &&
-           (moved < weights || weights <= room || moved > (weights + ends) * kNegligible);
 }
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
@@ -241,8 +221,7 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
     std::vector<BatchLevel*> made{&add(nullptr, work, machine)}; // largest batch first
     const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
                          !made.front()->whole.schedule.network.pipelined;
-    while (may_cut && made.back()->work->batch > 1 &&
-           spills(made.back()->whole.schedule, *made.back()->work, machine)) {
+    while (may_cut && made.back()->work->batch > 1) {
         auto smaller = options.smaller_batch(made.size() - 1);
         if (!smaller || !contains(*made.back()->work->partition, *smaller->partition))
             break;

@@ -120,7 +120,11 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     const Result base = network.run(q);
     if (!base.ok())
         return {};
-    return not_slower(base, network.run(more), fmt::format("{} x {}", name_of(part), factor));
+    const Result larger = network.run(more);
+    // More units that are awake leave less of the same limit for work.
+    if (part == Structure::units && larger.estimate.power_limited)
+        return {};
+    return not_slower(base, larger, fmt::format("{} x {}", name_of(part), factor));
 }
 
 template <Structure part>

@@ -13,9 +13,6 @@ namespace archsim {
 
 namespace {
 
-/// Bytes beyond the compulsory ones that still count as none.
-constexpr double kNegligible = 1.001;
-
 /// Fixed counts of `factor` pieces that one call runs: the start of an inference and the host's work are paid
 /// once, as in a pipeline; transfers and reconfigurations by every piece.
 void scale_fixed(Mapping& fixed, double factor) {
@@ -25,23 +22,6 @@ void scale_fixed(Mapping& fixed, double factor) {
                                                               reason == Parameter::guest_overhead ||
                                                               reason == Parameter::host_time)
             fixed.demands[i].amount /= factor;
-}
-
-/// More bytes from and to the outside than caches, inputs and outputs need, and weights where the chip has no
-/// room for them. Where fewer bytes move than there are weights, the weights stay on the chip and what moves
-/// is something else.
-bool spills(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine) {
-    double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
-    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
-        const double repeat = schedule.repeat_of(i);
-        const EventCounts& events = schedule.of(i).events;
-        moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
-        weights += repeat * work.subgraphs[i].weight_bytes;
-        ends += repeat * work.subgraphs[i].kv_bytes;
-    }
-    const double room = managed_memory_bytes(machine) + weight_memory_bytes(machine);
-    return moved > ends * kNegligible &&
-           (moved < weights || weights <= room || moved > (weights + ends) * kNegligible);
 }
 
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
@@ -74,7 +54,8 @@ std::vector<std::uint32_t> spread(const std::vector<std::uint32_t>& which, const
 const std::vector<std::uint32_t>* find_alike(const NetworkWork& work, const Machine& machine,
                                              const Mapper& mapper) {
     // A class of the library's mappers need not be one for another.
-    if (machine.mapper || work.representatives.size() != work.subgraphs.size())
+    if (dynamic_cast<const CountsOfStructure*>(&mapper) == nullptr ||
+        work.representatives.size() != work.subgraphs.size())
         return nullptr;
     // Where a batch may run in pieces, sums of pieces are those of whole classes.
     return managed_memory_bytes(machine) > 0 ? &work.representatives : &classes_for(mapper, work);
@@ -175,6 +156,15 @@ BatchCounts& BatchCounts::alone() {
     return *alone_;
 }
 
+BatchCounts& BatchCounts::arranged(std::size_t arrangement) {
+    if (arranged_.size() <= arrangement)
+        arranged_.resize(arrangement + 1);
+    std::unique_ptr<BatchCounts>& counts = arranged_[arrangement];
+    if (!counts)
+        counts = std::make_unique<BatchCounts>();
+    return *counts;
+}
+
 void BatchCounts::machine_changed() {
     std::size_t cuts = 0;
     for (const auto& level : levels_) {
@@ -190,8 +180,7 @@ void BatchCounts::machine_changed() {
     if (cuts > kCutsKept)
         for (const auto& level : levels_)
             level->forget_cuts();
-    if (alone_)
-        alone_->machine_changed();
+    for_each_other([](BatchCounts& other) { other.machine_changed(); });
 }
 
 void BatchCounts::forget_works() {
@@ -200,15 +189,13 @@ void BatchCounts::forget_works() {
         left_.leave(std::move(level));
     }
     levels_.clear();
-    if (alone_)
-        alone_->forget_works();
+    for_each_other([](BatchCounts& other) { other.forget_works(); });
 }
 
 void BatchCounts::restart() {
     forget_works();
     widths_ = {};
-    if (alone_)
-        alone_->restart();
+    for_each_other([](BatchCounts& other) { other.restart(); });
 }
 
 BatchLevel* BatchCounts::find(const NetworkWork& work) const {
@@ -234,8 +221,7 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
     std::vector<BatchLevel*> made{&add(nullptr, work, machine)}; // largest batch first
     const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
                          !made.front()->whole.schedule.network.pipelined;
-    while (may_cut && made.back()->work->batch > 1 &&
-           spills(made.back()->whole.schedule, *made.back()->work, machine)) {
+    while (may_cut && made.back()->work->batch > 1) {
         auto smaller = options.smaller_batch(made.size() - 1);
         if (!smaller || !contains(*made.back()->work->partition, *smaller->partition))
             break;

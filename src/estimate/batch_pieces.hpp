@@ -5,8 +5,10 @@
 // running the first layers, whose activations are large, for one part after another and the rest, whose
 // weights are large, for the whole batch saves traffic. Schedules are nested cuts: at each batch size the
 // subgraphs before the cut run as at the next smaller size, once per part; those behind it run the whole.
-// What crosses the cut is written to memory and read back. Processors with caches run their batch whole, as
-// their libraries do: measured GPUs slow down where the batch leaves the L2.
+// What crosses the cut is written to memory and read back. A batch that fits may still cost more than its
+// halves in sequence (weights give way to its activations, rows fill no block), so that every batch is asked.
+// Processors with caches run their batch whole, as their libraries do: measured GPUs slow down where the
+// batch leaves the L2.
 
 #include "estimate/intervals.hpp"
 #include "estimate/price.hpp"
@@ -107,11 +109,13 @@ struct BatchLevel {
 /// here the smaller ones that it may be cut into. One thread's.
 class BatchCounts {
   public:
-    /// Maps the network at the batch of `work`, and at smaller batches for as long as one of them moves more
-    /// bytes than its weights, inputs and outputs. What was mapped before is found again.
+    /// Maps the network at the batch of `work`, and at the smaller batches that it may be cut into. What was
+    /// mapped before is found again.
     BatchLevel& of(const NetworkWork& work, const Machine& machine, const EstimateOptions& options);
     /// Those of the same machine when one batch has it for itself; made on first use.
     BatchCounts& alone();
+    /// Those of the same machine with networks in another arrangement (KnowsArrangements); made on first use.
+    BatchCounts& arranged(std::size_t arrangement);
     /// From now on the machine has other rates, prices or limits, on which its counts do not depend: what was
     /// mapped stays, and where batches are cut is decided anew.
     void machine_changed();
@@ -129,7 +133,18 @@ class BatchCounts {
 
     std::vector<std::unique_ptr<BatchLevel>> levels_;
     Reused<BatchLevel> left_;
+    /// Calls it with every one that was made of these.
+    template <class Use>
+    void for_each_other(Use use) const {
+        if (alone_)
+            use(*alone_);
+        for (const auto& other : arranged_)
+            if (other)
+                use(*other);
+    }
+
     std::unique_ptr<BatchCounts> alone_;
+    std::vector<std::unique_ptr<BatchCounts>> arranged_;
     KnownWidths widths_;
 };
 

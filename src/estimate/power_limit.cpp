@@ -10,10 +10,14 @@ namespace archsim {
 
 namespace {
 
-/// Lowest clock regulators use, as a share of the operating clock; the deepest published drop is a T4 from
-/// 1590 to 585 MHz base.
-constexpr double kLowestClockRatio = 0.2;
+/// Lowest clock that is looked at, as a share of the operating clock. The deepest published drop is a T4 from
+/// 1590 to 585 MHz base; a design with more units or a higher clock drops deeper, down to where the smaller
+/// one runs. Below the lowest voltage a lower clock saves no energy per event, so that what remains is
+/// waiting.
+constexpr double kLowestClockRatio = 0.01;
 constexpr int kBisections = 24;
+/// Of the search for the least energy: the lowest clock that regulators are known to hold for long.
+constexpr double kLowestEfficientRatio = 0.2;
 
 class Solver {
   public:
@@ -210,7 +214,12 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
         low.interval_s = stretched;
         return low;
     }
-    const auto load = [&](const OperatingPoint& p) { return joules(p) / (budget(p) * p.interval_s); };
+    // Where static power alone exceeds the limit, nothing is within reach.
+    constexpr double kOutOfReach = 1e6;
+    const auto load = [&](const OperatingPoint& p) {
+        const double room = budget(p) * p.interval_s;
+        return room > 0 ? std::min(kOutOfReach, joules(p) / room) : kOutOfReach;
+    };
     auto [within, beyond] = find_crossing({kLowestClockRatio, load(low)}, {1.0, load(full)},
                                           [&](double clock) { return load(solver.near(clock)); });
     // The clock itself comes from bisection, so that it does not depend on where the secants fell; only what
@@ -237,7 +246,7 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
                (static_power_at(machine, p.clock_ratio) + host_w) * p.interval_s;
     };
     constexpr double kGolden = 0.6180339887498949;
-    double low = std::min(kLowestClockRatio, fastest.clock_ratio), high = fastest.clock_ratio;
+    double low = std::min(kLowestEfficientRatio, fastest.clock_ratio), high = fastest.clock_ratio;
     OperatingPoint left = solver.near(high - kGolden * (high - low)),
                    right = solver.near(low + kGolden * (high - low));
     for (int i = 0; i < kBisections; ++i)
@@ -254,6 +263,10 @@ OperatingPoint most_efficient(Solver& solver, const Machine& machine, const Oper
 }
 
 } // namespace
+
+double least_static_power(const Machine& machine) {
+    return static_power_at(machine, kLowestClockRatio);
+}
 
 OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
                             ScheduleCosts& costs) {

@@ -25,4 +25,7 @@ struct OperatingPoint {
 OperatingPoint settle_clock(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
                             ScheduleCosts& costs);
 
+/// Static watts of one chip at the lowest clock.
+double least_static_power(const Machine& machine);
+
 } // namespace archsim

@@ -58,7 +58,7 @@ double vector_cycles(const View& view, const OperatorUse& use, double blocks) {
     const bool half = use.compute == Precision::fp16 && view.machine.vector_ops(Precision::fp16) > 0;
     double lanes = view.lanes * (half ? 2 : 1);
     double cycles = 0;
-    const double cores = view.cores_for(use.op->type);
+    const double cores = view.cores_for(use);
     if (const double each = cycles_one_by_one(view, use); each > 0)
         return each * use.output_elements / cores * View::imbalance(use.output_elements, cores);
     if (const double each = view.param(Parameter::ordered_sum_cycles, 0); each > 0 && sums_in_order(use))

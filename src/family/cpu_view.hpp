@@ -69,6 +69,8 @@ class View {
     bool looked_up(const OperatorUse& use) const;
     /// Cores that run the stack's kernel called `type`: one where its 8-bit networks run it on one thread.
     double cores_for(std::string_view type) const;
+    /// The same of an operator: of those, a sum of two 8-bit tensors gets threads by its elements.
+    double cores_for(const OperatorUse& use) const;
     /// Slow-down when `blocks` equal pieces of work meet `used` cores.
     double imbalance(double blocks) const { return imbalance(blocks, used); }
     /// The same for other units than the cores.

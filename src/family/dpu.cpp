@@ -108,10 +108,12 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         Cycles cycles;
         double activation = 0, operands = 0;
         bool folds = false;
+        double elements = 0;
         for (const OperatorUse& use : work.operators) {
             if (on_host(use, core.m))
                 continue;
             const OperatorWork& w = use.op->work;
+            elements = std::max({elements, use.input_elements, use.output_elements});
             folds = folds || !w.contractions.empty();
             if (is_depthwise(w)) {
                 cycles.narrow += narrow_window(core, *w.window, Parameter::depthwise_rate);
@@ -140,6 +142,12 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         // A second tensor means an element-wise instruction of its own, also behind a convolution.
         const bool joins = work.extra_bytes > 0 && work.kind != OpKind::data_movement;
         cycles.layers += joins;
+        // What follows no layer that it could fold into passes through the narrow engine for itself.
+        if (cycles.layers == 0 && elements > 0) {
+            cycles.layers = 1;
+            if (work.kind != OpKind::data_movement) // that is a copy in memory
+                cycles.narrow += narrow_elements(core, elements / core.images);
+        }
         // AI engines leave it to the logic beside them, and apply the piecewise linear forms of sigmoid and
         // swish that quantised networks take to what they produce.
         if (core.ai_engines)

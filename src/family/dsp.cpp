@@ -67,7 +67,10 @@ struct Core {
         scratchpad = managed_memory_bytes(machine);
         narrow = matrix_format(machine, PrecisionConfig::uniform(Precision::int8), Precision::int8);
     }
+    /// Products in a format that only the vector units have fill no array.
     double padded_macs(const OperatorUse& use, const Contraction& c) const {
+        if (formats.of(use.compute).resource == Resource::vector_cycles)
+            return c.macs();
         return rows > 0 ? flat_padded_macs(c, rows, cols)
                         : channel_padded_macs(use.op->work, c, block, packs_rows);
     }

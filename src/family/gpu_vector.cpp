@@ -30,9 +30,12 @@ bool moves_channels(const View& view, const Operator& op) {
     return last || first;
 }
 
-/// Stacks that keep activations channels-last in memory only relabel the axes of such transposes.
+/// Stacks that keep activations channels-last in memory only relabel the axes of such transposes, for kernels
+/// that read the one order or the other.
 bool is_relabelling(const View& view, const SubgraphWork& work) {
-    if (work.kind != OpKind::data_movement || view.param(Parameter::channels_last, 0) <= 0)
+    if (work.kind != OpKind::data_movement || view.param(Parameter::channels_last, 0) <= 0 ||
+        std::all_of(view.network.subgraphs.begin(), view.network.subgraphs.end(),
+                    [](const SubgraphWork& s) { return s.kind == OpKind::data_movement; }))
         return false;
     return std::all_of(work.operators.begin(), work.operators.end(),
                        [&](const OperatorUse& use) { return moves_channels(view, *use.op); });

@@ -5,6 +5,7 @@
 
 #include "family/table.hpp"
 #include "map/accelerator.hpp"
+#include "map/arrangements.hpp"
 #include "map/counts_of_structure.hpp"
 #include "map/network_mapper.hpp"
 
@@ -25,7 +26,7 @@ struct NpuFacts : FactsOf<NpuFacts> {
 };
 
 struct Array {
-    Array(const Machine& machine, const NetworkWork& network)
+    Array(const Machine& machine, const NetworkWork& network, bool in_contexts = false)
         : m(machine), formats(machine, network.precision) {
         const NpuFacts& facts = machine.device->facts.as<NpuFacts>();
         cores = std::max(1.0, facts.cores.value_or(1) * machine.active_fraction);
@@ -64,7 +65,8 @@ struct Array {
         pipeline = facts.dataflow_pipeline;
         if (!own_dram && !machine.runtime->streams_weights)
             weights_held = network.weight_bytes; // what does not fit at all is refused before
-        fits = network.weight_bytes <= weights_held;
+        fits = pipeline && network.weight_bytes <= weights_held;
+        placed = fits && !in_contexts;
         // A chip without memory of its own keeps keys and values where its weights are.
         keeps_cache = !own_dram &&
                       network.weight_bytes + network.memory.kv_cache_bytes + network.memory.peak_live_bytes <=
@@ -89,7 +91,8 @@ struct Array {
     bool own_dram = true;
     bool keeps_cache = false; ///< keys and values stay on the chip between steps
     bool pipeline = false;    ///< layers of the whole network side by side on the chip
-    bool fits = false;        ///< all weights stay on chip
+    bool fits = false;        ///< all weights of a pipeline stay on chip
+    bool placed = false;      ///< as one pipeline; what fits may run in contexts, too
 };
 
 /// How often the busiest rank of a chip has its part of `heads`: heads are whole, and one that several ranks
@@ -134,37 +137,54 @@ double spilled_score_bytes(const Array& array, const SubgraphWork& work) {
     return 0;
 }
 
-class NpuMapper final : public NetworkMapper, public CountsOfStructure {
+class NpuMapper final : public NetworkMapper, public CountsOfStructure, public KnowsArrangements {
   public:
+    NpuMapper() = default;
+    /// Networks that fit as one pipeline run in contexts all the same.
+    explicit NpuMapper(bool in_contexts) : in_contexts_(in_contexts) {}
     std::string_view name() const override { return "spatial array"; }
 
     void map(const SubgraphWork& work, const NetworkWork& network, const Machine& machine,
              Mapping& out) const override {
-        const Array array(machine, network);
+        const Array array(machine, network, in_contexts_);
         count(array, stages_of(array, network), work, network, out);
     }
 
     void map_each(std::span<const std::uint32_t> which, const NetworkWork& network, const Machine& machine,
                   std::span<Mapping> out) const override {
-        const Array array(machine, network);
+        const Array array(machine, network, in_contexts_);
         const Stages stages = stages_of(array, network);
         for (std::size_t i = 0; i < which.size(); ++i)
             count(array, stages, network.subgraphs[which[i]], network, out[i]);
     }
 
+    /// A pipeline whose layers each wait for whole images (attention, reductions of all pixels) takes as many
+    /// intervals; in contexts, each layer has the array for itself and its weights must come first.
+    std::span<const std::shared_ptr<const Mapper>> other_arrangements(const NetworkWork& network,
+                                                                      const Machine& machine) const override {
+        static const std::array<std::shared_ptr<const Mapper>, 1> kContexts = {
+            std::make_shared<const NpuMapper>(true)};
+        if (in_contexts_ || !machine.device->facts.as<NpuFacts>().dataflow_pipeline ||
+            machine.rate(Resource::host_link_bytes) <= 0 || !Array(machine, network).fits)
+            return {};
+        return kContexts;
+    }
+
     NetworkMapping map_network(const NetworkWork& network, const Machine& machine) const override {
         NetworkMapping result = Mapper::map_network(network, machine);
-        const Array array(machine, network);
+        const Array array(machine, network, in_contexts_);
         for (std::size_t i = 0; i < result.fixed.demand_count; ++i)
             result.fixed.demands[i].amount /= array.independent();
         if (array.pipeline) {
-            result.scheme = array.fits ? "one pipeline" : "contexts in turn";
-            result.sections = array.fits ? 1 : 0;
+            result.scheme = array.placed ? "one pipeline" : "contexts in turn";
+            result.sections = array.placed ? 1 : 0;
         }
         return result;
     }
 
   private:
+    bool in_contexts_ = false;
+
     /// Cycles of one subgraph at the engines' full rates.
     struct Cycles {
         MatrixFormat format;
@@ -180,7 +200,7 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
 
     static Stages stages_of(const Array& array, const NetworkWork& network) {
         Stages all;
-        if (!array.pipeline || !array.fits)
+        if (!array.pipeline)
             return all;
         const std::size_t count = network.subgraphs.size();
         const bool classified = network.representatives.size() == count;
@@ -201,14 +221,15 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         const Machine& machine = array.m;
         const Cycles cycles = cycles_of(array, work);
         add_compute(array, cycles, out);
-        const double share = stages.cycles > 0 ? placed_cycles(array, cycles) / stages.cycles : 0;
+        const double share = stages.cycles > 0 ? placed_cycles(array, cycles) / stages.cycles
+                                               : 1 / static_cast<double>(network.subgraphs.size());
         if (array.pipeline)
             add_pipeline(array, work, network, share, out);
         else
             add_layer_overhead(machine, 1, array.independent(), out);
         // Images stream into a pipeline while all of its stages work.
-        add_memory(array, work, network,
-                   array.pipeline && array.fits ? stages.outside_bytes * share : outside(array, work), out);
+        add_memory(array, work, network, array.placed ? stages.outside_bytes * share : outside(array, work),
+                   out);
         count_arithmetic(work, network, machine, out);
         out.events[Event::l2_byte] += work.activation_bytes() + work.weight_bytes;
         out.events[Event::systolic_hop] += work.activation_bytes();
@@ -222,7 +243,10 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         return outside_bytes(work) - (array.keeps_cache ? work.kv_bytes : 0);
     }
 
+    /// Products in a format that only the vector engine has fill no array.
     static double padded_macs(const Array& array, const OperatorUse& use, const Contraction& c) {
+        if (array.formats.of(use.compute).resource == Resource::vector_cycles)
+            return c.macs();
         return array.blocks_taps ? channel_padded_macs(use.op->work, c, array.rows, array.packs_rows)
                                  : flat_padded_macs(c, array.rows, array.cols);
     }
@@ -306,9 +330,11 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
     static void add_pipeline(const Array& array, const SubgraphWork& work, const NetworkWork& network,
                              double share, Mapping& out) {
         const Machine& m = array.m;
-        if (!array.fits) {
+        out.add(Resource::seconds, Lane::on_chip,
+                m.param(Parameter::frame_interval, 0) * network.batch * share, 1, Parameter::frame_interval);
+        if (!array.placed) {
             // Contexts are loaded in turn, once for a batch: their weights over the host link, and a change
-            // of configuration wherever one ends. The interval of a frame no longer binds.
+            // of configuration wherever one ends.
             if (ends_stream(work))
                 out.add(Resource::seconds, Lane::overhead, m.param(Parameter::context_switch, 0), 1,
                         Parameter::context_switch);
@@ -317,8 +343,6 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
             out.events[Event::configuration_byte] += work.weight_bytes;
             return;
         }
-        out.add(Resource::seconds, Lane::on_chip,
-                m.param(Parameter::frame_interval, 0) * network.batch * share, 1, Parameter::frame_interval);
         if (m.scenario != Scenario::latency)
             return;
         // A single image also waits at every layer for the first rows it needs; all layers take the whole
@@ -365,12 +389,12 @@ class NpuMapper final : public NetworkMapper, public CountsOfStructure {
         Allocation& a = out.allocation;
         a.units_total = array.cores;
         a.units_used = array.per_inference * std::ceil(array.parallel);
-        if (array.pipeline && array.fits)
+        if (array.placed)
             a.units_used *= share;
         a.tile_k = static_cast<std::uint16_t>(array.rows);
         a.tile_n = static_cast<std::uint16_t>(array.cols);
         a.useful_fraction = padded > 0 ? std::min(1.0, work.macs / padded) : 1;
-        a.scheme = array.pipeline ? (array.fits ? "pipeline stage" : "context") : "spatial array";
+        a.scheme = array.pipeline ? (array.placed ? "pipeline stage" : "context") : "spatial array";
     }
 };
 

@@ -21,41 +21,68 @@ SharedTiles share_tiles(double tiles, double length, double hidden, const ArrayG
     return by_step.cycles < by_tile.cycles ? by_step : by_tile;
 }
 
-TileCount weight_stationary(double tiles, double inner_tiles, const Product& p, const ArrayGroup& a) {
+/// Tiles of `rows` x `cols` cells each, of the array's own or fewer.
+struct Tiling {
+    double tiles = 1, inner = 1; ///< of these, how many add to the same sums
+    double rows = 1, cols = 1;
+};
+
+TileCount weight_stationary(const Tiling& tiling, const Product& p, const ArrayGroup& a) {
+    const auto [tiles, inner_tiles, rows, cols] = tiling;
     TileCount t;
     // First load, then operands skew in over the rows and results out over the columns.
-    const double fill = a.rows + a.rows + a.cols - 2;
-    const SharedTiles shared = share_tiles(tiles, p.m, a.rows, a);
+    const double fill = rows + rows + cols - 2;
+    const SharedTiles shared = share_tiles(tiles, p.m, rows, a);
     t.cycles = shared.cycles + fill;
     t.loads_bind = shared.hidden_binds;
-    t.padded_macs = tiles * a.rows * a.cols * p.m;
-    t.weight_loads = tiles * a.rows * a.cols;
-    t.streamed = tiles * a.rows * p.m;
+    t.padded_macs = tiles * rows * cols * p.m;
+    t.weight_loads = tiles * rows * cols;
+    t.streamed = tiles * rows * p.m;
     // Each of the reduction's tiles adds to the sums of the one before.
-    t.accumulations = tiles * a.cols * p.m * (inner_tiles > 1 ? 2 : 1);
-    t.sum_hops = tiles * a.cols * p.m * a.rows;
-    t.arrays_used = std::min(a.count, std::max(tiles, p.m > a.rows ? a.count : 1.0));
+    t.accumulations = tiles * cols * p.m * (inner_tiles > 1 ? 2 : 1);
+    t.sum_hops = tiles * cols * p.m * rows;
+    t.arrays_used = std::min(a.count, std::max(tiles, p.m > rows ? a.count : 1.0));
     return t;
+}
+
+TileCount output_stationary(const Tiling& tiling, const Product& p, const ArrayGroup& a) {
+    const auto [tiles, inner_tiles, rows, cols] = tiling;
+    TileCount t;
+    // A tile's results shift out over the rows while the next tile accumulates.
+    t.cycles = std::ceil(tiles / a.count) * std::max(p.k, rows) + rows + cols - 2 + rows;
+    t.padded_macs = tiles * rows * cols * p.k;
+    t.streamed = tiles * (rows + cols) * p.k;
+    t.accumulations = tiles * rows * cols;
+    t.sum_hops = t.accumulations * rows / 2; // half of the rows on average
+    t.arrays_used = std::min(a.count, tiles);
+    return t;
+}
+
+/// More parts than these are as good as equal.
+constexpr double kMostParts = 64;
+
+/// The fastest of cutting something into `fewest` parts, which fill the array's rows, or into more, for which
+/// a part of the rows is enough: they load sooner, and keep more arrays busy. `streaming` is what all parts
+/// together stream at least.
+template <class Count>
+TileCount fastest_cut(double fewest, double streaming, const ArrayGroup& a, Count count) {
+    TileCount best = count(fewest);
+    for (double parts = fewest + 1; parts <= kMostParts && parts * streaming / a.count < best.cycles; ++parts)
+        if (TileCount t = count(parts); t.cycles < best.cycles)
+            best = t;
+    return best;
 }
 
 } // namespace
 
 TileCount count_tiles(const Product& p, const ArrayGroup& a) {
-    const double columns = std::ceil(p.n / a.cols);
-    if (!a.output_stationary) {
-        const double inner = std::ceil(p.k / a.rows);
-        return weight_stationary(p.groups * inner * columns, inner, p, a);
-    }
-    TileCount t;
-    const double tiles = p.groups * std::ceil(p.m / a.rows) * columns;
-    // A tile's results shift out over the rows while the next tile accumulates.
-    t.cycles = std::ceil(tiles / a.count) * std::max(p.k, a.rows) + a.rows + a.cols - 2 + a.rows;
-    t.padded_macs = tiles * a.rows * a.cols * p.k;
-    t.streamed = tiles * (a.rows + a.cols) * p.k;
-    t.accumulations = tiles * a.rows * a.cols;
-    t.sum_hops = t.accumulations * a.rows / 2; // half of the rows on average
-    t.arrays_used = std::min(a.count, tiles);
-    return t;
+    const double columns = std::ceil(p.n / a.cols), cols = std::ceil(p.n / columns);
+    const double over_rows = a.output_stationary ? p.m : p.k, streaming = a.output_stationary ? p.k : p.m;
+    const auto cut = [&](double parts) {
+        const Tiling tiling{p.groups * parts * columns, parts, std::ceil(over_rows / parts), cols};
+        return a.output_stationary ? output_stationary(tiling, p, a) : weight_stationary(tiling, p, a);
+    };
+    return fastest_cut(std::ceil(over_rows / a.rows), p.groups * columns * streaming, a, cut);
 }
 
 TileCount count_packed_groups(const Window& w, const Product& p, const ArrayGroup& a) {
@@ -63,7 +90,10 @@ TileCount count_packed_groups(const Window& w, const Product& p, const ArrayGrou
     const double per_tile = std::floor(std::min(a.rows / inputs, a.cols / outputs));
     if (per_tile < 1 || w.transposed || a.output_stationary)
         return count_tiles(p, a);
-    return weight_stationary(std::ceil(p.groups / per_tile) * w.taps(), w.taps(), p, a);
+    return fastest_cut(std::ceil(p.groups / per_tile), w.taps() * p.m, a, [&](double parts) {
+        const double packed = std::ceil(p.groups / parts);
+        return weight_stationary({parts * w.taps(), w.taps(), packed * inputs, packed * outputs}, p, a);
+    });
 }
 
 } // namespace archsim::systolic

@@ -39,6 +39,10 @@ void scale_clocks(Device& d, double factor) {
         scale(engine.clock, factor);
     for (PowerMode& mode : d.power_modes)
         scale(mode.clock, factor);
+    // Rates that are stated per second follow the clock as those per clock do.
+    for (MemoryLevel& level : d.memory)
+        if (level.rank == MemoryRank::l1 || level.rank == MemoryRank::l2)
+            scale(level.bandwidth, factor);
 }
 
 } // namespace

@@ -127,6 +127,18 @@ std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const
     return prepare(workload)->facts();
 }
 
+namespace {
+
+/// An event costs what it does on the device as it is stated, at that device's own voltage; what the units
+/// that are awake draw follows the design.
+void keep_event_prices(const EnergyTable& stated, EnergyTable& table) {
+    table.mac = stated.mac;
+    table.event = stated.event;
+    table.operation = stated.operation;
+}
+
+} // namespace
+
 std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
                                                 const Conditions& conditions) const {
     DeviceChoice choice = hardware_->device(hardware);
@@ -138,13 +150,17 @@ std::shared_ptr<const Machine> Session::machine(std::string_view hardware,
         choice.device = std::make_shared<const Device>(std::move(device));
         runtime = std::make_shared<const Runtime>(std::move(stack));
     }
+    const std::shared_ptr<const Device> stated = choice.device;
     if (conditions.structure != DeviceChanges{})
         choice.device = changed(*choice.device, conditions.structure);
     MachineOptions machine_options;
     machine_options.scenario = conditions.scenario;
     machine_options.scope = conditions.scope;
     machine_options.devices = std::max(1.0, conditions.devices);
-    machine_options.energy = std::make_shared<const EnergyTable>(energy().resolve(*choice.device));
+    auto prices = std::make_shared<EnergyTable>(energy().resolve(*choice.device));
+    if (stated != choice.device)
+        keep_event_prices(energy().resolve(*stated), *prices);
+    machine_options.energy = std::move(prices);
     machine_options.uncertainty = prices_->uncertainty();
     if (!choice.device->dram && !choice.device->host.empty())
         machine_options.host = hardware_->device(choice.device->host).device;

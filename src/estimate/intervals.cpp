@@ -1,30 +1,36 @@
 #include "estimate/intervals.hpp"
 
 #include <algorithm>
-#include <string_view>
+#include <cmath>
 
 namespace archsim {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kRegimes = {"compute", "memory", "overhead"};
-
-KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed, std::string_view regime) {
-    const auto width = [&](SpreadOf metric) {
-        return machine.uncertainty->spread(metric, *machine.device, *machine.runtime, regime);
-    };
+KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
+    const UncertaintyTable& table = *machine.uncertainty;
+    const auto parts = [&](SpreadOf metric) { return table.parts(metric, *machine.device, *machine.runtime); };
     KnownWidths::Widths widths;
-    widths.time = width(timed);
-    widths.energy = width(SpreadOf::energy);
-    // Power times time: what is not known of the time is not known of the energy either.
-    widths.energy.low = std::min(widths.energy.low, widths.time.low);
-    widths.energy.high = std::max(widths.energy.high, widths.time.high);
-    widths.rate = machine.scenario == Scenario::throughput ? width(SpreadOf::throughput) : widths.time;
-    widths.projected = !machine.uncertainty->measured(*machine.device, *machine.runtime);
+    widths.time = parts(timed);
+    widths.energy = parts(SpreadOf::energy);
+    widths.rate = machine.scenario == Scenario::throughput ? parts(SpreadOf::throughput) : widths.time;
+    widths.reach = table.reach();
+    const SpreadOf shown =
+        machine.scenario == Scenario::throughput && timed == SpreadOf::latency ? SpreadOf::throughput : timed;
+    widths.basis = table.spread(timed, *machine.device, *machine.runtime).basis;
+    widths.projected = !table.measured(*machine.device, *machine.runtime, timed) &&
+                       !table.measured(*machine.device, *machine.runtime, shown);
     return widths;
 }
 
 } // namespace
+
+LaneShares lane_shares(const Estimate& e) {
+    const double all = e.compute_bound + e.memory_bound + e.overhead_bound;
+    if (all <= 0)
+        return {1, 0, 0};
+    return {e.compute_bound / all, e.memory_bound / all, e.overhead_bound / all};
+}
 
 void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e) {
     KnownWidths none;
@@ -37,18 +43,24 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     e.energy_interval = {e.energy_per_inference_j, e.energy_per_inference_j};
     if (!machine.uncertainty)
         return;
-    const std::size_t regime = e.overhead_bound >= std::max(e.compute_bound, e.memory_bound) ? 2
-                               : e.compute_bound >= e.memory_bound                           ? 0
-                                                                                             : 1;
-    auto& widths = known.by_regime[regime];
-    if (!widths)
-        widths = look_up(machine, timed, kRegimes[regime]);
-    const Spread &time = widths->time, &energy = widths->energy, &rate = widths->rate;
-    e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
-    e.throughput_interval = {e.throughput_per_s / rate.high, e.throughput_per_s / rate.low};
-    e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};
-    e.interval_basis = time.basis;
-    e.projected = widths->projected;
+    if (!known.widths)
+        known.widths = look_up(machine, timed);
+    const KnownWidths::Widths& widths = *known.widths;
+    double squares = 0;
+    for (const double share : lane_shares(e))
+        squares += share * share;
+    const auto factor = [&](const ErrorParts& parts) {
+        return std::exp(widths.reach * std::sqrt(parts.total(squares)));
+    };
+    const double time = factor(widths.time);
+    const double rate = machine.scenario == Scenario::throughput ? factor(widths.rate) : time;
+    // Power times time: what is not known of the time is not known of the energy either.
+    const double energy = std::max(time, factor(widths.energy));
+    e.latency_interval = {e.latency_s / time, e.latency_s * time};
+    e.throughput_interval = {e.throughput_per_s / rate, e.throughput_per_s * rate};
+    e.energy_interval = {e.energy_per_inference_j / energy, e.energy_per_inference_j * energy};
+    e.interval_basis = widths.basis;
+    e.projected = widths.projected;
 }
 
 } // namespace archsim

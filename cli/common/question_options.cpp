@@ -1,6 +1,7 @@
 // The flags that say what is asked: model, sizes, formats, conditions, prompts and devices.
 
 #include "archsim/ops/given_values.hpp"
+#include "archsim/run/given.hpp"
 #include "common/model_files.hpp"
 #include "common/tool.hpp"
 
@@ -50,6 +51,11 @@ void WorkloadOptions::add_sizes_to(Flags& flags) {
         .in_group("Further conditions");
     flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
     add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
+    flags
+        .add_option("--measured", measured,
+                    "what you measured, \"resnet50 int8 on Hailo-8 = 3.1ms\", or a file of rows (repeatable): "
+                    "estimates of the same device and stack follow it")
+        .in_group("Further conditions");
 }
 
 void add_run_flags(Flags& flags, std::vector<std::string>& inputs, std::string& scenario, std::string& scope,
@@ -119,10 +125,13 @@ Conditions WorkloadOptions::conditions() const {
     return conditions;
 }
 
-Session WorkloadOptions::open() const {
+Session WorkloadOptions::open(const std::string& device) const {
     SessionOptions options;
     options.hardware_overlays.assign(overlays.begin(), overlays.end());
-    return Session(options);
+    Session session(options);
+    if (!measured.empty())
+        session.given(read_given(measured, session, device, "--measured"));
+    return session;
 }
 
 void GenerationOptions::add_formats_to(Flags& flags) {

@@ -22,15 +22,15 @@ constexpr double kRowsAround = 10;
 constexpr double kDevicesAround = 3;
 /// Beyond a factor of 4.5 a row says that something was not described, not how far off descriptions are.
 constexpr double kFarthest = 1.5;
-/// Power that nobody measured lies within a factor of two, 90 % of the time: static power is 0.15 to 0.7 of the
-/// rating by family, and clocks stay high or fall while a device waits.
+/// Power that nobody measured lies within a factor of two, 90 % of the time: static power is 0.15 to 0.7 of
+/// the rating by family, and clocks stay high or fall while a device waits.
 const double kUnmeasuredPower = std::pow(std::log(2.0) / 1.943, 2);
 constexpr int kScaleSteps = 30;
 
 using Rows = std::vector<const ErrorRow*>;
 
-/// Squared scale of Student's t by expectation and maximisation; rows of one network on one device weigh as the
-/// square root of their number. `around` counts as so many rows more.
+/// Squared scale of Student's t by expectation and maximisation; rows of one network on one device weigh as
+/// the square root of their number. `around` counts as so many rows more.
 double squared_scale(const Rows& rows, double around, double weight_around) {
     std::map<std::pair<std::string_view, std::string_view>, double> cells;
     for (const ErrorRow* row : rows)
@@ -98,7 +98,8 @@ std::vector<ErrorModel::Within> fit_within(const Rows& rows) {
     for (const Name& name : order) {
         const Rows& members = groups[name];
         const auto wider = around(name);
-        const double scale = wider ? squared_scale(members, *wider, kRowsAround) : squared_scale(members, 0.02, 1);
+        const double scale =
+            wider ? squared_scale(members, *wider, kRowsAround) : squared_scale(members, 0.02, 1);
         scales[name] = scale;
         result.push_back({std::get<0>(name), std::get<1>(name), std::get<2>(name), scale,
                           static_cast<int>(members.size())});
@@ -145,12 +146,19 @@ std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within,
         if (known.networks(of) > 0)
             continue;
         const ErrorModel::Within* row = within.row_for(of);
-        SetError set{std::get<0>(key), std::get<1>(key), known.devices(of) > 0, of_draw(of.metric),
-                     static_cast<double>(networks.size()), 0, 0, row != nullptr ? row->variance : 0.02};
+        SetError set{std::get<0>(key),
+                     std::get<1>(key),
+                     known.devices(of) > 0,
+                     of_draw(of.metric),
+                     static_cast<double>(networks.size()),
+                     0,
+                     0,
+                     row != nullptr ? row->variance : 0.02};
         Eigen::ArrayXd means(networks.size());
         Eigen::Index k = 0;
         for (const auto& [_, values] : networks)
-            means[k++] = std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+            means[k++] =
+                std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
         set.mean = means.mean();
         set.scatter = set.networks > 1 ? (means - set.mean).square().sum() / (set.networks - 1) : 0;
         result.push_back(std::move(set));
@@ -186,8 +194,8 @@ void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) 
     const double all_scatter = scattered_devices > 0 ? std::max(1.0, scatter) : 1;
     std::map<std::string, double> scatters;
     for (const std::string& family : families) {
-        const auto [own, n] =
-            by_device(sets, [&](const SetError& s) { return enough(s) && s.family == family; }, scattered);
+        const auto [own, n] = by_device(
+            sets, [&](const SetError& s) { return enough(s) && s.family == family; }, scattered);
         scatters[family] = std::max(1.0, (n * own + kDevicesAround * all_scatter) / (n + kDevicesAround));
     }
     const auto shared = [&](const SetError& set) {
@@ -199,8 +207,8 @@ void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) 
     const double all = (n_measured * measured + kDevicesAround * before) / (n_measured + kDevicesAround);
     model.fresh.push_back({"", draw, all, all_scatter, static_cast<int>(n_measured)});
     for (const std::string& family : families) {
-        const auto [own, n] =
-            by_device(sets, [&](const SetError& s) { return known_stack(s) && s.family == family; }, shared);
+        const auto [own, n] = by_device(
+            sets, [&](const SetError& s) { return known_stack(s) && s.family == family; }, shared);
         model.fresh.push_back({family, draw, (n * own + kDevicesAround * all) / (n + kDevicesAround),
                                scatters[family], static_cast<int>(n)});
     }
@@ -300,8 +308,8 @@ std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
         if (!p.ok() || row.measured.weight < kTrustedWeight || !(p.predicted > 0))
             continue;
         const double ratio = std::log(row.measured.value / p.predicted);
-        result.push_back({row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model, p.regime,
-                          metric_of(row.measured),
+        result.push_back({row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model,
+                          p.regime, metric_of(row.measured),
                           row.measured.metric == MeasuredMetric::throughput_per_s ? -ratio : ratio});
     }
     return result;

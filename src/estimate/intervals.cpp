@@ -1,5 +1,7 @@
 #include "estimate/intervals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -20,7 +22,46 @@ KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
     widths.basis = table.spread(timed, *machine.device, *machine.runtime).basis;
     widths.projected = !table.measured(*machine.device, *machine.runtime, timed) &&
                        !table.measured(*machine.device, *machine.runtime, shown);
+    if (table.given().empty())
+        return widths;
+    const auto learnt = [&](SpreadOf metric, const ErrorParts& errors) {
+        return posterior(table.given(), UncertaintyTable::subject(metric, *machine.device, *machine.runtime),
+                         errors);
+    };
+    widths.time_given = learnt(timed, widths.time);
+    widths.rate_given = machine.scenario == Scenario::throughput ? learnt(SpreadOf::throughput, widths.rate)
+                                                                 : widths.time_given;
+    if (const int n = std::max(widths.time_given.rows, widths.rate_given.rows); n > 0) {
+        widths.basis += fmt::format(", given your {} measurement{}", n, n == 1 ? "" : "s");
+        widths.projected = false;
+    }
     return widths;
+}
+
+/// The same counts in `factor` times the time: static energy follows it, events do not.
+void stretch(Estimate& e, double factor, double rate_factor) {
+    e.latency_s *= factor;
+    e.network_s *= factor;
+    e.weights_wait_s *= factor;
+    e.throughput_per_s /= rate_factor;
+    const double before = e.energy.total();
+    e.energy.static_joules *= factor;
+    if (before > 0) {
+        const double more = e.energy.total() / before;
+        e.energy_per_inference_j *= more;
+        e.power_w *= more / factor;
+        e.peak_power_w = std::max(e.peak_power_w, e.power_w);
+    }
+    e.utilization /= factor;
+    e.utilization_min /= factor;
+    for (SubgraphEstimate& s : e.subgraphs) {
+        s.latency_s *= factor;
+        for (double& lane : s.lane_s)
+            lane *= factor;
+        s.copies_s *= factor;
+        s.utilization /= factor;
+        s.energy.static_joules *= factor;
+    }
 }
 
 } // namespace
@@ -46,16 +87,24 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     if (!known.widths)
         known.widths = look_up(machine, timed);
     const KnownWidths::Widths& widths = *known.widths;
+    const LaneShares lanes = lane_shares(e);
     double squares = 0;
-    for (const double share : lane_shares(e))
+    for (const double share : lanes)
         squares += share * share;
-    const auto factor = [&](const ErrorParts& parts) {
-        return std::exp(widths.reach * std::sqrt(parts.total(squares)));
+    const bool given = widths.time_given.rows + widths.rate_given.rows > 0;
+    if (given)
+        stretch(e, std::exp(widths.time_given.mean_at(lanes)), std::exp(widths.rate_given.mean_at(lanes)));
+    const auto factor = [&](const ErrorParts& parts, const Posterior& learnt) {
+        double variance = parts.total(squares);
+        if (given)
+            variance = std::max(variance - learnt.fall_at(lanes), parts.rest);
+        return std::exp(widths.reach * std::sqrt(variance));
     };
-    const double time = factor(widths.time);
-    const double rate = machine.scenario == Scenario::throughput ? factor(widths.rate) : time;
+    const double time = factor(widths.time, widths.time_given);
+    const double rate =
+        machine.scenario == Scenario::throughput ? factor(widths.rate, widths.rate_given) : time;
     // Power times time: what is not known of the time is not known of the energy either.
-    const double energy = std::max(time, factor(widths.energy));
+    const double energy = std::max(time, factor(widths.energy, widths.energy_given));
     e.latency_interval = {e.latency_s / time, e.latency_s * time};
     e.throughput_interval = {e.throughput_per_s / rate, e.throughput_per_s * rate};
     e.energy_interval = {e.energy_per_inference_j / energy, e.energy_per_inference_j * energy};

@@ -14,7 +14,8 @@ struct KnownWidths {
     struct Widths {
         ErrorParts time, energy, rate;
         double reach = 0;
-        std::string_view basis;
+        Posterior time_given, energy_given, rate_given; ///< of one who measured some rows
+        std::string basis;
         bool projected = false;
     };
     std::optional<Widths> widths;

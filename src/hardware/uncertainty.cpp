@@ -255,6 +255,7 @@ struct UncertaintyTable::State {
     ErrorModel model;
     double reach = 0;
     std::vector<std::array<std::string, 3>> bases; ///< of model.within
+    std::vector<GivenRow> given;
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
@@ -298,6 +299,18 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
 UncertaintyTable::~UncertaintyTable() = default;
 UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
 UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
+
+UncertaintyTable::UncertaintyTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+UncertaintyTable UncertaintyTable::given(std::vector<GivenRow> rows) const {
+    auto state = std::make_unique<State>(*state_);
+    state->given = std::move(rows);
+    return UncertaintyTable(std::move(state));
+}
+
+const std::vector<GivenRow>& UncertaintyTable::given() const {
+    return state_->given;
+}
 
 const ErrorModel& UncertaintyTable::model() const {
     return state_->model;

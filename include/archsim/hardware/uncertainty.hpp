@@ -5,6 +5,7 @@
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
 #include "archsim/hardware/error_model.hpp"
+#include "archsim/hardware/posterior.hpp"
 #include "archsim/hardware/runtime.hpp"
 
 #include <filesystem>
@@ -43,6 +44,11 @@ class ARCHSIM_API UncertaintyTable {
     /// Tables move; they are not copied.
     UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
+    /// The same table, for one who measured some rows: estimates follow them (estimate/intervals.hpp).
+    UncertaintyTable given(std::vector<GivenRow> rows) const;
+    /// Those rows.
+    const std::vector<GivenRow>& given() const;
+
     /// The fitted variances.
     const ErrorModel& model() const;
     /// What the error of an estimate is a case of.
@@ -65,6 +71,7 @@ class ARCHSIM_API UncertaintyTable {
 
   private:
     struct State;
+    explicit UncertaintyTable(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

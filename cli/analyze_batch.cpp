@@ -47,7 +47,8 @@ int main(int argc, char** argv) {
         text.ask(workload, request.workload, request.conditions);
         request.device_counts = text.counts();
         request.limits = decisions.request(metric::throughput);
-        const Session session = workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+        const Session session =
+            workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };

@@ -127,7 +127,8 @@ int main(int argc, char** argv) {
     };
     const auto body = [&] {
         if (!study_file.empty()) {
-            const Session session = workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+            const Session session =
+                workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
             StudyRequest asked = read_study(session, study_file);
             asked.conditions.allow_unknown = workload.allow_unknown;
             const Study study = run_study(session, std::move(asked));
@@ -159,7 +160,8 @@ int main(int argc, char** argv) {
             view.sort_by != nullptr ? *view.sort_by : ranked_by(request.conditions.scenario));
         view.explanations = explain.chosen(view.verbose);
         request.decision.cost = view.explanations.conditions;
-        const Session session = workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
+        const Session session =
+            workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();
         const Format format = output.chosen();

@@ -52,9 +52,10 @@ void WorkloadOptions::add_sizes_to(Flags& flags) {
     flags.add_option("--dim", dims, "size of a symbolic dimension, NAME=VALUE (repeatable)");
     add_run_flags(flags, inputs, scenario, scope, overlays, allow_unknown);
     flags
-        .add_option("--measured", measured,
-                    "what you measured, \"resnet50 int8 on Hailo-8 = 3.1ms\", or a file of rows (repeatable): "
-                    "estimates of the same device and stack follow it")
+        .add_option(
+            "--measured", measured,
+            "what you measured, \"resnet50 int8 on Hailo-8 = 3.1ms\", or a file of such lines (repeatable): "
+            "estimates of the same device and stack follow it")
         .in_group("Further conditions");
 }
 

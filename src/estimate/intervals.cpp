@@ -11,7 +11,9 @@ namespace {
 
 KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
     const UncertaintyTable& table = *machine.uncertainty;
-    const auto parts = [&](SpreadOf metric) { return table.parts(metric, *machine.device, *machine.runtime); };
+    const auto parts = [&](SpreadOf metric) {
+        return table.parts(metric, *machine.device, *machine.runtime);
+    };
     KnownWidths::Widths widths;
     widths.time = parts(timed);
     widths.energy = parts(SpreadOf::energy);

@@ -9,7 +9,8 @@ namespace archsim {
 
 namespace {
 
-/// Variance of the common part of a set of which nothing is known, in the mean alone: a factor of ten either way.
+/// Variance of the common part of a set of which nothing is known, in the mean alone: a factor of ten either
+/// way.
 const double kAnything = std::pow(std::log(10.0), 2);
 /// Two runs of one thing, in logarithms: keeps what is measured twice from contradicting itself.
 constexpr double kRepeated = 1e-4;

@@ -200,8 +200,8 @@ ErrorModel::Set read_set(Entry& entry) {
     return set;
 }
 
-/// True where the parameters with which the stack prices arithmetic are those of the device's generation, or of
-/// any: not where it has measured values of other generations alone.
+/// True where the parameters with which the stack prices arithmetic are those of the device's generation, or
+/// of any: not where it has measured values of other generations alone.
 bool is_kin(const Device& device, const Runtime& runtime) {
     for (const ParameterEntry& entry : runtime.parameters) {
         if (kPriced[static_cast<std::size_t>(entry.parameter)] != Priced::arithmetic ||

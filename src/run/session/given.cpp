@@ -2,7 +2,6 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/session.hpp"
-#include "archsim/run/validate.hpp"
 #include "run/session/price_tables.hpp"
 
 #include <cmath>
@@ -10,46 +9,44 @@
 
 namespace archsim {
 
-namespace {
-
-SpreadOf metric_of_row(const MeasuredRow& row) {
-    return row.phase == "prefill" ? SpreadOf::prefill
-           : !row.phase.empty()   ? SpreadOf::decode
-           : row.metric == MeasuredMetric::throughput_per_s && row.scope == "offline" ? SpreadOf::throughput
-                                                                                      : SpreadOf::latency;
-}
-
-} // namespace
-
 void Session::given(const std::vector<MeasuredRow>& rows) {
-    const auto plain = prices_->given({});
-    prices_ = plain;
+    prices_ = prices_->given({});
     std::vector<GivenRow> known;
-    const RowEstimator estimator(*this);
     for (const MeasuredRow& row : rows) {
-        const Prediction p = estimator(row);
-        if (!p.ok())
-            throw InputError(
-                fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model, row.hardware, p.reason));
         if (row.metric == MeasuredMetric::power_w || row.metric == MeasuredMetric::energy_mj)
-            throw InputError(fmt::format("measured {} on {}: give a time or a rate; power and energy are not learnt from",
+            throw InputError(fmt::format("measured {} on {}: give a time or a rate; power and energy are not "
+                                         "learnt from",
                                          row.model, row.hardware));
-        const auto device = hardware_->device(row.hardware).device;
-        const auto runtime = hardware_->runtime_for(*device, estimator.stack_of(row));
-        const UncertaintyTable& table = *plain->uncertainty();
+        const bool rate = row.metric == MeasuredMetric::throughput_per_s;
+        Conditions conditions;
+        conditions.stack = row.runtime;
+        conditions.precision = PrecisionConfig::parse(row.precision).value_or(PrecisionConfig{});
+        conditions.scenario = row.scope == "offline" ? Scenario::throughput : Scenario::latency;
+        conditions.scope = row.scope == "end_to_end" ? Scope::end_to_end : Scope::kernel;
+        const Workload workload{.model = load(row.model), .batch = row.batch.value_or(1)};
+        const Result result =
+            estimate(workload, row.power_mode.empty() ? row.hardware : row.hardware + '@' + row.power_mode,
+                     conditions);
+        if (!result.ok())
+            throw InputError(fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model,
+                                         row.hardware, result.estimate.reason));
+        const Estimate& e = result.estimate;
+        const UncertaintyTable& table = *result.machine->uncertainty;
         GivenRow given;
-        given.family = name_of(device->family);
-        given.device = device->id;
-        given.runtime = runtime->id;
-        given.metric = metric_of_row(row);
-        given.lanes = p.regime == "memory" ? LaneShares{0, 1, 0} : p.regime == "overhead" ? LaneShares{0, 0, 1} : LaneShares{1, 0, 0};
+        given.family = name_of(result.device->family);
+        given.device = result.device->id;
+        given.runtime = result.runtime->id;
+        given.metric = conditions.scenario == Scenario::throughput ? SpreadOf::throughput : SpreadOf::latency;
+        if (const double all = e.compute_bound + e.memory_bound + e.overhead_bound; all > 0)
+            given.lanes = {e.compute_bound / all, e.memory_bound / all, e.overhead_bound / all};
+        constexpr double kMilli = 1e3;
         given.log_ratio =
-            std::log(row.value / p.predicted) * (row.metric == MeasuredMetric::throughput_per_s ? -1 : 1);
-        given.parts = table.parts(given.metric, *device, *runtime);
-        given.unseen = table.evidence(*device, *runtime, given.metric) != Evidence::device;
+            rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s));
+        given.parts = table.parts(given.metric, *result.device, *result.runtime);
+        given.unseen = table.evidence(*result.device, *result.runtime, given.metric) != Evidence::device;
         known.push_back(std::move(given));
     }
-    prices_ = plain->given(std::move(known));
+    prices_ = prices_->given(std::move(known));
 }
 
 } // namespace archsim

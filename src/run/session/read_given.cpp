@@ -2,8 +2,9 @@
 
 #include "archsim/core/finding.hpp"
 #include "archsim/run/given.hpp"
-#include "archsim/run/measurements.hpp"
+#include "core/text_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -30,11 +31,10 @@ struct Unit {
     MeasuredMetric metric;
     double factor; ///< to the row's unit
 };
-constexpr std::array kUnits = {Unit{"ms", MeasuredMetric::latency_ms, 1},
-                               Unit{"us", MeasuredMetric::latency_ms, 1e-3},
-                               Unit{"s", MeasuredMetric::latency_ms, 1e3},
-                               Unit{"/s", MeasuredMetric::throughput_per_s, 1},
-                               Unit{"fps", MeasuredMetric::throughput_per_s, 1}};
+constexpr std::array kUnits = {
+    Unit{"ms", MeasuredMetric::latency_ms, 1}, Unit{"us", MeasuredMetric::latency_ms, 1e-3},
+    Unit{"s", MeasuredMetric::latency_ms, 1e3}, Unit{"/s", MeasuredMetric::throughput_per_s, 1},
+    Unit{"fps", MeasuredMetric::throughput_per_s, 1}};
 
 bool set_value(std::string_view text, MeasuredRow& row) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), row.value);
@@ -56,7 +56,8 @@ bool set_value(std::string_view text, MeasuredRow& row) {
 
 MeasuredRow parse_given(std::string_view text, const Session& session, std::string_view device,
                         std::string_view flag) {
-    const UsageError form(fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [on DEVICE] [under STACK] = VALUE with ms, us, s or /s, like "
+    const UsageError form(fmt::format("{}: \"{}\" is not NETWORK [FORMAT] [bN] [on DEVICE] [under STACK] = "
+                                      "VALUE with ms, us, s or /s, like "
                                       "\"resnet50 int8 on Hailo-8 = 3.1ms\"",
                                       flag, text));
     const auto equals = text.rfind('=');
@@ -92,7 +93,8 @@ MeasuredRow parse_given(std::string_view text, const Session& session, std::stri
         }
     }
     if (row.hardware.empty())
-        throw UsageError(fmt::format("{}: \"{}\" does not say on which device: add \"on DEVICE\"", flag, text));
+        throw UsageError(
+            fmt::format("{}: \"{}\" does not say on which device: add \"on DEVICE\"", flag, text));
     const auto selected = session.hardware().device(row.hardware);
     if (const auto at = row.hardware.find('@'); at != std::string::npos) {
         row.power_mode = row.hardware.substr(at + 1);
@@ -113,11 +115,16 @@ std::vector<MeasuredRow> read_given(std::span<const std::string> texts, const Se
             rows.push_back(parse_given(text, session, device, flag));
             continue;
         }
-        MeasuredTable table = read_measurements(text);
-        if (!table.findings.empty())
-            throw InputError(to_string(table.findings.front()), table.findings);
-        for (MeasuredRow& row : table.rows)
-            rows.push_back(std::move(row));
+        const std::string all = read_text_file(text);
+        for (std::size_t start = 0; start < all.size();) {
+            const std::size_t end = std::min(all.find('\n', start), all.size());
+            const std::string line = all.substr(start, end - start);
+            start = end + 1;
+            if (const auto first = line.find_first_not_of(" \t\r");
+                first != std::string::npos && line[first] != '#')
+                rows.push_back(parse_given(line.substr(first, line.find_last_not_of(" \t\r") - first + 1),
+                                           session, device, text));
+        }
     }
     return rows;
 }

@@ -73,7 +73,7 @@ double correlation(const ErrorTerms& a, const ErrorTerms& b) {
     const bool stack = same(r, q, [](const Result& x) { return x.runtime; });
     const bool network = r.model && q.model && r.model->name == q.model->name;
     const bool workload = device && stack && network && r.estimate.batch == q.estimate.batch &&
-                          precision_name(r.estimate.executed) == precision_name(q.estimate.executed);
+                          r.estimate.executed == q.estimate.executed;
     if (!a.parts || !b.parts)
         return device && stack && network ? 1 : 0;
     const ErrorParts &p = *a.parts, &s = *b.parts;

@@ -49,7 +49,8 @@ int main(int argc, char** argv) try {
         text.ask(workload, request.workload, request.conditions);
         request.device_counts = text.counts();
         request.limits = decisions.request(metric::throughput);
-        const Session session = workload.open();
+        const Session session =
+            workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
         const BatchAnalysis sweep = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };

@@ -58,7 +58,7 @@ int main(int argc, char** argv) try {
             request.batches = cli::parse_batches(batches, "--batch-sizes");
         text.ask(workload, request.workload, request.conditions);
         request.limits = decisions.request(metric::latency);
-        const Session session = workload.open();
+        const Session session = workload.open(hardware);
         const ComprehensiveAnalysis analysis = [&] {
             cli::Progress progress("estimating", output.quiet);
             request.progress = [&](std::size_t done, std::size_t total) { progress.show(done, total); };

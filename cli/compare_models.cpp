@@ -128,7 +128,8 @@ int main(int argc, char** argv) try {
     };
     const auto body = [&] {
         if (!study_file.empty()) {
-            const Session session = workload.open();
+            const Session session =
+                workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
             StudyRequest asked = read_study(session, study_file);
             asked.conditions.allow_unknown = workload.allow_unknown;
             const Study study = run_study(session, std::move(asked));
@@ -163,7 +164,8 @@ int main(int argc, char** argv) try {
         constexpr std::size_t kDetailed = 4096;
         request.conditions.keep_subgraphs = request.models.size() * request.hardware.size() <= kDetailed ||
                                             view.verbose || !subgraphs.empty() || view.explanations.subgraphs;
-        const Session session = workload.open();
+        const Session session =
+            workload.open(request.hardware.size() == 1 ? request.hardware.front() : std::string());
         if (view.percentiles)
             view.percentiles->rows = session.spread_rows();
         const Format format = output.chosen();

@@ -13,6 +13,7 @@
 #include "common/tool.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <new>
@@ -65,6 +66,23 @@ void write_refit(const archsim::SessionOptions& options, const std::vector<archs
                             archsim::multiples_text(session, refit.multiples, archsim::cli::today()));
 }
 
+/// The rows of every recorded run with what it predicted.
+archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsim::Validation& shipped,
+                            const std::vector<std::string>& files, const std::vector<std::string>& measured,
+                            unsigned threads) {
+    archsim::FirstRuns runs;
+    if (files.empty())
+        return runs;
+    archsim::Validation apart;
+    if (!measured.empty())
+        apart = archsim::validate(archsim::read_measurements(measured).rows,
+                                  [&](const archsim::MeasuredRow& row) { return estimator(row); }, threads);
+    const std::array<const archsim::Validation*, 2> known = {&shipped, &apart};
+    for (const std::string& file : files)
+        runs.push_back(archsim::recorded_rows(archsim::read_first_run(file), known));
+    return runs;
+}
+
 } // namespace
 
 int main(int argc, char** argv) try {
@@ -72,7 +90,8 @@ int main(int argc, char** argv) try {
     std::vector<std::string> hardware, models, metrics, overlays;
     cli::MeasurementOptions measured;
     MeasuredContext context;
-    std::string scatter, leave_out, left_out_file, save_left_out, first_run, uncertainty;
+    std::string scatter, leave_out, left_out_file, save_left_out, uncertainty;
+    std::vector<std::string> first_runs, first_run_rows;
     bool refit = false;
     bool with_prices = false;
     ValidationView view;
@@ -102,10 +121,13 @@ int main(int argc, char** argv) try {
         flags.add_option("--left-out", left_out_file,
                          "report the left-out predictions of FILE beside the shipped ones");
         flags.add_option(
-            "--first-run", first_run,
-            "report the blind predictions of FILE (CSV of an earlier version) beside the present ones");
+            "--first-run", first_runs,
+            "report the blind predictions of FILE(s) (CSV of earlier versions) beside the present ones, and with "
+            "--uncertainty learn from them");
+        flags.add_option("--first-run-measurements", first_run_rows,
+                         "measured values of first runs that no fit sees: CSV file(s) or folders");
         flags.add_option("--uncertainty", uncertainty,
-                         "write the interval table that left-out rows support to FILE");
+                         "write the variances that left-out rows and first runs support to FILE");
         flags.add_flag(
             "--check-prices", with_prices,
             "also report which multiples of the energy prices the measured power asks for, and which "
@@ -165,11 +187,11 @@ int main(int argc, char** argv) try {
                                       : read_left_out(left_out_file);
             if (!save_left_out.empty())
                 write_file(save_left_out, to_csv(rows));
-            answer.left_out = left_out_validation(answer.validation, rows);
+            const FirstRuns runs = recorded(estimator, answer.validation, first_runs, first_run_rows, threads);
+            answer.left_out = left_out_validation(answer.validation, rows, runs);
+            if (!uncertainty.empty())
+                write_file(uncertainty, uncertainty_json(fit_error_model(*answer.left_out, runs)));
         }
-        if (!uncertainty.empty())
-            write_file(uncertainty,
-                       uncertainty_json(residual_classes(*answer.left_out), measured_on(answer.validation)));
         if (!leave_out.empty())
             answer.validation = leaving_out(options, estimator, [&](const LeftOutEstimators& each) {
                 const LeaveOut what = leave_out == "model"    ? LeaveOut::model
@@ -179,8 +201,9 @@ int main(int argc, char** argv) try {
             });
         if (answer.left_out)
             answer.support = fit_support(estimator, table.rows, threads);
-        if (!first_run.empty())
-            answer.first_run = read_first_run(first_run);
+        for (const std::string& file : first_runs)
+            for (FirstRun& row : read_first_run(file))
+                answer.first_run.push_back(std::move(row));
         if (!scatter.empty())
             write_file(scatter, scatter_svg(answer.validation));
         if (with_prices)

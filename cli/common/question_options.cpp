@@ -1,6 +1,7 @@
 // The flags that say what is asked: model, sizes, formats, conditions, prompts and devices.
 
 #include "archsim/ops/given_values.hpp"
+#include "archsim/run/given.hpp"
 #include "common/allowed_budget.hpp"
 #include "common/model_files.hpp"
 #include "common/tool.hpp"
@@ -52,6 +53,12 @@ void WorkloadOptions::add_sizes_to(Flags& flags) {
         .in_group("Further conditions");
     add_size_flags(flags, dims, inputs, input_shapes);
     add_run_flags(flags, scenario, scope, overlays, allow_unknown);
+    flags
+        .add_option(
+            "--measured", measured,
+            "what you measured, \"resnet50 int8 on Hailo-8 = 3.1ms\", or a file of such lines (repeatable): "
+            "estimates of the same device and stack follow it")
+        .in_group("Further conditions");
 }
 
 void add_size_flags(Flags& flags, std::vector<std::string>& dims, std::vector<std::string>& inputs,
@@ -132,11 +139,14 @@ Conditions WorkloadOptions::conditions() const {
     return conditions;
 }
 
-Session WorkloadOptions::open() const {
+Session WorkloadOptions::open(const std::string& device) const {
     SessionOptions options;
     options.hardware_overlays.assign(overlays.begin(), overlays.end());
     options.budget = allowed_budget();
-    return Session(options);
+    Session session(options);
+    if (!measured.empty())
+        session.given(read_given(measured, session, device, "--measured"));
+    return session;
 }
 
 void GenerationOptions::add_formats_to(Flags& flags) {

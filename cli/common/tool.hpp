@@ -91,6 +91,7 @@ struct WorkloadOptions {
         batches; ///< batches: of BatchFlag::several
     std::string scenario = "latency", scope = "kernel";
     bool allow_unknown = false;
+    std::vector<std::string> measured; ///< measurements of the user's own
 
     void add_to(Flags& flags, BatchFlag batch = BatchFlag::present);
     /// What is left for tools that take several formats, batches or stacks: --strict-fp32, --dim and
@@ -105,7 +106,8 @@ struct WorkloadOptions {
     Conditions conditions() const;
     /// The same without a stack, for tools that take several.
     Conditions conditions_of_every_stack() const;
-    Session open() const;
+    /// With the user's own measurements, of `device` where they name none.
+    Session open(const std::string& device = {}) const;
 };
 
 /// How many numbers --devices takes.

@@ -59,12 +59,13 @@ LimitForm form_of(const Metric& metric) {
 
 /// Probability that the true value is at most `limit`; see Verdict.
 double probability_at_most(double limit, double value, const Interval& interval) {
-    constexpr double kTail = 1.6448536269514722; // standard normal: 95 %
+    constexpr int kDegreesOfFreedom = 6;
+    constexpr double kTail = 1.9431802805; // Student's t of 6 degrees: 95 %
     const double distance = std::log(limit / value);
     const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
     if (!(reach > 0)) // a value without an interval of its own
         return distance < 0 ? 0 : 1;
-    return std::erfc(-kTail * distance / reach / std::sqrt(2.0)) / 2;
+    return student_t(kTail * distance / reach, kDegreesOfFreedom);
 }
 
 Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {

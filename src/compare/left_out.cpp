@@ -1,25 +1,18 @@
 #include "archsim/compare/left_out.hpp"
 
-#include "compare/interval_maker.hpp"
+#include "compare/error_fit.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <fmt/format.h>
 #include <map>
 #include <set>
+#include <span>
 
 namespace archsim {
 
 namespace {
 
 constexpr double kOutdated = 0.01;
-
-constexpr std::array kMetrics = {SpreadOf::latency,     SpreadOf::throughput, SpreadOf::prefill,
-                                 SpreadOf::decode,      SpreadOf::energy,     SpreadOf::power,
-                                 SpreadOf::first_token, SpreadOf::later_token};
-constexpr std::array kEvidence = {Evidence::device, Evidence::stack, Evidence::none};
-constexpr std::array kRegimes = {"", "compute", "memory", "overhead"}; ///< the first: of any
 
 using Members = std::map<std::string, std::set<std::string>>;
 
@@ -73,92 +66,38 @@ std::vector<ValidatedRow> replaced(const Validation& shipped,
     return rows;
 }
 
-void set_interval(const Band& band, ValidatedRow& row) {
-    Prediction& p = row.prediction;
-    const double low = std::exp(band.low), high = std::exp(band.high);
-    const bool rate = row.measured.metric == MeasuredMetric::throughput_per_s;
-    p.low = rate ? p.predicted / high : p.predicted * low;
-    p.high = rate ? p.predicted / low : p.predicted * high;
-}
-
-Evidence evidence_named(const std::string& name) {
-    for (const Evidence evidence : kEvidence)
-        if (name == name_of(evidence))
-            return evidence;
-    return Evidence::none;
-}
-
-/// The narrowest class that enough groups have rows of: those of the stack and the regime, of the stack, of
-/// the regime, of the family. The table that is written answers in the same order. A family without rows has
-/// one width for each regime, and power and energy of what nobody measured follow from all families.
-IntervalClass class_for(IntervalMaker& maker, IntervalClass wanted) {
-    const bool drawn = wanted.metric == SpreadOf::energy || wanted.metric == SpreadOf::power;
-    const bool narrow_ones = !wanted.family.empty() && (!drawn || wanted.evidence != Evidence::none);
-    IntervalClass of_family = wanted, of_stack = wanted, of_regime = wanted;
-    of_family.runtime = of_stack.regime = of_regime.runtime = {};
-    of_family.regime = {};
-    if (wanted.family.empty() && !drawn)
-        return of_regime;
-    for (const IntervalClass& narrow : {wanted, of_stack, of_regime})
-        if (narrow_ones && maker.groups(narrow) >= kGroupsOfOwn)
-            return narrow;
-    return of_family;
-}
-
-/// Intervals from a table that has not seen the row's network, device or family.
-void nest(const IntervalMaker& all, LeaveOut what, std::vector<ValidatedRow>& rows) {
-    std::map<std::string, IntervalMaker> makers;
+/// Intervals from a model that has not seen the row's network, device or family.
+void nest(const ErrorEvidence& evidence, const ErrorModel& all, LeaveOut what,
+          std::vector<ValidatedRow>& rows) {
+    std::map<std::string, ErrorModel> models;
     for (ValidatedRow& row : rows) {
-        if (!row.prediction.ok())
+        Prediction& p = row.prediction;
+        if (!p.ok())
             continue;
-        const std::string model = what == LeaveOut::model ? row.measured.model : std::string("-");
-        const std::string device = what == LeaveOut::device ? row.measured.hardware : std::string("-");
-        const std::string family = what == LeaveOut::family ? row.prediction.family : std::string("-");
-        const std::string key = model + '\n' + device + '\n' + family;
-        auto maker = makers.find(key);
-        if (maker == makers.end())
-            maker = makers.emplace(key, all.without(model, device, family)).first;
-        const SpreadOf metric = metric_of(row.measured);
-        const Evidence evidence = evidence_named(row.prediction.evidence);
-        // A family that is left out is one without rows.
-        const std::string own = what == LeaveOut::family ? std::string() : row.prediction.family;
-        const IntervalClass wanted{own, evidence, metric, row.prediction.runtime, row.prediction.regime};
-        set_interval(maker->second.band(class_for(maker->second, wanted)), row);
+        Unseen unseen;
+        std::string& name = what == LeaveOut::model    ? unseen.model = row.measured.model
+                            : what == LeaveOut::device ? unseen.device = row.measured.hardware
+                                                       : unseen.family = p.family;
+        auto model = models.find(name);
+        if (model == models.end())
+            model = models.emplace(name, fit_errors(evidence, unseen, &all)).first;
+        ErrorRow of;
+        of.family = p.family;
+        of.device = row.measured.hardware;
+        of.runtime = p.runtime;
+        of.metric = metric_of(row.measured);
+        const double factor = std::exp(half_width(model->second, of));
+        p.low = p.predicted / factor;
+        p.high = p.predicted * factor;
     }
 }
 
-std::string_view basis_of(Evidence evidence) {
-    switch (evidence) {
-    case Evidence::device:
-        return "left-out networks";
-    case Evidence::stack:
-        return "left-out devices";
-    case Evidence::none:
-        break;
-    }
-    return "left-out families";
-}
-
-ResidualClassFacts facts_of(IntervalMaker& maker, const IntervalClass& c) {
-    const Band& band = maker.band(c);
-    ResidualClassFacts facts;
-    facts.metric = name_of(c.metric);
-    facts.family = c.family;
-    facts.evidence = name_of(c.evidence);
-    facts.runtime = c.runtime;
-    facts.regime = c.regime;
-    facts.low = std::exp(band.low);
-    facts.high = std::exp(band.high);
-    facts.rows = band.rows;
-    std::string subject;
-    for (const std::string& part : {c.family, c.runtime, c.regime})
-        if (!part.empty())
-            subject += part + ", ";
-    facts.basis = fmt::format("{}{}, {} rows of {} {}", subject, basis_of(c.evidence), band.rows, band.groups,
-                              c.evidence == Evidence::device ? "networks"
-                              : c.family.empty()             ? "families"
-                                                             : "devices");
-    return facts;
+ErrorEvidence evidence_of(const std::vector<ValidatedRow>& without_model,
+                          const std::vector<ValidatedRow>& without_device, const FirstRuns& runs) {
+    ErrorEvidence evidence{error_rows(without_model), error_rows(without_device), {}};
+    for (const std::vector<ValidatedRow>& run : runs)
+        evidence.first_runs.push_back(error_rows(run));
+    return evidence;
 }
 
 } // namespace
@@ -167,7 +106,28 @@ std::string_view name_of(LeaveOut what) {
     return what == LeaveOut::model ? "model" : what == LeaveOut::device ? "device" : "family";
 }
 
-LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows) {
+std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
+                                        std::span<const Validation* const> validations) {
+    std::map<std::string_view, const ValidatedRow*> known;
+    for (const Validation* validation : validations)
+        for (const ValidatedRow& row : validation->rows)
+            known.try_emplace(row.measured.id, &row);
+    std::vector<ValidatedRow> rows;
+    for (const FirstRun& first : run) {
+        const auto found = known.find(first.id);
+        if (found == known.end() || !found->second->prediction.ok())
+            continue; // renamed, withdrawn, or no longer estimated
+        ValidatedRow row = *found->second;
+        row.prediction.predicted = first.predicted;
+        row.prediction.low = first.low;
+        row.prediction.high = first.high;
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+LeftOutValidation left_out_validation(const Validation& shipped, const std::vector<LeftOutRow>& rows,
+                                      const FirstRuns& first_runs) {
     std::map<std::string, double> model, device, family, before;
     for (const LeftOutRow& row : rows) {
         model[row.id] = row.without_model;
@@ -178,10 +138,11 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
     std::vector<ValidatedRow> without_model = replaced(shipped, model, LeaveOut::model);
     std::vector<ValidatedRow> without_device = replaced(shipped, device, LeaveOut::device);
     std::vector<ValidatedRow> without_family = replaced(shipped, family, LeaveOut::family);
-    const IntervalMaker maker(without_model, without_device, without_family);
-    nest(maker, LeaveOut::model, without_model);
-    nest(maker, LeaveOut::device, without_device);
-    nest(maker, LeaveOut::family, without_family);
+    const ErrorEvidence evidence = evidence_of(without_model, without_device, first_runs);
+    const ErrorModel all = fit_errors(evidence);
+    nest(evidence, all, LeaveOut::model, without_model);
+    nest(evidence, all, LeaveOut::device, without_device);
+    nest(evidence, all, LeaveOut::family, without_family);
     LeftOutValidation result{summarize(std::move(without_model)), summarize(std::move(without_device)),
                              summarize(std::move(without_family)), 0};
     for (const ValidatedRow& row : shipped.rows) {
@@ -194,72 +155,8 @@ LeftOutValidation left_out_validation(const Validation& shipped, const std::vect
     return result;
 }
 
-MeasuredOn measured_on(const Validation& validation) {
-    std::set<std::string> devices, stacks, pairs;
-    for (const ValidatedRow& row : validation.rows)
-        if (row.prediction.ok() && row.measured.weight >= kTrustedWeight) {
-            devices.insert(row.measured.hardware);
-            stacks.insert(row.prediction.family + " " + row.prediction.runtime);
-            pairs.insert(Measured::pair_of(row));
-        }
-    return {{devices.begin(), devices.end()}, {stacks.begin(), stacks.end()}, {pairs.begin(), pairs.end()}};
-}
-
-std::vector<ResidualClassFacts> projection_classes(const std::vector<ResidualClassFacts>& classes) {
-    const auto find = [&](std::string_view metric, std::string_view family, std::string_view evidence) {
-        return std::find_if(classes.begin(), classes.end(), [&](const ResidualClassFacts& c) {
-            return c.metric == metric && c.family == family && c.evidence == evidence && c.runtime.empty() &&
-                   c.regime.empty();
-        });
-    };
-    std::vector<ResidualClassFacts> result;
-    for (const SpreadOf metric : kMetrics) {
-        const auto cpu = find(name_of(metric), "cpu", name_of(Evidence::none));
-        const auto any = find(name_of(metric), {}, {});
-        for (const std::string family : {"cpu", "gpu", ""}) {
-            const auto own = family.empty() ? any : cpu;
-            if (own == classes.end())
-                continue;
-            ResidualClassFacts facts = *own;
-            facts.family = family;
-            facts.evidence.clear();
-            if (cpu != classes.end()) {
-                facts.low = std::min(facts.low, cpu->low);
-                facts.high = std::max(facts.high, cpu->high);
-            }
-            facts.basis = "projection, nothing measured on this chip or stack: " + facts.basis;
-            result.push_back(std::move(facts));
-        }
-    }
-    return result;
-}
-
-std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_out) {
-    IntervalMaker maker(left_out.without_model.rows, left_out.without_device.rows,
-                        left_out.without_family.rows);
-    std::vector<ResidualClassFacts> classes;
-    for (const SpreadOf metric : kMetrics) {
-        for (const std::string& family : maker.families())
-            for (const Evidence evidence : kEvidence) {
-                std::vector<std::string> stacks = maker.stacks(family);
-                stacks.insert(stacks.begin(), std::string());
-                for (const std::string& stack : stacks)
-                    for (const std::string regime : kRegimes) {
-                        const IntervalClass wanted{family, evidence, metric, stack, regime};
-                        if (class_for(maker, wanted) == wanted)
-                            classes.push_back(facts_of(maker, wanted));
-                    }
-            }
-        for (const std::string regime : kRegimes) {
-            const IntervalClass wanted{{}, Evidence::none, metric, {}, regime};
-            if (class_for(maker, wanted) != wanted)
-                continue;
-            ResidualClassFacts rest = facts_of(maker, wanted);
-            rest.evidence.clear(); // a family without rows has no evidence that was tried
-            classes.push_back(std::move(rest));
-        }
-    }
-    return classes;
+ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs) {
+    return fit_errors(evidence_of(left_out.without_model.rows, left_out.without_device.rows, first_runs));
 }
 
 } // namespace archsim

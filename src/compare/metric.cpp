@@ -2,6 +2,7 @@
 
 #include "archsim/compare/ties.hpp"
 #include "archsim/core/finding.hpp"
+#include "compare/error_terms.hpp"
 #include "compare/power_at.hpp"
 
 #include <algorithm>
@@ -335,15 +336,15 @@ double value_or_nan(const Result& result, const Metric& metric, const CostOption
 
 std::optional<Winner> find_winner(std::span<const Result> results, const Metric& metric,
                                   const CostOptions& conditions) {
-    std::vector<std::optional<Measure>> measures;
+    const Contest contest(results, metric, conditions);
     std::vector<std::size_t> order;
     for (std::size_t i = 0; i < results.size(); ++i)
-        if (measures.push_back(measure_of(results[i], metric, conditions)); measures.back())
+        if (contest.measure(i))
             order.push_back(i);
     if (order.empty())
         return std::nullopt;
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-        return better(metric, measures[a]->value, measures[b]->value);
+        return better(metric, contest.measure(a)->value, contest.measure(b)->value);
     });
     // Numbers that leave a part of the model out win against whole ones as little as projections do.
     const auto whole = [&](std::size_t i) { return results[i].estimate.uncounted.empty(); };
@@ -358,7 +359,7 @@ std::optional<Winner> find_winner(std::span<const Result> results, const Metric&
         winner.projected = order.front();
     for (const std::size_t i : order)
         if (i != winner.best && (measured(i) || !any_measured) &&
-            tied(metric, results[i], *measures[i], results[winner.best], *measures[winner.best]))
+            contest.probability_better(winner.best, i) < kToldApart)
             winner.tied.push_back(i);
     return winner;
 }

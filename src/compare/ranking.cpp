@@ -1,6 +1,7 @@
 #include "archsim/compare/ranking.hpp"
 
 #include "archsim/compare/ties.hpp"
+#include "compare/error_terms.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -9,31 +10,32 @@ namespace archsim {
 
 std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
                                const CostOptions& conditions) {
+    const Contest contest(results, by, conditions);
     std::vector<Rank> ranks(results.size());
-    std::vector<std::optional<Measure>> measures(results.size());
-    for (std::size_t i = 0; i < results.size(); ++i) {
+    for (std::size_t i = 0; i < results.size(); ++i)
         ranks[i].result = i;
-        measures[i] = measure_of(results[i], by, conditions);
-    }
     std::stable_sort(ranks.begin(), ranks.end(), [&](const Rank& a, const Rank& b) {
-        const auto &x = measures[a.result], &y = measures[b.result];
+        const auto &x = contest.measure(a.result), &y = contest.measure(b.result);
         if (!x || !y)
             return x && !y;
         return better(by, x->value, y->value);
     });
+    int measured = 0;       // results placed so far
+    Rank* leader = nullptr; // of the group that is being filled
     for (Rank& own : ranks) {
-        const auto& x = measures[own.result];
-        if (!x)
+        if (!contest.measure(own.result))
+            break;
+        if (const Estimate& e = results[own.result].estimate; e.projected || !e.uncounted.empty()) {
+            own.place = measured + 1;
             continue;
-        own.place = 1;
-        for (const Rank& other : ranks) {
-            const auto& y = measures[other.result];
-            if (&other == &own || !y)
-                continue;
-            const Result &a = results[own.result], &b = results[other.result];
-            own.place +=
-                !b.estimate.projected && b.estimate.uncounted.empty() && surely_better(by, b, *y, a, *x);
-            own.tied = own.tied || archsim::tied(by, a, *x, b, *y);
+        }
+        ++measured;
+        if (leader != nullptr && contest.probability_better(leader->result, own.result) < kToldApart) {
+            own.place = leader->place;
+            own.tied = leader->tied = true;
+        } else {
+            own.place = measured;
+            leader = &own;
         }
     }
     return ranks;

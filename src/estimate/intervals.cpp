@@ -1,30 +1,79 @@
 #include "estimate/intervals.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <string_view>
+#include <cmath>
 
 namespace archsim {
 
 namespace {
 
-constexpr std::array<std::string_view, 3> kRegimes = {"compute", "memory", "overhead"};
-
-KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed, std::string_view regime) {
-    const auto width = [&](SpreadOf metric) {
-        return machine.uncertainty->spread(metric, *machine.device, *machine.runtime, regime);
+KnownWidths::Widths look_up(const Machine& machine, SpreadOf timed) {
+    const UncertaintyTable& table = *machine.uncertainty;
+    const auto parts = [&](SpreadOf metric) {
+        return table.parts(metric, *machine.device, *machine.runtime);
     };
     KnownWidths::Widths widths;
-    widths.time = width(timed);
-    widths.energy = width(SpreadOf::energy);
-    // Power times time: what is not known of the time is not known of the energy either.
-    widths.energy.low = std::min(widths.energy.low, widths.time.low);
-    widths.energy.high = std::max(widths.energy.high, widths.time.high);
-    widths.rate = machine.scenario == Scenario::throughput ? width(SpreadOf::throughput) : widths.time;
-    widths.projected = !machine.uncertainty->measured(*machine.device, *machine.runtime);
+    widths.time = parts(timed);
+    widths.energy = parts(SpreadOf::energy);
+    widths.rate = machine.scenario == Scenario::throughput ? parts(SpreadOf::throughput) : widths.time;
+    widths.reach = table.reach();
+    const SpreadOf shown =
+        machine.scenario == Scenario::throughput && timed == SpreadOf::latency ? SpreadOf::throughput : timed;
+    widths.basis = table.spread(timed, *machine.device, *machine.runtime).basis;
+    widths.projected = !table.measured(*machine.device, *machine.runtime, timed) &&
+                       !table.measured(*machine.device, *machine.runtime, shown);
+    if (table.given().empty())
+        return widths;
+    const auto learnt = [&](SpreadOf metric, const ErrorParts& errors) {
+        return posterior(table.given(), UncertaintyTable::subject(metric, *machine.device, *machine.runtime),
+                         errors);
+    };
+    widths.time_given = learnt(timed, widths.time);
+    widths.rate_given = machine.scenario == Scenario::throughput ? learnt(SpreadOf::throughput, widths.rate)
+                                                                 : widths.time_given;
+    if (const int n = std::max(widths.time_given.rows, widths.rate_given.rows); n > 0) {
+        widths.basis += fmt::format(", given your {} measurement{}", n, n == 1 ? "" : "s");
+        widths.projected = false;
+    }
     return widths;
 }
 
+/// The same counts in `factor` times the time: static energy follows it, events do not.
+void stretch(Estimate& e, double factor, double rate_factor) {
+    e.latency_s *= factor;
+    e.network_s *= factor;
+    e.weights_wait_s *= factor;
+    e.throughput_per_s /= rate_factor;
+    const double before = e.energy.total();
+    e.energy.static_joules *= factor;
+    if (before > 0) {
+        const double more = e.energy.total() / before;
+        e.energy_per_inference_j *= more;
+        e.power_w *= more / factor;
+        e.peak_power_w = std::max(e.peak_power_w, e.power_w);
+    }
+    e.utilization /= factor;
+    e.utilization_min /= factor;
+    for (SubgraphEstimate& s : e.subgraphs) {
+        s.latency_s *= factor;
+        for (double& lane : s.lane_s)
+            lane *= factor;
+        s.copies_s *= factor;
+        s.utilization /= factor;
+        s.energy.static_joules *= factor;
+    }
+}
+
 } // namespace
+
+LaneShares lane_shares(const Estimate& e) {
+    const double all = e.compute_bound + e.memory_bound + e.overhead_bound;
+    if (all <= 0)
+        return {1, 0, 0};
+    return {e.compute_bound / all, e.memory_bound / all, e.overhead_bound / all};
+}
 
 void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e) {
     KnownWidths none;
@@ -37,18 +86,32 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
     e.energy_interval = {e.energy_per_inference_j, e.energy_per_inference_j};
     if (!machine.uncertainty)
         return;
-    const std::size_t regime = e.overhead_bound >= std::max(e.compute_bound, e.memory_bound) ? 2
-                               : e.compute_bound >= e.memory_bound                           ? 0
-                                                                                             : 1;
-    auto& widths = known.by_regime[regime];
-    if (!widths)
-        widths = look_up(machine, timed, kRegimes[regime]);
-    const Spread &time = widths->time, &energy = widths->energy, &rate = widths->rate;
-    e.latency_interval = {e.latency_s * time.low, e.latency_s * time.high};
-    e.throughput_interval = {e.throughput_per_s / rate.high, e.throughput_per_s / rate.low};
-    e.energy_interval = {e.energy_per_inference_j * energy.low, e.energy_per_inference_j * energy.high};
-    e.interval_basis = time.basis;
-    e.projected = widths->projected;
+    if (!known.widths)
+        known.widths = look_up(machine, timed);
+    const KnownWidths::Widths& widths = *known.widths;
+    const LaneShares lanes = lane_shares(e);
+    double squares = 0;
+    for (const double share : lanes)
+        squares += share * share;
+    const bool given = widths.time_given.rows + widths.rate_given.rows > 0;
+    if (given)
+        stretch(e, std::exp(widths.time_given.mean_at(lanes)), std::exp(widths.rate_given.mean_at(lanes)));
+    const auto factor = [&](const ErrorParts& parts, const Posterior& learnt) {
+        double variance = parts.total(squares);
+        if (given)
+            variance = std::max(variance - learnt.fall_at(lanes), parts.rest);
+        return std::exp(widths.reach * std::sqrt(variance));
+    };
+    const double time = factor(widths.time, widths.time_given);
+    const double rate =
+        machine.scenario == Scenario::throughput ? factor(widths.rate, widths.rate_given) : time;
+    // Power times time: what is not known of the time is not known of the energy either.
+    const double energy = std::max(time, factor(widths.energy, widths.energy_given));
+    e.latency_interval = {e.latency_s / time, e.latency_s * time};
+    e.throughput_interval = {e.throughput_per_s / rate, e.throughput_per_s * rate};
+    e.energy_interval = {e.energy_per_inference_j / energy, e.energy_per_inference_j * energy};
+    e.interval_basis = widths.basis;
+    e.projected = widths.projected;
 }
 
 } // namespace archsim

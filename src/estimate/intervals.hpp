@@ -1,22 +1,28 @@
 #pragma once
-// Intervals of an estimate from the table of left-out errors.
+// Intervals of an estimate from the model of errors.
 
 #include "archsim/estimate/estimate.hpp"
 #include "archsim/map/machine.hpp"
 
-#include <array>
 #include <optional>
+#include <string_view>
 
 namespace archsim {
 
-/// Widths of the intervals of one machine whose time is of one kind, by what dominates: looked up once.
+/// What the errors of one machine's estimates consist of, whose time is of one kind: looked up once.
 struct KnownWidths {
     struct Widths {
-        Spread time, energy, rate;
+        ErrorParts time, energy, rate;
+        double reach = 0;
+        Posterior time_given, energy_given, rate_given; ///< of one who measured some rows
+        std::string basis;
         bool projected = false;
     };
-    std::array<std::optional<Widths>, 3> by_regime;
+    std::optional<Widths> widths;
 };
+
+/// Shares of the estimate's subgraphs that compute, move data and start things.
+LaneShares lane_shares(const Estimate& e);
 
 /// Sets the intervals of time, rate and energy. `timed` says what the time is: an inference, the pass over a
 /// prompt, or one generated token. A saturated rate has a width of its own; any other is 1 / time. `known` is

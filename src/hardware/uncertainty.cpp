@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 #include <vector>
@@ -82,14 +83,6 @@ Priced priced_in(std::string_view regime) {
     return regime == "memory" ? Priced::memory : regime == "overhead" ? Priced::overhead : Priced::arithmetic;
 }
 
-/// Whether a list has "FIRST SECOND".
-bool has_pair(const std::vector<std::string>& list, std::string_view first, std::string_view second) {
-    return std::any_of(list.begin(), list.end(), [&](const std::string& entry) {
-        return entry.size() == first.size() + 1 + second.size() && entry[first.size()] == ' ' &&
-               entry.ends_with(second) && entry.starts_with(first);
-    });
-}
-
 } // namespace
 
 Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_view regime) {
@@ -119,51 +112,6 @@ Evidence evidence_for(const Device& device, const Runtime& runtime, std::string_
 
 namespace {
 
-/// Selectors are alternatives of one class of residuals; an empty one covers everything.
-struct ResidualClass {
-    SpreadOf metric = SpreadOf::latency;
-    std::optional<Family> family;
-    std::optional<Evidence> evidence;
-    std::string generation, device, runtime, regime;
-    double low = 1, high = 1;
-    int rows = 0;
-    std::string basis;
-
-    bool covers(SpreadOf m, const Device& d, const Runtime& r, std::string_view g, Evidence e) const {
-        return metric == m && (!family || *family == d.family) && (!evidence || *evidence == e) &&
-               (generation.empty() || generation == d.generation) && (device.empty() || device == d.id) &&
-               (runtime.empty() || runtime == r.id) && (regime.empty() || regime == g);
-    }
-    int narrowness = 0; ///< each selector outweighs all that follow it
-    void set_narrowness() {
-        narrowness = 32 * !device.empty() + 16 * !generation.empty() + 8 * !runtime.empty() +
-                     4 * family.has_value() + 2 * evidence.has_value() + !regime.empty();
-    }
-};
-
-/// Says that a member's text is none of those known.
-void unknown(ObjectReader& entry, std::string_view key, std::string_view text, const std::string& hint) {
-    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
-                           fmt::format("\"{}\" is not known here", text), hint);
-}
-void unknown(FlatObject& entry, std::string_view, std::string_view, std::string_view) {
-    entry.refuse();
-}
-
-template <class Value, class Entry, std::size_t N>
-std::optional<Value> read_choice(Entry& entry, std::string_view key,
-                                 const std::array<std::pair<std::string_view, Value>, N>& choices,
-                                 Need need = Need::optional) {
-    const auto text = entry.text(key, need);
-    if (text.empty())
-        return std::nullopt;
-    for (const auto& [name, value] : choices)
-        if (name == text)
-            return value;
-    unknown(entry, key, text, "see docs/validation.md");
-    return std::nullopt;
-}
-
 constexpr std::array kMetrics = {std::pair{std::string_view("latency"), SpreadOf::latency},
                                  std::pair{std::string_view("throughput"), SpreadOf::throughput},
                                  std::pair{std::string_view("prefill"), SpreadOf::prefill},
@@ -176,27 +124,121 @@ constexpr std::array kEvidence = {std::pair{std::string_view("device"), Evidence
                                   std::pair{std::string_view("stack"), Evidence::stack},
                                   std::pair{std::string_view("none"), Evidence::none}};
 
+std::optional<SpreadOf> metric_named(std::string_view name) {
+    for (const auto& [known, metric] : kMetrics)
+        if (known == name)
+            return metric;
+    return std::nullopt;
+}
+
+/// Says that a member's text is none of those known.
+void unknown(ObjectReader& entry, std::string_view key, std::string_view text, const std::string& hint) {
+    entry.context().report(FindingKind::unknown_name, Severity::error, entry.place_of(key),
+                           fmt::format("\"{}\" is not known here", text), hint);
+}
+void unknown(FlatObject& entry, std::string_view, std::string_view, std::string_view) {
+    entry.refuse();
+}
+
 /// Of an entry that is an ObjectReader or a FlatObject.
 template <class Entry>
-ResidualClass read_class(Entry& entry) {
-    ResidualClass c;
-    c.metric = read_choice(entry, "metric", kMetrics, Need::required).value_or(SpreadOf::latency);
-    if (const auto family = entry.text("family"); !family.empty()) {
-        c.family = parse_family(family);
-        if (!c.family)
-            unknown(entry, "family", family, "use " + either_of(family_names()));
+std::string read_family(Entry& entry) {
+    std::string family(entry.text("family"));
+    if (!family.empty() && !parse_family(family))
+        unknown(entry, "family", family, "use " + either_of(family_names()));
+    return family;
+}
+
+template <class Entry>
+int read_metric(Entry& entry, Need need) {
+    const std::string metric(entry.text("metric", need));
+    const auto known = metric_named(metric);
+    if (!metric.empty() && !known)
+        unknown(entry, "metric", metric, "see docs/validation.md");
+    return known ? static_cast<int>(*known) : -1;
+}
+
+constexpr Bounds kDeviation{0, 10}; ///< of a logarithm
+
+template <class Entry>
+double read_variance(Entry& entry, std::string_view key) {
+    const double deviation = entry.number(key, kDeviation, Need::required);
+    return deviation * deviation;
+}
+
+template <class Entry>
+ErrorModel::Within read_within(Entry& entry) {
+    ErrorModel::Within row;
+    row.family = read_family(entry);
+    row.runtime = entry.text("runtime");
+    row.metric = read_metric(entry, Need::optional);
+    row.variance = read_variance(entry, "deviation");
+    row.rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required));
+    return row;
+}
+
+template <class Entry>
+ErrorModel::Fresh read_fresh(Entry& entry) {
+    ErrorModel::Fresh row;
+    row.family = read_family(entry);
+    row.draw = entry.text("of", Need::required) == "draw";
+    row.variance = read_variance(entry, "deviation");
+    row.scatter = entry.number("scatter", {0.1, 100}, Need::required);
+    row.devices = static_cast<int>(entry.number("devices", {0, 1e6}, Need::required));
+    return row;
+}
+
+template <class Entry>
+ErrorModel::Set read_set(Entry& entry) {
+    ErrorModel::Set set;
+    set.family = read_family(entry);
+    set.device = entry.text("device", Need::required);
+    set.runtime = entry.text("runtime", Need::required);
+    const int metric = read_metric(entry, Need::required);
+    set.metric = static_cast<SpreadOf>(std::max(0, metric));
+    set.networks = static_cast<int>(entry.number("networks", {0, 1e6}, Need::required));
+    return set;
+}
+
+/// True where the parameters with which the stack prices arithmetic are those of the device's generation, or
+/// of any: not where it has measured values of other generations alone.
+bool is_kin(const Device& device, const Runtime& runtime) {
+    for (const ParameterEntry& entry : runtime.parameters) {
+        if (kPriced[static_cast<std::size_t>(entry.parameter)] != Priced::arithmetic ||
+            entry.by_generation.empty())
+            continue;
+        const auto own = std::find_if(entry.by_generation.begin(), entry.by_generation.end(),
+                                      [&](const auto& pair) { return pair.first == device.generation; });
+        if (own != entry.by_generation.end())
+            continue;
+        const std::string_view name = info_of(entry.parameter).name;
+        const bool stated =
+            std::any_of(device.fitted.begin(), device.fitted.end(), [&](const FittedParameter& parameter) {
+                return parameter.name == name &&
+                       (parameter.runtime.empty() || parameter.runtime == runtime.id);
+            });
+        if (!stated && entry.value.known() && entry.value.source != nullptr &&
+            rests_on_measurements(entry.value.source->kind))
+            return false;
     }
-    c.evidence = read_choice(entry, "evidence", kEvidence);
-    c.generation = entry.text("generation");
-    c.device = entry.text("device");
-    c.runtime = entry.text("runtime");
-    c.regime = entry.text("regime");
-    c.low = entry.number("low", {1e-3, 1}, Need::required);
-    c.high = entry.number("high", {1, 1e3}, Need::required);
-    c.rows = static_cast<int>(entry.number("rows", {0, 1e6}, Need::required));
-    c.basis = entry.text("basis", Need::required);
-    c.set_narrowness();
-    return c;
+    return true;
+}
+
+/// "gpu, tensorrt, latency: left-out networks, 354 rows", for each kind of evidence.
+std::array<std::string, 3> basis_of(const ErrorModel::Within& row) {
+    std::string subject;
+    const auto add = [&](std::string_view part) {
+        if (!part.empty())
+            subject += (subject.empty() ? "" : ", ") + std::string(part);
+    };
+    add(row.family);
+    add(row.runtime);
+    add(row.metric < 0 ? std::string_view() : name_of(static_cast<SpreadOf>(row.metric)));
+    if (subject.empty())
+        subject = "all families";
+    const std::string known = fmt::format("{}: left-out networks, {} rows", subject, row.rows);
+    return {known, known + "; and first runs of chips that nobody had measured",
+            known + "; and first runs of chips and stacks that nobody had measured"};
 }
 
 } // namespace
@@ -210,26 +252,24 @@ std::string_view name_of(Evidence evidence) {
 }
 
 struct UncertaintyTable::State {
-    std::vector<ResidualClass> classes;    ///< narrowest first
-    std::vector<ResidualClass> projection; ///< least widths where nothing was measured
-    std::vector<std::string> devices;      ///< that were measured
-    std::vector<std::string> stacks;       ///< "npu hailort": measured on some chip of the family
-    std::vector<std::string> pairs;        ///< "Hailo-8 hailort": measured on this very device
+    ErrorModel model;
+    double reach = 0;
+    std::vector<std::array<std::string, 3>> bases; ///< of model.within
+    std::vector<GivenRow> given;
 };
 
 UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(std::make_unique<State>()) {
     ReadContext context;
     context.file = file.string();
-    int minimum = 0;
+    ErrorModel& model = state_->model;
     const std::string text = read_text_file(file);
-    const auto passing = [](std::string_view key, std::vector<ResidualClass>& classes) {
-        return PassingRows{key, [&classes](FlatObject& row) { classes.push_back(read_class(row)); }};
-    };
-    const std::array rows = {passing("classes", state_->classes), passing("projection", state_->projection)};
+    const std::array rows = {
+        PassingRows{"within", [&](FlatObject& row) { model.within.push_back(read_within(row)); }},
+        PassingRows{"fresh", [&](FlatObject& row) { model.fresh.push_back(read_fresh(row)); }},
+        PassingRows{"sets", [&](FlatObject& row) { model.sets.push_back(read_set(row)); }}};
     auto document = parse_plain_json(text, rows);
     if (!document || !document->root.is_object()) {
-        state_->classes.clear();
-        state_->projection.clear();
+        model = {};
         document = parse_document_text(text, context.file, context.findings);
     }
     if (document) {
@@ -237,66 +277,78 @@ UncertaintyTable::UncertaintyTable(const std::filesystem::path& file) : state_(s
         reader.text("$schema");
         reader.texts("description");
         read_sources(reader);
-        minimum = static_cast<int>(reader.number("minimum_rows", {0, 1e6}, Need::required));
-        reader.each("classes", [&](ObjectReader& entry) { state_->classes.push_back(read_class(entry)); });
-        reader.each("projection",
-                    [&](ObjectReader& entry) { state_->projection.push_back(read_class(entry)); });
-        reader.object("measured", [&](ObjectReader& block) {
-            state_->devices = block.texts("devices");
-            state_->stacks = block.texts("stacks");
-            state_->pairs = block.texts("pairs");
-        });
+        model.degrees_of_freedom = reader.number("degrees_of_freedom", {2, 100}, Need::required);
+        model.unmeasured_stack = read_variance(reader, "unmeasured_stack");
+        model.device_share = reader.number("device_share", {0, 1}, Need::required);
+        model.lane_share = reader.number("lane_share", {0, 1}, Need::required);
+        model.network_share = reader.number("network_share", {0, 0.5}, Need::required);
+        model.cell_share = reader.number("cell_share", {0, 0.5}, Need::required);
+        reader.each("within", [&](ObjectReader& entry) { model.within.push_back(read_within(entry)); });
+        reader.each("fresh", [&](ObjectReader& entry) { model.fresh.push_back(read_fresh(entry)); });
+        reader.each("sets", [&](ObjectReader& entry) { model.sets.push_back(read_set(entry)); });
         reader.finish();
     }
     const auto first = std::find_if(context.findings.begin(), context.findings.end(),
                                     [](const Finding& f) { return f.severity == Severity::error; });
     if (first != context.findings.end())
         throw InputError(to_string(*first), context.findings);
-    // A class that covers everything stays even with few rows: something must answer.
-    std::erase_if(state_->classes,
-                  [&](const ResidualClass& c) { return c.rows < minimum && c.narrowness > 0; });
-    for (auto* classes : {&state_->classes, &state_->projection})
-        std::stable_sort(classes->begin(), classes->end(),
-                         [](const auto& a, const auto& b) { return a.narrowness > b.narrowness; });
+    state_->reach = model.reach();
+    for (const ErrorModel::Within& row : model.within)
+        state_->bases.push_back(basis_of(row));
 }
 UncertaintyTable::~UncertaintyTable() = default;
 UncertaintyTable::UncertaintyTable(UncertaintyTable&&) noexcept = default;
 UncertaintyTable& UncertaintyTable::operator=(UncertaintyTable&&) noexcept = default;
 
-bool UncertaintyTable::measured(const Device& device, const Runtime& runtime) const {
-    const auto& devices = state_->devices;
-    if (std::find(devices.begin(), devices.end(), device.id) != devices.end())
-        return true;
-    const std::string_view family = name_of(device.family);
-    return has_pair(state_->stacks, family, runtime.id) ||
-           (!runtime.base.empty() && has_pair(state_->stacks, family, runtime.base));
+UncertaintyTable::UncertaintyTable(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+UncertaintyTable UncertaintyTable::given(std::vector<GivenRow> rows) const {
+    auto state = std::make_unique<State>(*state_);
+    state->given = std::move(rows);
+    return UncertaintyTable(std::move(state));
 }
 
-Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime,
-                                    std::string_view regime) const {
-    const Evidence fitted = evidence_for(device, runtime, regime);
-    return fitted == Evidence::stack && has_pair(state_->pairs, device.id, runtime.id) ? Evidence::device
-                                                                                       : fitted;
+const std::vector<GivenRow>& UncertaintyTable::given() const {
+    return state_->given;
 }
 
-Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime,
-                                std::string_view regime) const {
-    const Evidence evidence = this->evidence(device, runtime, regime);
-    const auto find = [&](const std::vector<ResidualClass>& classes, Spread otherwise) -> Spread {
-        for (const ResidualClass& c : classes)
-            if (c.covers(metric, device, runtime, regime, evidence))
-                return {c.low, c.high, c.rows, c.basis};
-        return otherwise;
-    };
-    const Spread found =
-        find(state_->classes, {0.5, 2.0, 0, "no measurements to compare with: a factor of two"});
-    if (measured(device, runtime))
-        return found;
-    const Spread least = find(state_->projection, found);
-    Spread wider = least;
-    wider.low = std::min(found.low, least.low);
-    wider.high = std::max(found.high, least.high);
-    return wider;
+const ErrorModel& UncertaintyTable::model() const {
+    return state_->model;
+}
+
+double UncertaintyTable::reach() const {
+    return state_->reach;
+}
+
+ErrorSubject UncertaintyTable::subject(SpreadOf metric, const Device& device, const Runtime& runtime) {
+    return {name_of(device.family), device.id, runtime.id, runtime.base, metric, is_kin(device, runtime)};
+}
+
+ErrorParts UncertaintyTable::parts(SpreadOf metric, const Device& device, const Runtime& runtime) const {
+    return state_->model.parts(subject(metric, device, runtime));
+}
+
+Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const {
+    const ErrorSubject of = subject(metric, device, runtime);
+    return state_->model.networks(of) > 0  ? Evidence::device
+           : state_->model.devices(of) > 0 ? Evidence::stack
+                                           : Evidence::none;
+}
+
+bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, SpreadOf metric) const {
+    return evidence(device, runtime, metric) != Evidence::none;
+}
+
+Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
+    const ErrorSubject of = subject(metric, device, runtime);
+    const double factor = std::exp(state_->reach * std::sqrt(state_->model.parts(of).total()));
+    Spread spread{1 / factor, factor, 0, "no measurements to compare with"};
+    if (const ErrorModel::Within* row = state_->model.row_for(of)) {
+        spread.rows = row->rows;
+        spread.basis = state_->bases[static_cast<std::size_t>(row - state_->model.within.data())]
+                                    [static_cast<std::size_t>(evidence(device, runtime, metric))];
+    }
+    return spread;
 }
 
 } // namespace archsim

@@ -1,11 +1,14 @@
-// Places by pairs, projections apart, one board against itself.
+// Places by odds, projections apart, one board against itself.
 
 #include "archsim/compare/ranking.hpp"
+#include "archsim/compare/ties.hpp"
+#include "archsim/hardware/error_model.hpp"
 
 #include <catch2/catch.hpp>
 
 #include <limits>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -40,16 +43,64 @@ std::vector<std::string> texts(const std::vector<Result>& results) {
 
 } // namespace
 
-TEST_CASE("places count those that are surely better, pair by pair", "[compare][ties]") {
-    // The second overlaps both neighbours, which do not overlap each other.
-    CHECK(texts({made("a", 10, 9, 12), made("b", 12, 11, 15), made("c", 15, 13, 18),
-                 made("d", 30, 28, 33)}) == std::vector<std::string>{"1=", "1=", "2=", "4"});
+TEST_CASE("places follow the estimates, and close ones share the place of the first", "[compare][ties]") {
+    // A factor of 1.2 either way is a scale of 0.094 each, 0.133 of a ratio: odds of 3 to 1 at a ratio
+    // of 1.1.
+    const auto near = [](const char* name, double value) {
+        return made(name, value, value / 1.2, value * 1.2);
+    };
+    CHECK(texts({near("a", 10), near("b", 10.5), near("c", 12), near("d", 30)}) ==
+          std::vector<std::string>{"1=", "1=", "3", "4"});
+    // A chain of neighbours is no group: its last is clearly slower than its first.
+    CHECK(texts({near("a", 10), near("b", 10.8), near("c", 11.6), near("d", 12.4)}) ==
+          std::vector<std::string>{"1=", "1=", "3=", "3="});
+}
+
+TEST_CASE("places never fall along a ranking", "[compare][ties]") {
+    std::mt19937 random(3);
+    std::uniform_real_distribution<double> value(1, 3), width(1.01, 3);
+    for (int run = 0; run < 100; ++run) {
+        std::vector<Result> results;
+        for (int i = 0; i < 12; ++i) {
+            const double v = value(random), w = width(random);
+            results.push_back(made("d" + std::to_string(i), v, v / w, v * w, i % 5 == 0));
+        }
+        int before = 1;
+        for (const Rank& rank : rank_results(results, metric::latency)) {
+            CHECK(rank.place >= before);
+            before = rank.place;
+        }
+    }
+}
+
+TEST_CASE("one is better than the other or the other than it", "[compare][ties]") {
+    const Result a = made("a", 10, 7, 14.3), b = made("b", 13, 9.3, 18.2);
+    const auto of = [](const Result& r) { return *measure_of(r, metric::latency); };
+    const double p = probability_better(metric::latency, a, of(a), b, of(b));
+    CHECK(p == Approx(0.84).margin(0.01));
+    CHECK(probability_better(metric::latency, b, of(b), a, of(a)) == Approx(1 - p));
+    CHECK(probability_better(metric::latency, a, of(a), a, of(a)) == 0.5);
+    CHECK(student_t(1.943, 6) == Approx(0.95).margin(1e-4));
+    CHECK(student_t(0, 6) == 0.5);
+}
+
+TEST_CASE("shares of being best add up, and follow the order", "[compare][ties]") {
+    const std::vector<Result> results = {made("a", 10, 8, 12.5), made("b", 11, 8.8, 13.8),
+                                         made("c", 12, 9.6, 15), made("paper", 5, 2, 12, true),
+                                         made("far", 100, 80, 125)};
+    const auto shares = shares_of_best(results, metric::latency);
+    CHECK(shares[0] + shares[1] + shares[2] == Approx(1));
+    CHECK(shares[0] > shares[1]);
+    CHECK(shares[1] > shares[2]);
+    CHECK(shares[3] == 0); // a projection
+    CHECK(shares[4] == 0);
+    CHECK(shares[0] > 0.5);
 }
 
 TEST_CASE("projections keep their row and count for nobody", "[compare][ties]") {
     const std::vector<Result> results = {made("paper", 1, 0.3, 3, true), made("a", 10, 9, 11),
                                          made("b", 20, 19, 21), made("late", 15, 5, 50, true)};
-    CHECK(texts(results) == std::vector<std::string>{"1", "1=", "2=", "1="});
+    CHECK(texts(results) == std::vector<std::string>{"1", "1", "2", "2"});
     const auto winner = find_winner(results, metric::latency);
     REQUIRE(winner);
     CHECK(winner->best == 1);
@@ -57,7 +108,7 @@ TEST_CASE("projections keep their row and count for nobody", "[compare][ties]") 
     REQUIRE(winner->projected);
     CHECK(*winner->projected == 0);
     // Where nothing was measured the best projection is the best.
-    const std::vector<Result> paper = {made("x", 2, 1, 4, true), made("y", 1, 0.5, 2, true)};
+    const std::vector<Result> paper = {made("x", 1.1, 0.5, 2.2, true), made("y", 1, 0.5, 2, true)};
     CHECK(find_winner(paper, metric::latency)->best == 1);
     CHECK(find_winner(paper, metric::latency)->tied == std::vector<std::size_t>{0});
 }

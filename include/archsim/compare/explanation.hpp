@@ -28,7 +28,7 @@ struct Explanation {
     Attribution attribution;
     /// The same pair by latency, where time is among the causes of `attribution`.
     std::optional<Attribution> time;
-    bool overlapping = false;         ///< the 90 % intervals of the two values
+    bool overlapping = false;         ///< odds of less than 3 to 1
     std::vector<Flip> flips;          ///< smallest change first, then batch and precision
     std::vector<std::string> no_flip; ///< titles of levers that do not turn the ranking within `flip_limit`
     double flip_limit = 0;

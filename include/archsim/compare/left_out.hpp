@@ -1,11 +1,14 @@
 #pragma once
 // Predictions for rows that the parameters have not seen, and what their errors say about every estimate.
 
+#include "archsim/compare/first_run.hpp"
 #include "archsim/compare/validation.hpp"
+#include "archsim/hardware/error_model.hpp"
 
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,14 +28,23 @@ struct LeftOutRow {
     double without_family = std::numeric_limits<double>::quiet_NaN(); ///< fitted on the other families
 };
 
+/// Rows of each recorded run, with what was predicted then.
+using FirstRuns = std::vector<std::vector<ValidatedRow>>;
+/// The rows of one recorded run, from those of the validations that carry its ids.
+ARCHSIM_API std::vector<ValidatedRow> recorded_rows(const std::vector<FirstRun>& run,
+                                                    std::span<const Validation* const> validations);
+
 /// The same statistics as for shipped parameters, over left-out predictions. Intervals are nested: those of a
 /// row come from a table that has not seen the row's network, device or family either.
 struct LeftOutValidation {
     Validation without_model, without_device, without_family;
     std::size_t outdated = 0; ///< rows whose shipped prediction has moved by more than 1 % since, or is new
 };
+///
+/// `first_runs` are recorded predictions of rows that nobody had looked at: see recorded_rows.
 ARCHSIM_API LeftOutValidation left_out_validation(const Validation& shipped,
-                                                  const std::vector<LeftOutRow>& rows);
+                                                  const std::vector<LeftOutRow>& rows,
+                                                  const FirstRuns& first_runs = {});
 
 /// Numbers that measurements decided, beside the rows that carry them.
 struct FitSupport {
@@ -43,41 +55,13 @@ struct FitSupport {
     bool thin() const { return 3 * (fitted + tuned) > rows; }
 };
 
-/// A class of estimates and the factors between which measured / predicted lies in 90 % of its rows. Empty
-/// selectors cover everything.
-struct ResidualClassFacts {
-    std::string metric; ///< "latency", "throughput", "prefill", "decode", "energy", "power", ... as SpreadOf
-    std::string family, evidence, runtime, regime;
-    double low = 1, high = 1;
-    std::size_t rows = 0;
-    std::string basis;
-};
-
-/// What trusted rows were measured on.
-struct MeasuredOn {
-    std::vector<std::string> devices; ///< ids, sorted
-    std::vector<std::string> stacks;  ///< family and stack, "npu hailort", sorted
-    std::vector<std::string> pairs;   ///< device and stack, "Hailo-8 hailort", sorted
-};
-ARCHSIM_API MeasuredOn measured_on(const Validation& validation);
-
-/// Least widths of projections: those of a CPU that nobody measured, for families whose devices run the same
-/// libraries; what leaving whole families out costs for families where every chip brings its own compiler,
-/// never narrower than the former.
-ARCHSIM_API std::vector<ResidualClassFacts>
-projection_classes(const std::vector<ResidualClassFacts>& classes);
-
-/// The interval table that left-out rows of weight >= kTrustedWeight support: conformal over what is
-/// exchangeable.
+/// The variances that rows of weight >= kTrustedWeight support.
 ///
-/// Evidence `device` takes the errors of left-out networks on devices that were measured with other networks
-/// under the same stack, every network counting alike; `stack` those of left-out devices under stacks that
-/// other devices carry, every device counting alike; `none` those of left-out families. The 5th and 95th
-/// percentiles of a class come from its groups and, with the weight of five groups more, from the class
-/// around it: all families, the family, the metric, and where five groups have rows of it the stack and the
-/// regime. A family without rows takes the width of leaving whole families out. With k groups in the family
-/// (or of the stack) the percentiles lie 1 + 2 / (k + 5) times as far out. Energy starts from time blurred by
-/// 25 % of power.
-ARCHSIM_API std::vector<ResidualClassFacts> residual_classes(const LeftOutValidation& left_out);
+/// What a network adds on a chip that was measured with others comes from left-out networks: the squared scale
+/// of Student's t, of all times, of a family, of a stack, and of a metric under it, each around the one before.
+/// What a chip adds that nobody measured comes from recorded first runs, made when nobody had measured it:
+/// leaving a device out flatters, because its facts were chosen with its rows in sight. Every device counts
+/// alike there, and three devices of all families beside those of its own.
+ARCHSIM_API ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs);
 
 } // namespace archsim

@@ -1,5 +1,6 @@
 #pragma once
-// Places by one metric. Estimates whose intervals overlap share a place: they cannot be told apart.
+// Places by one metric, in the order of the estimates. Those that the best of their group beats with odds of
+// less than 3 to 1 share its place.
 
 #include "archsim/compare/metric.hpp"
 #include "archsim/core/export.hpp"
@@ -14,10 +15,10 @@ namespace archsim {
 /// One place of a ranking.
 struct Rank {
     std::size_t result = 0; ///< index into the ranked results
-    /// 1 + how many measured results are surely better; 0 for a result that has no value. Results that cannot
-    /// be told apart pairwise may share a place without all being alike: the relation is not transitive.
+    /// 1 + how many measured results stand before its group; 0 for a result that has no value. Never falls
+    /// from one row to the next.
     int place = 0;
-    bool tied = false; ///< some other result with a place cannot be told apart from it
+    bool tied = false; ///< another measured result shares the place
 };
 
 /// Best value first, projections among the others, though they count for nobody's place; results without a

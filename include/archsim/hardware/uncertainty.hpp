@@ -1,9 +1,11 @@
 #pragma once
-// How far estimates were from measurements they were not fitted on: hardware_db/uncertainty.json, written by
-// the validation tool, never by hand.
+// How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the variances of
+// one error model (error_model.hpp), written by the validation tool, never by hand.
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
+#include "archsim/hardware/error_model.hpp"
+#include "archsim/hardware/posterior.hpp"
 #include "archsim/hardware/runtime.hpp"
 
 #include <filesystem>
@@ -21,19 +23,6 @@ struct Spread {
     std::string_view basis; ///< "GPU, launch-bound, fitted device"; owned by the table
 };
 
-/// What a width is for. Prefill and decode are the time per prompt and per generated token of a language
-/// model; first and later token what clients of a server wait for under load.
-enum class SpreadOf : std::uint8_t {
-    latency,
-    throughput,
-    prefill,
-    decode,
-    energy,
-    power,
-    first_token,
-    later_token
-};
-
 /// What an estimate's parameters rest on: measurements of this very device under this stack, of the stack on
 /// other devices, or of neither. Only the parameters that price the part which dominates count: `regime` is
 /// "compute", "memory" or "overhead".
@@ -44,11 +33,10 @@ ARCHSIM_API std::string_view name_of(Evidence evidence);
 /// "latency", "throughput", ...
 ARCHSIM_API std::string_view name_of(SpreadOf metric);
 
-/// Widths of intervals by family, regime and kind of provenance.
+/// Widths of intervals, and what was measured.
 class ARCHSIM_API UncertaintyTable {
   public:
-    /// Classes of residuals: {"metric", "family", "generation", "device", "runtime", "regime", "evidence",
-    /// "low", "high", "rows", "basis"}; a selector that is left out covers everything.
+    /// Reads the variances: see hardware_db/uncertainty_schema.json.
     explicit UncertaintyTable(const std::filesystem::path& file);
     ~UncertaintyTable();
     /// Tables move; they are not copied.
@@ -56,22 +44,34 @@ class ARCHSIM_API UncertaintyTable {
     /// Tables move; they are not copied.
     UncertaintyTable& operator=(UncertaintyTable&&) noexcept;
 
-    /// True where measurements of this very chip are known, or of chips of its family under this stack. What
-    /// is neither is a projection: an estimate that nothing measured stands behind.
-    bool measured(const Device& device, const Runtime& runtime) const;
+    /// The same table, for one who measured some rows: estimates follow them (estimate/intervals.hpp).
+    UncertaintyTable given(std::vector<GivenRow> rows) const;
+    /// Those rows.
+    const std::vector<GivenRow>& given() const;
 
-    /// evidence_for, and `device` instead of `stack` where this very device was measured under this stack:
-    /// its rows took part in the fit, so that what is new of an estimate is its network.
-    Evidence evidence(const Device& device, const Runtime& runtime, std::string_view regime) const;
+    /// The fitted variances.
+    const ErrorModel& model() const;
+    /// What the error of an estimate is a case of.
+    static ErrorSubject subject(SpreadOf metric, const Device& device, const Runtime& runtime);
+    /// Variances of its effects.
+    ErrorParts parts(SpreadOf metric, const Device& device, const Runtime& runtime) const;
+    /// Standard deviations from an estimate to either end of its 90 % interval.
+    double reach() const;
 
-    /// The narrowest class with enough rows ("minimum_rows" of the file) that covers the case: device first,
-    /// then generation, runtime, family, evidence, regime. `regime` is "compute", "memory" or "overhead".
-    /// A projection takes at least the width of "projection" in the file.
-    Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime,
-                  std::string_view regime) const;
+    /// True where this metric was measured of this very chip under this stack, or of chips of its family whose
+    /// parameters the stack shares with it. What is neither is a projection: an estimate that nothing measured
+    /// stands behind.
+    bool measured(const Device& device, const Runtime& runtime, SpreadOf metric = SpreadOf::latency) const;
+    /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of others
+    /// whose parameters the stack shares with it, else `none`.
+    Evidence evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const;
+
+    /// The interval of an estimate that one lane takes all of, with what stands behind it.
+    Spread spread(SpreadOf metric, const Device& device, const Runtime& runtime) const;
 
   private:
     struct State;
+    explicit UncertaintyTable(std::unique_ptr<State> state);
     std::unique_ptr<State> state_;
 };
 

@@ -37,8 +37,7 @@ ARCHSIM_API Report describe(const ValidationAnswer& answer, const ValidationView
 /// {"schema": "archsim.validate_estimates/1", "rows": [...], "summary": {...}}; unknown values are null.
 ARCHSIM_API std::string to_json(const ValidationAnswer& answer, const ValidationView& view = {});
 /// hardware_db/uncertainty.json.
-ARCHSIM_API std::string uncertainty_json(const std::vector<ResidualClassFacts>& classes,
-                                         const MeasuredOn& measured);
+ARCHSIM_API std::string uncertainty_json(const ErrorModel& model);
 /// Predicted against measured on logarithmic axes, one colour per family, as a stand-alone SVG picture.
 ARCHSIM_API std::string scatter_svg(const Validation& validation);
 

@@ -2,6 +2,7 @@
 // Everything a tool needs to answer a question: the database, the catalogue, and estimates on request.
 
 #include "archsim/compare/result.hpp"
+#include "archsim/compare/validation.hpp"
 #include "archsim/core/budget.hpp"
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/database.hpp"
@@ -83,6 +84,11 @@ class ARCHSIM_API Session {
 
     /// Makes a device ready to run. Throws InputError for unknown names.
     std::shared_ptr<const Machine> machine(std::string_view device, const Conditions& conditions = {}) const;
+
+    /// Measurements of one's own: from now on every estimate of their devices and stacks is what they and the error
+    /// model say together, and says so. Nothing is fitted; each call replaces the rows of the one before. Throws
+    /// InputError for a row that cannot be estimated.
+    void given(const std::vector<MeasuredRow>& rows);
 
   private:
     std::filesystem::path data_;

@@ -238,7 +238,7 @@ std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, s
     const CostOptions& conditions = c.request.decision.cost;
     return tied(metric, c.results[a], *measure_of(c.results[a], metric, conditions), c.results[b],
                 *measure_of(c.results[b], metric, conditions))
-               ? "; the estimates cannot tell them apart"
+               ? "; by odds of less than 3 to 1"
                : "";
 }
 

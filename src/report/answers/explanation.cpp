@@ -31,11 +31,10 @@ Takeaway headline(const ArchitectureComparison& c, const Explanation& e) {
     const bool a_wins = better(m, x.a_value, x.b_value);
     const double won = a_wins ? x.a_value : x.b_value, lost = a_wins ? x.b_value : x.a_value;
     Takeaway takeaway;
-    takeaway.lines.push_back(
-        fmt::format("{}{} {} {}: {} against {}{}.", e.overlapping ? "No clear winner: " : "",
-                    full_label(c, a_wins ? e.a : e.b), ratio_text(m, won / lost),
-                    full_label(c, a_wins ? e.b : e.a), format_value(m, won), format_value(m, lost),
-                    e.overlapping ? ", but the 90 % intervals overlap" : ""));
+    takeaway.lines.push_back(fmt::format(
+        "{}{} {} {}: {} against {}{}.", e.overlapping ? "No clear winner: " : "",
+        full_label(c, a_wins ? e.a : e.b), ratio_text(m, won / lost), full_label(c, a_wins ? e.b : e.a),
+        format_value(m, won), format_value(m, lost), e.overlapping ? ", by odds of less than 3 to 1" : ""));
     if (const Contribution* cause = main_cause(x)) {
         std::string text = "Mainly because " + cause_text(*cause, a, b);
         if (const Contribution* behind =

@@ -10,7 +10,6 @@ namespace archsim {
 
 namespace {
 
-constexpr std::string_view kRegime = "compute";
 
 std::string width(const Spread& spread) {
     return fmt::format("{:.2f} to {:.2f}", spread.low, spread.high);
@@ -83,10 +82,10 @@ std::vector<BeliefRow> beliefs(const HardwareDatabase& database, const Uncertain
         BeliefRow row;
         row.device = device;
         row.runtime = database.runtime(device->default_runtime);
-        row.evidence = table.evidence(*device, *row.runtime, kRegime);
+        row.evidence = table.evidence(*device, *row.runtime, SpreadOf::latency);
         row.projected = !table.measured(*device, *row.runtime);
-        row.latency = table.spread(SpreadOf::latency, *device, *row.runtime, kRegime);
-        row.energy = table.spread(SpreadOf::energy, *device, *row.runtime, kRegime);
+        row.latency = table.spread(SpreadOf::latency, *device, *row.runtime);
+        row.energy = table.spread(SpreadOf::energy, *device, *row.runtime);
         row.energy_known = device->active_idle.known() || device->tdp.known();
         rows.push_back(std::move(row));
     }

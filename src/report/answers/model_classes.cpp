@@ -1,5 +1,6 @@
 #include "archsim/report/model_classes_report.hpp"
 
+#include "archsim/compare/ties.hpp"
 #include "archsim/core/version.hpp"
 #include "report/blocks/architecture_differences.hpp"
 #include "report/blocks/columns.hpp"
@@ -32,7 +33,8 @@ std::optional<double> times_better(const ModelClassComparison& c, const ModelCla
 bool overlaps_baseline(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
                        const Metric& metric) {
     const auto own = measure_of(row.results[i], metric), base = measure_of(row.results[c.baseline], metric);
-    return i != c.baseline && own && base && own->interval.overlaps(base->interval);
+    return i != c.baseline && own && base &&
+           tied(metric, row.results[i], *own, row.results[c.baseline], *base);
 }
 
 Cell times_cell(const ModelClassComparison& c, const ModelClassRow& row, std::size_t i,
@@ -100,7 +102,7 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
         return false;
     });
     if (marked)
-        table.notes.push_back("=: the 90 % intervals overlap, the estimates cannot tell the two apart");
+        table.notes.push_back("=: the better of the two leads by odds of less than 3 to 1");
     return table;
 }
 

@@ -66,7 +66,7 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
             text += fmt::format("; projected to do better, and not measured: {} ({})", labels[*w.projected],
                                 format_value(by, *value_of(results[*w.projected], by, d.request.cost)));
         if (!w.tied.empty())
-            text += fmt::format("; not to be told apart from {} (90 % intervals overlap)",
+            text += fmt::format("; by odds of less than 3 to 1 against {}",
                                 fmt::join(names(w.tied, labels), ", "));
         return text + ".";
     }

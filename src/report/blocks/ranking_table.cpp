@@ -127,7 +127,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                                        name_of(view.conditions.power_at)),
                            ranking_columns(results, by, view), rows);
     if (tied)
-        table.notes.emplace_back("= tied: the 90 % intervals overlap, the estimates cannot tell these apart",
+        table.notes.emplace_back("= same place: the first of these leads by odds of less than 3 to 1",
                                  "rank");
     for (TableNote& line : lines_of(marks))
         table.notes.push_back(std::move(line));

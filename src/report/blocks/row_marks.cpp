@@ -15,8 +15,8 @@ constexpr std::array kMarks = {
     RowMark{"(rank)", MarkedCell::none, true,
             [](const Result& r) {
                 return r.estimate.projected
-                           ? std::string("projected: nothing of its kind was measured under this stack; it "
-                                         "counts for nobody's rank")
+                           ? std::string("projection: no comparable device was measured on this stack; "
+                                         "excluded from the ranking")
                            : std::string();
             },
             false},

@@ -2,6 +2,7 @@
 
 #include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/generation_metrics.hpp"
+#include "archsim/compare/ties.hpp"
 #include "archsim/ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 namespace archsim {
 
@@ -90,16 +92,27 @@ std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winn
     return names;
 }
 
-/// "Fastest: H100, 465 us (tied: A100)."
+/// " (82 % likely; else A100)"; nothing where there is no other.
+std::string odds_text(const VerdictQuestion& q, const Best& best) {
+    const std::vector<double> shares = shares_of_best(q.results, *best.metric, q.conditions);
+    std::optional<std::size_t> next;
+    for (std::size_t i = 0; i < shares.size(); ++i)
+        if (i != best.winner.best && shares[i] > 0 && (!next || shares[i] > shares[*next]))
+            next = i;
+    constexpr double kCertain = 0.995;
+    if (!next || shares[best.winner.best] >= kCertain)
+        return {};
+    return fmt::format(" ({:.0f} % likely; else {})", 100 * shares[best.winner.best], q.labels[*next]);
+}
+
+/// "Fastest: H100, 465 us (82 % likely; else A100)."
 std::string best_text(const VerdictQuestion& q, const Best& best) {
     const Estimate& e = q.results[best.winner.best].estimate;
-    std::string text =
+    const std::string text =
         fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
                     e.uncounted.empty() ? "" : " in what is understood", e.projected ? " (projected)" : "",
                     q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
-    if (const auto tied = tied_names(q, best.winner); !tied.empty())
-        text += fmt::format(" (tied: {})", names_text(tied));
-    return text + ".";
+    return text + odds_text(q, best) + ".";
 }
 
 /// "Projected to do better, not measured: KPU-T64, 8.99 ms and 33.1 mJ."

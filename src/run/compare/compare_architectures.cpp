@@ -1,5 +1,6 @@
 #include "archsim/run/compare_architectures.hpp"
 
+#include "archsim/compare/ties.hpp"
 #include "archsim/run/usual_precision.hpp"
 
 #include "run/compare/architecture_choice.hpp"
@@ -69,8 +70,8 @@ Explanation explain(const Session& session, const ArchitectureComparison& c, std
     if (std::any_of(parts.begin(), parts.end(),
                     [](const Contribution& p) { return p.factor == Factor::time; }))
         e.time = attribute(c.results[a], c.results[b], metric::latency, q.decision.cost);
-    e.overlapping = measure_of(c.results[a], *q.metric, q.decision.cost)
-                        ->interval.overlaps(measure_of(c.results[b], *q.metric, q.decision.cost)->interval);
+    e.overlapping = tied(*q.metric, c.results[a], *measure_of(c.results[a], *q.metric, q.decision.cost),
+                         c.results[b], *measure_of(c.results[b], *q.metric, q.decision.cost));
     find_flips({session,
                 {c.results[a].hardware, c.results[b].hardware},
                 {c.labels[a], c.labels[b]},

@@ -1,5 +1,7 @@
 #include "archsim/run/model_classes.hpp"
 
+#include "archsim/compare/ties.hpp"
+
 #include "run/compare/architecture_choice.hpp"
 
 #include <algorithm>
@@ -40,11 +42,14 @@ std::size_t choose_cpu(const std::vector<ArchitectureChoice>& choices, const Mod
         "--by-class: no CPU is among the architectures; name what to compare with: --baseline NAME");
 }
 
-/// How many times better `a` is than `b`: below 1 where it is worse. Nothing where one has no value, or the
-/// intervals overlap.
+/// How many times better `a` is than `b`: below 1 where it is worse. Nothing where one has no value, or it is
+/// less than 95 % likely which is better.
 std::optional<double> surely_better(const Result& a, const Result& b, const Metric& metric) {
     const auto x = measure_of(a, metric), y = measure_of(b, metric);
-    if (!x || !y || x->value <= 0 || y->value <= 0 || x->interval.overlaps(y->interval))
+    constexpr double kSure = 0.95;
+    if (!x || !y || x->value <= 0 || y->value <= 0)
+        return std::nullopt;
+    if (const double p = probability_better(metric, a, *x, b, *y); p < kSure && 1 - p < kSure)
         return std::nullopt;
     return metric.better == Better::lower ? y->value / x->value : x->value / y->value;
 }

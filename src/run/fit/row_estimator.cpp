@@ -43,9 +43,9 @@ Prediction without_estimate(std::string status, std::string reason) {
 }
 
 /// Relative width of the machine's power.
-Spread power_spread(const Machine& machine, const std::string& regime) {
+Spread power_spread(const Machine& machine) {
     return machine.uncertainty
-               ? machine.uncertainty->spread(SpreadOf::power, *machine.device, *machine.runtime, regime)
+               ? machine.uncertainty->spread(SpreadOf::power, *machine.device, *machine.runtime)
                : Spread{};
 }
 
@@ -213,7 +213,7 @@ Prediction RowEstimator::State::network(const MeasuredRow& row, const Changed& c
     case MeasuredMetric::power_w: {
         const Machine& machine = *result.machine;
         const double stated_w = stated_power(powered);
-        const Spread power = power_spread(machine, prediction.regime);
+        const Spread power = power_spread(machine);
         take(stated_w, {stated_w * power.low, stated_w * power.high});
         break;
     }
@@ -296,7 +296,7 @@ Prediction RowEstimator::State::language(const MeasuredRow& row, const Changed& 
         if (parts != nullptr)
             *parts = parts_of_power(powered, 1 / (copies * answer.tokens_per_s));
         if (row.metric == MeasuredMetric::power_w) {
-            const Spread power = power_spread(*answer.machine, prediction.regime);
+            const Spread power = power_spread(*answer.machine);
             prediction.predicted = stated_power(powered);
             prediction.low = prediction.predicted * power.low;
             prediction.high = prediction.predicted * power.high;

@@ -169,7 +169,7 @@ void Server::describe_step(ServingResult& out) const {
             return false;
         if (machine.uncertainty) {
             const Spread spread =
-                machine.uncertainty->spread(waited, *machine.device, *machine.runtime, regime_of(e));
+                machine.uncertainty->spread(waited, *machine.device, *machine.runtime);
             low = spread.low;
             high = spread.high;
         }

@@ -13,4 +13,11 @@ std::shared_ptr<const UncertaintyTable> PriceTables::uncertainty() const {
     return uncertainty_;
 }
 
+std::shared_ptr<const PriceTables> PriceTables::given(std::vector<GivenRow> rows) const {
+    auto tables = std::make_shared<PriceTables>(database_);
+    auto with = std::make_shared<const UncertaintyTable>(uncertainty()->given(std::move(rows)));
+    tables->uncertainty_read_.run([&] { tables->uncertainty_ = std::move(with); });
+    return tables;
+}
+
 } // namespace archsim

@@ -20,6 +20,9 @@ class PriceTables {
     /// Widths of intervals; throws as energy() does.
     std::shared_ptr<const UncertaintyTable> uncertainty() const;
 
+    /// These, with measurements of the user's own.
+    std::shared_ptr<const PriceTables> given(std::vector<GivenRow> rows) const;
+
   private:
     std::filesystem::path database_;
     mutable ReadOnce energy_read_, uncertainty_read_;

@@ -1,0 +1,109 @@
+#pragma once
+// One model of how far estimates err. log(measured / predicted) of an estimate is a sum of effects, each shared
+// by those estimates that have its owner in common:
+//
+//   device    all estimates of a chip                  network   a network on every chip
+//   lane      those of a chip that compute, move, wait  cell      a network on this chip
+//   set       a chip under a stack, for one metric     rest      this network, batch and format alone
+//   stack     a stack, for one metric
+//
+// In: variances that hardware_db/uncertainty.json states, and what was measured. Out: the variance of every
+// effect for one estimate. Networks that were measured of a set narrow what they have in common.
+
+#include "archsim/core/export.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace archsim {
+
+/// What a width is for. Prefill and decode are the time per prompt and per generated token of a language
+/// model; first and later token what clients of a server wait for under load.
+enum class SpreadOf : std::uint8_t {
+    latency,
+    throughput,
+    prefill,
+    decode,
+    energy,
+    power,
+    first_token,
+    later_token
+};
+inline constexpr std::size_t kSpreadCount = 8;
+/// True for power and energy.
+constexpr bool of_draw(SpreadOf metric) {
+    return metric == SpreadOf::energy || metric == SpreadOf::power;
+}
+
+/// Shares of an estimate's time that compute, move data, and start things; they add up to 1.
+using LaneShares = std::array<double, 3>;
+
+/// Variances of the effects in the logarithm of one estimate.
+struct ErrorParts {
+    double device = 0, lane = 0, set = 0, stack = 0, network = 0, cell = 0, rest = 0;
+    /// Of an estimate whose lanes have these squares: the sum of squared shares, 1 where one lane takes all.
+    double total(double squares = 1) const {
+        return device + lane * squares + set + stack + network + cell + rest;
+    }
+};
+
+/// What an estimate is of, for its error.
+struct ErrorSubject {
+    std::string_view family, device, runtime, base; ///< `base`: of the stack, where it extends another
+    SpreadOf metric = SpreadOf::latency;
+    bool kin = true; ///< the stack's parameters are known of this generation of chips
+};
+
+/// The fitted variances. Empty selectors cover everything.
+struct ARCHSIM_API ErrorModel {
+    /// Of a new network on a chip that was measured with others.
+    struct Within {
+        std::string family, runtime;
+        int metric = -1; ///< a SpreadOf; -1: any time
+        double variance = 0;
+        int rows = 0;
+    };
+    /// Of a set that nobody measured: what its estimates share, and how many times as far they scatter.
+    struct Fresh {
+        std::string family;
+        bool draw = false; ///< of power and energy; else of times
+        double variance = 0, scatter = 1;
+        int devices = 0;
+    };
+    /// Networks measured on a device under a stack.
+    struct Set {
+        std::string family, device, runtime;
+        SpreadOf metric = SpreadOf::latency;
+        int networks = 0;
+    };
+    std::vector<Within> within;
+    std::vector<Fresh> fresh;
+    std::vector<Set> sets;
+    double unmeasured_stack = 0;                            ///< more variance where nobody measured the stack
+    double device_share = 0, lane_share = 0;                ///< of what a set's estimates share
+    double network_share = 0, cell_share = 0;               ///< of the variance within
+    double degrees_of_freedom = 6;                          ///< of Student's t that all of it follows
+
+    /// Networks of the set, and devices of the family under the stack.
+    int networks(const ErrorSubject& of) const;
+    int devices(const ErrorSubject& of) const;
+    /// Variances of one estimate. `left_out` networks less are known of its set.
+    ErrorParts parts(const ErrorSubject& of) const;
+    /// The same with counts of one's own: networks of the set, devices of the stack, other sets of the device.
+    ErrorParts parts(const ErrorSubject& of, int networks, int devices, int other_sets) const;
+    /// The narrowest row of `within` that covers a metric; null where there is none.
+    const Within* row_for(const ErrorSubject& of) const;
+    /// Standard deviations from the median to the 95th percentile.
+    double reach() const;
+    /// Probability that a deviation is at most `deviations` standard ones.
+    double at_most(double deviations) const;
+};
+
+/// Distribution function of Student's t with an even number of degrees of freedom (Abramowitz and Stegun,
+/// 26.7.4). Worked: 6 degrees, t = 1.943: 0.950.
+ARCHSIM_API double student_t(double t, int degrees_of_freedom);
+
+} // namespace archsim

@@ -1,0 +1,47 @@
+#pragma once
+// Variances of the error model from rows that no parameter had seen.
+
+#include "archsim/compare/left_out.hpp"
+#include "archsim/hardware/error_model.hpp"
+
+#include <string>
+#include <vector>
+
+namespace archsim {
+
+/// log(measured / predicted) of one row; rates are turned so that it is about time.
+struct ErrorRow {
+    std::string id, family, runtime, device, model, regime;
+    SpreadOf metric = SpreadOf::latency;
+    double value = 0;
+};
+
+/// What a row's width is for.
+SpreadOf metric_of(const MeasuredRow& row);
+/// Trusted rows with a prediction.
+std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows);
+
+/// Names that a fit must not see; empty ones leave nothing out.
+struct Unseen {
+    std::string model, device, family;
+    bool hides(const ErrorRow& row) const {
+        return (!model.empty() && row.model == model) || (!device.empty() && row.device == device) ||
+               (!family.empty() && row.family == family);
+    }
+};
+
+/// What fits draw on.
+struct ErrorEvidence {
+    std::vector<ErrorRow> without_model, without_device;
+    std::vector<std::vector<ErrorRow>> first_runs; ///< one list for each recorded run
+};
+
+/// The model that rows support. `shares`: also how a set's variance is shared out; costs a pass over pairs of
+/// rows, and hardly depends on a few of them.
+ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen = {},
+                      const ErrorModel* shares = nullptr);
+
+/// Half the width, in logarithms, of the 90 % interval of a row.
+double half_width(const ErrorModel& model, const ErrorRow& row);
+
+} // namespace archsim

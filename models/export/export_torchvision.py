@@ -15,6 +15,9 @@ CLASSIFIERS = {
     "convnext_base": ("ConvNeXt-Base", "convnext", 224, "traced"),
     "convnext_large": ("ConvNeXt-Large", "convnext", 224, "traced"),
     "densenet121": ("DenseNet-121", "densenet", 224, "traced"),
+    "densenet161": ("DenseNet-161", "densenet", 224, "traced"),
+    "densenet169": ("DenseNet-169", "densenet", 224, "traced"),
+    "densenet201": ("DenseNet-201", "densenet", 224, "traced"),
     "efficientnet_b0": ("EfficientNet-B0", "efficientnet", 224, "traced"),
     "efficientnet_b1": ("EfficientNet-B1", "efficientnet", 240, "traced"),
     "efficientnet_b2": ("EfficientNet-B2", "efficientnet", 288, "traced"),
@@ -28,7 +31,10 @@ CLASSIFIERS = {
     "efficientnet_v2_l": ("EfficientNetV2-L", "efficientnet", 480, "traced"),
     "googlenet": ("GoogLeNet", "inception", 224, "traced"),
     "inception_v3": ("Inception-v3", "inception", 299, "traced"),
+    "mnasnet0_5": ("MNASNet 0.5", "mnasnet", 224, "traced"),
+    "mnasnet0_75": ("MNASNet 0.75", "mnasnet", 224, "traced"),
     "mnasnet1_0": ("MNASNet 1.0", "mnasnet", 224, "traced"),
+    "mnasnet1_3": ("MNASNet 1.3", "mnasnet", 224, "traced"),
     "mobilenet_v2": ("MobileNetV2", "mobilenet", 224, "traced"),
     "mobilenet_v3_large": ("MobileNetV3-Large", "mobilenet", 224, "traced"),
     "mobilenet_v3_small": ("MobileNetV3-Small", "mobilenet", 224, "traced"),
@@ -36,6 +42,9 @@ CLASSIFIERS = {
     "regnet_x_800mf": ("RegNetX-800MF", "regnet", 224, "traced"),
     "regnet_x_1_6gf": ("RegNetX-1.6GF", "regnet", 224, "traced"),
     "regnet_x_3_2gf": ("RegNetX-3.2GF", "regnet", 224, "traced"),
+    "regnet_x_8gf": ("RegNetX-8GF", "regnet", 224, "traced"),
+    "regnet_x_16gf": ("RegNetX-16GF", "regnet", 224, "traced"),
+    "regnet_x_32gf": ("RegNetX-32GF", "regnet", 224, "traced"),
     "regnet_y_400mf": ("RegNetY-400MF", "regnet", 224, "traced"),
     "regnet_y_800mf": ("RegNetY-800MF", "regnet", 224, "traced"),
     "regnet_y_1_6gf": ("RegNetY-1.6GF", "regnet", 224, "traced"),
@@ -49,7 +58,12 @@ CLASSIFIERS = {
     "resnet101": ("ResNet-101", "resnet", 224, "traced"),
     "resnet152": ("ResNet-152", "resnet", 224, "traced"),
     "resnext50_32x4d": ("ResNeXt-50 32x4d", "resnet", 224, "traced"),
+    "resnext101_32x8d": ("ResNeXt-101 32x8d", "resnet", 224, "traced"),
+    "resnext101_64x4d": ("ResNeXt-101 64x4d", "resnet", 224, "traced"),
+    "shufflenet_v2_x0_5": ("ShuffleNetV2 x0.5", "shufflenet", 224, "traced"),
     "shufflenet_v2_x1_0": ("ShuffleNetV2 x1.0", "shufflenet", 224, "traced"),
+    "shufflenet_v2_x1_5": ("ShuffleNetV2 x1.5", "shufflenet", 224, "traced"),
+    "shufflenet_v2_x2_0": ("ShuffleNetV2 x2.0", "shufflenet", 224, "traced"),
     "squeezenet1_0": ("SqueezeNet 1.0", "squeezenet", 224, "traced"),
     "squeezenet1_1": ("SqueezeNet 1.1", "squeezenet", 224, "traced"),
     "swin_t": ("Swin-T", "swin", 224, "fixed"),
@@ -59,12 +73,17 @@ CLASSIFIERS = {
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
     "vgg19": ("VGG-19", "vgg", 224, "named"),
+    "vgg11_bn": ("VGG-11 with batch normalisation", "vgg", 224, "named"),
+    "vgg13_bn": ("VGG-13 with batch normalisation", "vgg", 224, "named"),
+    "vgg16_bn": ("VGG-16 with batch normalisation", "vgg", 224, "named"),
+    "vgg19_bn": ("VGG-19 with batch normalisation", "vgg", 224, "named"),
     "vit_b_16": ("ViT-B/16", "vit", 224, "fixed"),
     "vit_b_32": ("ViT-B/32", "vit", 224, "fixed"),
     "vit_h_14": ("ViT-H/14", "vit", 224, "fixed"),
     "vit_l_16": ("ViT-L/16", "vit", 224, "fixed"),
     "vit_l_32": ("ViT-L/32", "vit", 224, "fixed"),
     "wide_resnet50_2": ("Wide ResNet-50-2", "resnet", 224, "traced"),
+    "wide_resnet101_2": ("Wide ResNet-101-2", "resnet", 224, "traced"),
 }
 
 # Constructor arguments beside weights=None. The initial values do not matter here, and the Inception
@@ -83,9 +102,20 @@ def classifier(name):
     return lambda: getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
 
 
-def deeplabv3_resnet50():
-    return torchvision.models.segmentation.deeplabv3_resnet50(weights=None, weights_backbone=None,
-                                                              aux_loss=True)
+# name: (title, family, whether an auxiliary head is a second output). The published figures count it.
+SEGMENTERS = {
+    "deeplabv3_mobilenet_v3_large": ("DeepLabV3 MobileNetV3-Large", "deeplab", True),
+    "deeplabv3_resnet50": ("DeepLabV3 ResNet-50", "deeplab", True),
+    "deeplabv3_resnet101": ("DeepLabV3 ResNet-101", "deeplab", True),
+    "fcn_resnet50": ("FCN ResNet-50", "fcn", True),
+    "fcn_resnet101": ("FCN ResNet-101", "fcn", True),
+    "lraspp_mobilenet_v3_large": ("LR-ASPP MobileNetV3-Large", "lraspp", False),
+}
+
+
+def segmenter(name, auxiliary):
+    arguments = {"aux_loss": True} if auxiliary else {}
+    return lambda: getattr(torchvision.models.segmentation, name)(weights=None, weights_backbone=None, **arguments)
 
 
 def entries():
@@ -96,7 +126,7 @@ def entries():
     rows.append(Entry("vit_b_16_384", "ViT-B/16 384", "vit", CLASSIFICATION,
                       f"torchvision {version} vit_b_16 with image_size=384",
                       lambda: torchvision.models.vit_b_16(weights=None, image_size=384), (384, 384), "fixed"))
-    rows.append(Entry("deeplabv3_resnet50", "DeepLabV3 ResNet-50", "deeplab", "semantic-segmentation",
-                      f"torchvision {version} deeplabv3_resnet50", deeplabv3_resnet50, (520, 520),
-                      outputs=("out", "aux")))
+    rows += [Entry(name, title, family, "semantic-segmentation", f"torchvision {version} {name}", segmenter(name, auxiliary),
+                   (520, 520), outputs=("out", "aux") if auxiliary else ("out",))
+             for name, (title, family, auxiliary) in SEGMENTERS.items()]
     return rows

@@ -4,12 +4,12 @@
 #include "archsim/core/finding.hpp"
 #include "archsim/import/import.hpp"
 #include "archsim/run/usual_precision.hpp"
+#include "core/text_file.hpp"
 #include "ops/dimension_expression.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -27,7 +27,9 @@ std::filesystem::path in_cache(const std::filesystem::path& path) {
     if (!fs::is_directory(snapshots, ignored) || is_checkpoint(path))
         return path;
     std::string commit;
-    std::getline(std::ifstream(path / "refs" / "main"), commit);
+    if (const fs::path main = path / "refs" / "main"; fs::is_regular_file(main, ignored))
+        commit = read_text_file(main);
+    commit = commit.substr(0, commit.find('\n'));
     if (!commit.empty() && commit.find('/') == std::string::npos && commit.front() != '.' &&
         fs::is_directory(snapshots / commit, ignored))
         return snapshots / commit;

@@ -16,6 +16,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include <unistd.h>
+
 using namespace archsim;
 using nlohmann::json;
 namespace fs = std::filesystem;
@@ -67,14 +69,22 @@ json made_configs() {
     return all;
 }
 
+/// A folder that goes when the process ends.
+struct OwnFolder {
+    fs::path path = fs::temp_directory_path() / ("archsim-windows-" + std::to_string(getpid()));
+    OwnFolder() { fs::create_directories(path); }
+    ~OwnFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    OwnFolder(const OwnFolder&) = delete;
+    OwnFolder& operator=(const OwnFolder&) = delete;
+};
+
 /// A configuration as a file that lives as long as the process.
 fs::path file_of(const std::string& name, const json& config) {
-    static const fs::path folder = [] {
-        const fs::path made = fs::temp_directory_path() / "archsim_windows_test";
-        fs::create_directories(made);
-        return made;
-    }();
-    const fs::path file = folder / (name + ".json");
+    static const OwnFolder folder;
+    const fs::path file = folder.path / (name + ".json");
     std::ofstream(file) << config.dump();
     return file;
 }

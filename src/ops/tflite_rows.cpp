@@ -222,6 +222,8 @@ void work_svdf(NodeContext& c) {
 
 void infer_detections(NodeContext& c) {
     const std::int64_t kept = c.integer("detections", 0), batch = c.dim(0, 0);
+    if (kept <= 0)
+        malformed("nothing says how many boxes are kept");
     c.set_output(0, DataType::float32, {batch, kept, 4});
     c.set_output(1, DataType::float32, {batch, kept});
     c.set_output(2, DataType::float32, {batch, kept});

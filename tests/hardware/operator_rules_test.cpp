@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <string>
 #include <vector>
@@ -193,4 +194,14 @@ TEST_CASE("an Edge TPU takes what its vendor lists, in 8 bits", "[operator_rules
     CHECK(wide_u.leaving == 0);
     REQUIRE(wide_u.result.ok());
     CHECK(wide_u.result.estimate.latency_s > 1.3 * narrow_u.result.estimate.latency_s);
+}
+
+TEST_CASE("the document on portability explains every fact that conditions look at", "[operator_rules]") {
+    std::ifstream file(std::filesystem::path(ARCHSIM_SOURCE_DIR) / "docs/portability.md");
+    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    REQUIRE(text.size() > 1000);
+    for (const OperatorFact& fact : operator_facts()) {
+        CAPTURE(fact.name);
+        CHECK(text.find("`" + std::string(fact.name) + "`") != std::string::npos);
+    }
 }

@@ -12,11 +12,13 @@ namespace archsim {
 
 namespace {
 
+using Json = nlohmann::ordered_json;
+
 /// What the stack's compiler leaves to others, and the operators that its vendor lists.
 Json rules_json(const Runtime& stack) {
     Json refused = Json::array(), lists = Json::array();
     const auto kind = [](const std::shared_ptr<const Source>& source) {
-        return source ? Json{{"kind", name_of(source->kind)}, {"cite", source->cite}} : Json();
+        return source ? Json({{"kind", name_of(source->kind)}, {"cite", source->cite}}) : Json();
     };
     if (stack.rules) {
         for (const OperatorRule& rule : stack.rules->refused) {
@@ -35,12 +37,10 @@ Json rules_json(const Runtime& stack) {
                              {"because", list.because},
                              {"source", kind(list.source)}});
     }
-    return {{"refused", std::move(refused)},
-            {"lists", std::move(lists)},
-            {"rest_follows", stack.rules && stack.rules->rest_follows}};
+    return Json({{"refused", std::move(refused)},
+                 {"lists", std::move(lists)},
+                 {"rest_follows", stack.rules && stack.rules->rest_follows}});
 }
-
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kSchema = "archsim.list_hardware_mappers/1";
 

@@ -98,6 +98,30 @@ std::string choice_hint(const BindEngine& engine, const BindScope& scope, const 
            (input == condition ? "=1 (then) or =0 (else)" : "=VALUE, or choose with " + by_name);
 }
 
+/// An error that other sizes would not have had.
+bool is_misfit(const Finding& finding) {
+    return finding.severity == Severity::error &&
+           (finding.kind == FindingKind::shape_conflict || finding.kind == FindingKind::malformed_node);
+}
+
+/// Whether the branch that made these findings takes the sizes that are given.
+bool fits(const ShapedGraph& graph, std::size_t first, std::size_t last) {
+    const auto begin = graph.findings.begin();
+    return std::none_of(begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(last),
+                        is_misfit);
+}
+
+/// A branch for other sizes (a voice detector's for another sample rate) does not run: what does not fit
+/// there is no error of the network.
+void excuse(ShapedGraph& graph, std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i)
+        if (Finding& finding = graph.findings[i]; is_misfit(finding)) {
+            finding.severity = Severity::note;
+            finding.message =
+                "in a branch that does not take these sizes and is not counted: " + finding.message;
+        }
+}
+
 void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
     const auto outputs = bound_outputs(scope, node);
     const auto condition = condition_of(engine, scope, node);
@@ -116,9 +140,16 @@ void run_if(BindEngine& engine, const BindScope& scope, const Node& node) {
         engine.link(scope, node, std::move(sources), outputs);
         return;
     }
+    const std::size_t before = engine.graph().findings.size();
     const Branch a = run_branch(engine, scope, node, "then_branch");
+    const std::size_t between = engine.graph().findings.size();
     const Branch b = run_branch(engine, scope, node, "else_branch");
-    const bool first = a.macs != b.macs ? a.macs > b.macs : a.operations >= b.operations;
+    const bool a_fits = fits(engine.graph(), before, between),
+               b_fits = fits(engine.graph(), between, engine.graph().findings.size());
+    const bool costlier = a.macs != b.macs ? a.macs > b.macs : a.operations >= b.operations;
+    const bool first = a_fits == b_fits ? costlier : a_fits;
+    if (a_fits != b_fits)
+        excuse(engine.graph(), a_fits ? between : before, a_fits ? engine.graph().findings.size() : between);
     const Branch &kept = first ? a : b, &other = first ? b : a;
     for (std::size_t i = 0; i < std::min({outputs.size(), a.outputs.size(), b.outputs.size()}); ++i) {
         engine.copy(kept.outputs[i], outputs[i], false);

@@ -32,11 +32,8 @@ class SearchRunner {
         if (ids == kNoTensor)
             malformed("the input sequence is missing");
         const ShapedTensor first = engine_.graph().tensors[ids];
-        if (!first.known) {
-            engine_.note_skipped();
-            throw NodeProblem{FindingKind::unresolved_dimension, "the input sequence has no shape",
-                              "fix the findings before this one"};
-        }
+        if (!first.known)
+            return hold_weights();
         if (first.shape.size() < 2)
             malformed("the input sequence needs a batch and positions");
         const std::int64_t batch = first.shape[0], length = first.shape.back();
@@ -68,6 +65,26 @@ class SearchRunner {
     }
 
   private:
+    /// The networks without sizes: nothing is counted but what they hold.
+    void hold_weights() {
+        engine_.note_skipped();
+        for (const std::string_view key : {"encoder", "init_decoder", "decoder"}) {
+            if (!has(key))
+                continue;
+            const Graph& body = body_of(node_, key);
+            const BindScope inner =
+                engine_.open(scope_, body, scope_.prefix + node_.name + ":" + std::string(key) + ":", 0);
+            engine_.run(inner);
+            for (const TensorId local : body.outputs)
+                results_.push_back(inner.bound(local));
+        }
+        std::vector<TensorId> outputs;
+        for (const TensorId id : node_.outputs)
+            outputs.push_back(scope_.bound(id));
+        engine_.link(scope_, node_, results_, std::move(outputs));
+        engine_.state().scope = &scope_;
+    }
+
     bool has(std::string_view key) const { return node_.attribute(key) != nullptr; }
 
     TensorId input(std::size_t i) const {

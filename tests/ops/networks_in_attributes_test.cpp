@@ -115,6 +115,26 @@ TEST_CASE("an If that an input decides offers that input", "[ops]") {
     CHECK(x != kNoTensor);
 }
 
+TEST_CASE("a branch that does not take the sizes is not counted, and no error", "[ops]") {
+    for (const bool swapped : {false, true}) {
+        GraphMaker g;
+        g.input("x", {1, 16});
+        const auto body = [](std::int64_t inner) {
+            GraphMaker b;
+            const auto x = b.intermediate("x");
+            b.graph.captured = {{x, "x"}};
+            b.node("MatMul", {x, b.weight("w", {inner, 8})}, {b.output("t")});
+            return std::make_shared<const Graph>(b.graph);
+        };
+        auto& node = g.node("If", {g.input("c", {}, DataType::boolean)}, {g.output("y")});
+        node.attributes = {{"then_branch", body(swapped ? 99 : 16)},
+                           {"else_branch", body(swapped ? 16 : 99)}};
+        const ShapedGraph s = bound(g);
+        CHECK(s.complete());
+        CHECK(s.macs() == 16 * 8);
+    }
+}
+
 TEST_CASE("searches count the networks in their attributes", "[ops]") {
     const ShapedGraph t5 = search("BeamSearch", 16, 11, 4, true);
     REQUIRE(t5.complete());
@@ -128,6 +148,19 @@ TEST_CASE("searches count the networks in their attributes", "[ops]") {
     CHECK(greedy.parameters() == kWeights);
     CHECK(greedy.macs() == pass_macs(16) + pass_macs(3)); // the prompt's pass yields the first of 4
     CHECK(search("Sampling", 16, 20, 1, false).macs() == greedy.macs());
+}
+
+TEST_CASE("networks of a search without sizes hold their weights", "[ops]") {
+    GraphMaker g;
+    const auto ids = g.symbolic_input("input_ids", {{1, ""}, {-1, "seq"}});
+    g.graph.tensors[ids].type = DataType::int32;
+    auto& node =
+        g.node("GreedySearch", {ids, g.ints("max_length", {20})}, {g.output("sequences")}, "com.microsoft");
+    node.attributes = {{"decoder", small_language_model()}};
+    const ShapedGraph s = bound(g);
+    REQUIRE_FALSE(s.complete());
+    CHECK(s.parameters() == kWeights);
+    CHECK_THAT(s.findings[0].hint, Catch::Contains("--dim seq="));
 }
 
 TEST_CASE("a search whose length nobody gives asks for it", "[ops]") {

@@ -14,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <sys/ioctl.h>
@@ -284,6 +285,28 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
         command_line() += ' ' + shell_word(argv[i]);
     flags.check_rules();
     return body();
+}
+
+} // namespace
+
+namespace {
+
+/// Where no handler can be: tables that are made before main, destructors. Memory that ends there ends the
+/// tool as it does elsewhere.
+[[noreturn]] void end_without_memory() {
+    try {
+        if (const std::exception_ptr thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+        _exit(out_of_memory("archsim"));
+    } catch (...) { // a fault, with the usual message
+    }
+    std::abort();
+}
+
+/// Before every table of the program: priorities up to 100 are the compiler's.
+[[gnu::constructor(101)]] void prepare_for_the_end() {
+    std::set_terminate(end_without_memory);
 }
 
 } // namespace

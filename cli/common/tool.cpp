@@ -291,22 +291,28 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
 
 namespace {
 
+/// What the standard library does where nobody catches: it says what was thrown, and aborts.
+std::terminate_handler& usual_end() {
+    static std::terminate_handler handler = std::abort;
+    return handler;
+}
+
 /// Where no handler can be: tables that are made before main, destructors. Memory that ends there ends the
 /// tool as it does elsewhere.
-[[noreturn]] void end_without_memory() {
+void end_without_memory() {
     try {
         if (const std::exception_ptr thrown = std::current_exception())
             std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
         _exit(out_of_memory("archsim"));
-    } catch (...) { // a fault, with the usual message
+    } catch (...) { // a fault
     }
-    std::abort();
+    usual_end()();
 }
 
 /// Before every table of the program: priorities up to 100 are the compiler's.
 [[gnu::constructor(101)]] void prepare_for_the_end() {
-    std::set_terminate(end_without_memory);
+    usual_end() = std::set_terminate(end_without_memory);
 }
 
 } // namespace

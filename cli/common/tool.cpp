@@ -15,6 +15,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <new>
 #include <sys/ioctl.h>
@@ -292,6 +293,34 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
         command_line() += ' ' + shell_word(argv[i]);
     flags.check_rules();
     return body();
+}
+
+} // namespace
+
+namespace {
+
+/// What the standard library does where nobody catches: it says what was thrown, and aborts.
+std::terminate_handler& usual_end() {
+    static std::terminate_handler handler = std::abort;
+    return handler;
+}
+
+/// Where no handler can be: tables that are made before main, destructors. Memory that ends there ends the
+/// tool as it does elsewhere.
+void end_without_memory() {
+    try {
+        if (const std::exception_ptr thrown = std::current_exception())
+            std::rethrow_exception(thrown);
+    } catch (const std::bad_alloc&) {
+        _exit(out_of_memory("archsim"));
+    } catch (...) { // a fault
+    }
+    usual_end()();
+}
+
+/// Before every table of the program: priorities up to 100 are the compiler's.
+[[gnu::constructor(101)]] void prepare_for_the_end() {
+    usual_end() = std::set_terminate(end_without_memory);
 }
 
 } // namespace

@@ -91,6 +91,10 @@ bool attach_given_value(BindState& state, TensorId id) {
 }
 
 std::optional<NodeProblem> shape_problem(const Shape& shape) {
+    constexpr std::size_t kMostAxes = 64; // of numpy's arrays, and more than any runtime takes
+    if (shape.size() > kMostAxes)
+        return NodeProblem{FindingKind::too_large, "a tensor would have more than 64 dimensions",
+                           "check the shapes given for the inputs"};
     double product = 1;
     for (const std::int64_t d : shape) {
         if (d < 0)

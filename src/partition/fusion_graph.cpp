@@ -117,9 +117,11 @@ std::optional<std::uint32_t> FusionGraph::closing_operator(TensorId root, bool t
             if (out == kNoTensor)
                 continue;
             const auto further = readers(out);
-            if (pinned_[out] || further.empty())
+            if (pinned_[out] || further.empty() || further.size() > kLargestRegion)
                 return std::nullopt;
             open.insert(further.begin(), further.end());
+            if (open.size() > kLargestRegion - visited) // more than there are steps left to close
+                return std::nullopt;
         }
     }
     return std::nullopt;

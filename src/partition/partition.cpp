@@ -170,10 +170,8 @@ class Partitioner {
             const std::uint32_t group = group_of(in);
             if (group == kNoGroup || group == best)
                 continue;
-            if (others.group != group)
-                others = other_inputs(i, group, inputs);
             FusionReason reason{};
-            if (!may_join(i, in, others, inputs, reason)) {
+            if (!may_join(i, in, group, others, inputs, reason)) {
                 refusal = reason;
                 continue;
             }
@@ -218,17 +216,26 @@ class Partitioner {
         return found;
     }
 
-    bool may_join(std::uint32_t i, TensorId in, const OtherInputs& others, std::span<const TensorId> inputs,
-                  FusionReason& reason) const {
-        const std::uint32_t group = others.group;
+    /// Whether all inputs are inside the kernel or already read by it.
+    bool covers(std::uint32_t group, std::span<const TensorId> inputs) const {
+        return std::all_of(inputs.begin(), inputs.end(),
+                           [&](TensorId in) { return group_of(in) == group || reads(group, in); });
+    }
+
+    /// Looks at all inputs last: operators that read all results before them make that a cube of their
+    /// number. `others` is kept from one input to the next of the same kernel.
+    bool may_join(std::uint32_t i, TensorId in, std::uint32_t group, OtherInputs& others,
+                  std::span<const TensorId> inputs, FusionReason& reason) const {
         const Group& g = groups_[group];
         const bool same_size = fusion_.tensor(in).elements() == output_elements(i);
-        const bool normalizes = g.kind == OpKind::reduction && policy_.normalization && others.covered;
-        if (!same_size && !normalizes)
+        const bool may_normalize = g.kind == OpKind::reduction && policy_.normalization;
+        if (!same_size && !(may_normalize && covers(group, inputs)))
             return reason = FusionReason::cut_shape, false;
         if (!closes(in, i, group))
             return reason = FusionReason::cut_several_readers, false;
-        if (normalizes)
+        if (others.group != group)
+            others = other_inputs(i, group, inputs);
+        if (may_normalize && others.covered)
             return reason = FusionReason::pattern_normalization, true;
         if (others.residuals > 0) {
             if (is_epilogue_anchor(g.kind) ? !policy_.residual_add : !policy_.elementwise_chain)

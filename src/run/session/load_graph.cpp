@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <fnmatch.h>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -90,6 +91,14 @@ LanguageModel language_model(const CheckpointFacts& facts) {
     return lm;
 }
 
+/// The catalogue knows which initialisers training does not learn; the file does not say.
+void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
+    for (Tensor& tensor : graph.tensors)
+        if (tensor.role == TensorRole::initializer)
+            for (const std::string& pattern : patterns)
+                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
+}
+
 bool is_cache(const Tensor& tensor) {
     return tensor.name.starts_with("past_key_values") || tensor.name.starts_with("past.");
 }
@@ -142,12 +151,14 @@ ImportedGraph load_file(const std::filesystem::path& path, CatalogueEntry info, 
     }
     if (!is_checkpoint(path)) {
         Graph graph = import_onnx(path, budget);
+        mark_buffers(graph, info.buffers);
         if (info.dims.empty())
             default_sizes(graph, info);
         return {std::move(info), std::make_shared<const Graph>(std::move(graph)), budget};
     }
     Checkpoint checkpoint = read_checkpoint(path);
     checkpoint.graph.name = info.name;
+    mark_buffers(checkpoint.graph, info.buffers);
     info.dims.merge(checkpoint.dims);
     info.language_model = language_model(checkpoint.facts);
     return {std::move(info), std::make_shared<const Graph>(std::move(checkpoint.graph)), budget};

@@ -38,7 +38,8 @@ const Graph& sound(const Graph& graph, const OperatorRegistry& rows) {
     if (faults.empty())
         return graph;
     faults.front().file = graph.name;
-    throw InputError(to_string(faults.front()), std::move(faults));
+    const std::string first = to_string(faults.front());
+    throw InputError(first, std::move(faults));
 }
 
 /// Made by the first who asks; others who want the same wait for it, and nobody else does.

@@ -12,7 +12,6 @@
 
 #include <cmath>
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 namespace archsim {
 
@@ -23,14 +22,6 @@ bool looks_like_path(std::string_view name) {
            name.ends_with(".onnx.gz") || name.ends_with(".gguf") || name.ends_with(".json") ||
            name.ends_with(".tflite") || name.ends_with(".task") || name.find(".tflite#") != name.npos ||
            name.find(".task#") != name.npos;
-}
-
-/// The catalogue knows which initialisers training does not learn; the file does not say.
-void mark_buffers(Graph& graph, const std::vector<std::string>& patterns) {
-    for (Tensor& tensor : graph.tensors)
-        if (tensor.role == TensorRole::initializer)
-            for (const std::string& pattern : patterns)
-                tensor.buffer = tensor.buffer || fnmatch(pattern.c_str(), tensor.name.c_str(), 0) == 0;
 }
 
 // More than anything is served with: sums of what they count stay whole numbers, and searches over them
@@ -91,11 +82,6 @@ Model Session::load(std::string_view name_or_path) const {
             model.parts.push_back(load(part.model));
         if (!entry->file.empty()) {
             static_cast<ImportedGraph&>(model) = load_file(entry->file, *entry, budget_);
-            if (!entry->buffers.empty()) {
-                Graph graph = *model.graph;
-                mark_buffers(graph, entry->buffers);
-                model.graph = std::make_shared<const Graph>(std::move(graph));
-            }
         }
         return model;
     }

@@ -65,19 +65,24 @@ std::string text_of(const Question& q) {
 using Verdict = std::optional<std::string>;
 
 /// Not slower: neither the time of a batch nor the interval between batches grows.
-std::string not_slower(const Result& less, const Result& more, std::string_view what, double times = 1) {
+std::string not_slower(const Result& less, const Result& more, std::string_view what, double times = 1,
+                       double allowed = kRounding) {
     const Estimate &a = less.estimate, &b = more.estimate;
     if (!more.ok())
         return fmt::format("{}: {}", what, b.reason);
-    if (b.latency_s > a.latency_s * times * (1 + kRounding))
+    if (b.latency_s > a.latency_s * times * (1 + allowed))
         return fmt::format("{}: latency {:.6g} -> {:.6g} ms ({:.2f}x)", what, a.latency_s * times * 1e3,
                            b.latency_s * 1e3, b.latency_s / a.latency_s / times);
     const double interval_a = a.batch / a.throughput_per_s * times, interval_b = b.batch / b.throughput_per_s;
-    if (interval_b > interval_a * (1 + kRounding))
+    if (interval_b > interval_a * (1 + allowed))
         return fmt::format("{}: interval {:.6g} -> {:.6g} ms ({:.2f}x)", what, interval_a * 1e3,
                            interval_b * 1e3, interval_b / interval_a);
     return {};
 }
+
+/// What a larger structure may cost: wavefronts fill a larger fabric, and a batch is cut where that takes no
+/// more energy either, which more memory makes a sharper demand.
+constexpr double kOfStructure = 0.03;
 
 constexpr double kFactors[] = {1.01, 1.1, 1.25, 1.5, 2, 2, 2, 3, 4, 8};
 
@@ -101,14 +106,19 @@ Verdict answers_are_numbers(Network& network, const Question& q, RandomSource&) 
     return "";
 }
 
-bool is_cpu(const Question& q) {
-    return laws::session().hardware().device(q.device).device->family == Family("cpu");
+bool is_of(const Question& q, std::string_view family) {
+    return name_of(laws::session().hardware().device(q.device).device->family) == family;
+}
+
+/// Tiles are chosen for time and cuts of a batch also for energy, which decide how fast a limited part runs.
+bool chosen_for_energy(const Result& r) {
+    return r.estimate.power_limited || r.estimate.pieces > 1;
 }
 
 /// Not of processors: their stacks fork every operator over all cores, and pay for each (Parameter::
 /// sync_time_per_core); what fitted rates say of a nearer cache may be slower than those of the next.
 Verdict more_structure(Network& network, const Question& q, RandomSource& random, Structure part) {
-    if ((part == Structure::units || part == Structure::on_chip_memory) && is_cpu(q))
+    if ((part == Structure::units || part == Structure::on_chip_memory) && is_of(q, "cpu"))
         return {};
     Question more = q;
     // Beyond twice the clock the awake die draws more at its lowest voltage than the slower design.
@@ -116,6 +126,16 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     double factor = random.one_of(kFactors);
     if (part == Structure::clock)
         factor = std::min(factor, kHighestClock);
+    if (part == Structure::units) { // parts of different numbers stay in proportion, and have their memory
+        factor = std::max(2.0, std::floor(factor));
+        more.conditions.structure[Structure::on_chip_memory] = factor;
+    }
+    // Operators of a placed pipeline get whole units, which a larger one rounds otherwise, and a network in
+    // fewer sections waits longer in each.
+    if (is_of(q, "cgra"))
+        return {};
+    if (part == Structure::array)
+        factor = std::min(factor, 2.0);
     more.conditions.structure[part] = factor;
     const Result base = network.run(q);
     if (!base.ok())
@@ -124,7 +144,8 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     // More units that are awake leave less of the same limit for work.
     if (part == Structure::units && larger.estimate.power_limited)
         return {};
-    return not_slower(base, larger, fmt::format("{} x {}", name_of(part), factor));
+    return not_slower(base, larger, fmt::format("{} x {}", name_of(part), factor), 1,
+                      part == Structure::clock ? kRounding : kOfStructure);
 }
 
 template <Structure part>
@@ -140,10 +161,15 @@ Verdict more_of_rate(Network& network, const Question& q, RandomSource& random) 
     const Result base = network.run(q);
     if (!base.ok())
         return {};
-    return not_slower(base, network.run(more), fmt::format("{} x {}", info_of(lever).name, factor));
+    const Result faster = network.run(more);
+    return not_slower(base, faster, fmt::format("{} x {}", info_of(lever).name, factor), 1,
+                      chosen_for_energy(faster) ? kOfStructure : kRounding);
 }
 
+/// Where software manages the memory: libraries for caches run a batch whole, however it falls out of them.
 Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random) {
+    if (is_of(q, "cgra")) // a larger batch may be cut into more sections, which wait less
+        return {};
     static constexpr std::int64_t kParts[] = {2, 2, 2, 4, 8};
     const std::int64_t parts = random.one_of(kParts);
     Question more = q;
@@ -180,7 +206,8 @@ Verdict narrower_format(Network& network, const Question& q, RandomSource& rando
         return {};
     // What both have no engine for, or a slower one, is converted.
     const EngineClass engine = b.machine->matrix_ops(narrow) > 0 ? EngineClass::matrix : EngineClass::vector;
-    if (engine != EngineClass::matrix || b.machine->peak_ops(narrow) < a.machine->peak_ops(wide))
+    if (engine != EngineClass::matrix || a.machine->matrix_ops(wide) <= 0 ||
+        b.machine->peak_ops(narrow) <= a.machine->peak_ops(wide))
         return {};
     return not_slower(a, b, fmt::format("{} for {}", name_of(narrow), name_of(wide)));
 }
@@ -265,7 +292,7 @@ Verdict bigger_sibling(Network& network, const Question& q, RandomSource& random
     const Result b = network.run(other);
     if (b.estimate.power_limited) // its events may cost more
         return {};
-    return not_slower(a, b, pair.less + " -> " + pair.more);
+    return not_slower(a, b, pair.less + " -> " + pair.more, 1, kOfStructure);
 }
 
 struct Law {

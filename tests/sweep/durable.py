@@ -42,9 +42,12 @@ def run(*words):
 
 
 def expect_clean(folder, clean, what):
-    """The file is that of the clean run, and nothing is left beside it but its description."""
+    """The file is that of the clean run, and nothing is left beside it but its description (and what a kill found under a
+    temporary name)."""
     if (folder / "points.csv").read_bytes() != clean:
         fail(f"{what}: other bytes than those of one clean run")
+    for path in folder.glob(".archsim-*"):
+        path.unlink()
     left = {path.name for path in folder.iterdir()} - {"net.onnx", "chip.json", "points.csv", "points.csv.json"}
     if left:
         fail(f"{what}: left {sorted(left)}")

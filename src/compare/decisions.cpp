@@ -59,13 +59,11 @@ LimitForm form_of(const Metric& metric) {
 
 /// Probability that the true value is at most `limit`; see Verdict.
 double probability_at_most(double limit, double value, const Interval& interval) {
-    constexpr int kDegreesOfFreedom = 6;
-    constexpr double kTail = 1.9431802805; // Student's t of 6 degrees: 95 %
     const double distance = std::log(limit / value);
     const double reach = distance < 0 ? std::log(value / interval.low) : std::log(interval.high / value);
     if (!(reach > 0)) // a value without an interval of its own
         return distance < 0 ? 0 : 1;
-    return student_t(kTail * distance / reach, kDegreesOfFreedom);
+    return student_t(kErrorReach * distance / reach, kErrorDegreesOfFreedom);
 }
 
 Verdict judge(const Result& result, const Constraint& constraint, const CostOptions& cost) {

@@ -1,6 +1,7 @@
 #include "compare/error_fit.hpp"
 
 #include <Eigen/Core>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -15,7 +16,7 @@ namespace archsim {
 
 namespace {
 
-constexpr double kDegreesOfFreedom = 6;
+constexpr double kDegreesOfFreedom = kErrorDegreesOfFreedom;
 /// Rows of the class around it that a class of few rows counts beside its own.
 constexpr double kRowsAround = 10;
 /// Devices of all families that a family of few devices counts beside its own.
@@ -24,7 +25,7 @@ constexpr double kDevicesAround = 3;
 constexpr double kFarthest = 1.5;
 /// Power that nobody measured lies within a factor of two, 90 % of the time: static power is 0.15 to 0.7 of
 /// the rating by family, and clocks stay high or fall while a device waits.
-const double kUnmeasuredPower = std::pow(std::log(2.0) / 1.943, 2);
+const double kUnmeasuredPower = std::pow(std::log(2.0) / kErrorReach, 2);
 constexpr int kScaleSteps = 30;
 
 using Rows = std::vector<const ErrorRow*>;
@@ -238,39 +239,45 @@ void fit_fresh(const std::vector<SetError>& sets, bool draw, ErrorModel& model) 
     model.device_share = squares > 0 ? std::clamp(products / squares, 0.1, 0.9) : 0.5;
 }
 
-/// The mean product of two rows' errors over pairs that `pick` takes; winsorised at three scales.
+/// The mean product of two rows' errors over pairs that `pick` takes, and the mean of their squares;
+/// winsorised at three scales.
 template <class Pick>
-double mean_product(const Rows& rows, Pick pick) {
-    double sum = 0, n = 0;
+std::pair<double, double> mean_products(const Rows& rows, Pick pick) {
+    double products = 0, squares = 0, n = 0;
     const double limit = 3 * std::sqrt(squared_scale(rows, 0.02, 1));
     for (std::size_t i = 0; i < rows.size(); ++i)
         for (std::size_t j = 0; j < i; ++j)
             if (pick(*rows[i], *rows[j])) {
-                sum += std::clamp(rows[i]->value, -limit, limit) * std::clamp(rows[j]->value, -limit, limit);
+                const double a = std::clamp(rows[i]->value, -limit, limit);
+                const double b = std::clamp(rows[j]->value, -limit, limit);
+                products += a * b;
+                squares += (a * a + b * b) / 2;
                 ++n;
             }
-    return n > 0 ? sum / n : 0;
+    return n > 0 ? std::pair(products / n, squares / n) : std::pair(0.0, 0.0);
 }
 
 void fit_shares(const Rows& without_model, const Rows& without_device, ErrorModel& model) {
-    const double all = squared_scale(without_model, 0.02, 1) * kDegreesOfFreedom / (kDegreesOfFreedom - 2);
-    const double network = mean_product(without_model, [](const ErrorRow& a, const ErrorRow& b) {
-        return a.model == b.model && a.device != b.device && a.runtime == b.runtime && a.metric == b.metric;
+    const auto share = [&](auto pick) {
+        const auto [product, square] = mean_products(without_model, pick);
+        return square > 0 ? std::clamp(product / square, 0.0, 0.45) : 0;
+    };
+    model.network_share = share([](const ErrorRow& a, const ErrorRow& b) {
+        return a.model == b.model && a.device != b.device && a.runtime == b.runtime && a.family == b.family &&
+               a.workload == b.workload;
     });
-    const double cell = mean_product(without_model, [](const ErrorRow& a, const ErrorRow& b) {
+    model.cell_share = share([](const ErrorRow& a, const ErrorRow& b) {
         return a.model == b.model && a.device == b.device && a.runtime == b.runtime && a.metric == b.metric;
     });
-    model.network_share = std::clamp(network / all, 0.0, 0.4);
-    model.cell_share = std::clamp((cell - network) / all, 0.0, 0.4);
     const auto same_set = [](const ErrorRow& a, const ErrorRow& b) {
         return a.device == b.device && a.model != b.model && a.runtime == b.runtime && a.metric == b.metric;
     };
-    const double alike = mean_product(without_device, [&](const ErrorRow& a, const ErrorRow& b) {
-        return same_set(a, b) && a.regime == b.regime;
-    });
-    const double apart = mean_product(without_device, [&](const ErrorRow& a, const ErrorRow& b) {
-        return same_set(a, b) && a.regime != b.regime;
-    });
+    const double alike = mean_products(without_device, [&](const ErrorRow& a, const ErrorRow& b) {
+                             return same_set(a, b) && a.regime == b.regime;
+                         }).first;
+    const double apart = mean_products(without_device, [&](const ErrorRow& a, const ErrorRow& b) {
+                             return same_set(a, b) && a.regime != b.regime;
+                         }).first;
     model.lane_share = alike > 0 ? std::clamp(1 - apart / alike, 0.0, 0.8) : 0.3;
 }
 
@@ -308,9 +315,13 @@ std::vector<ErrorRow> error_rows(const std::vector<ValidatedRow>& rows) {
         if (!p.ok() || row.measured.weight < kTrustedWeight || !(p.predicted > 0))
             continue;
         const double ratio = std::log(row.measured.value / p.predicted);
-        result.push_back({row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model,
-                          p.regime, metric_of(row.measured),
-                          row.measured.metric == MeasuredMetric::throughput_per_s ? -ratio : ratio});
+        const MeasuredRow& m = row.measured;
+        result.push_back(
+            {row.measured.id, p.family, p.runtime, row.measured.hardware, row.measured.model, p.regime,
+             metric_of(row.measured),
+             row.measured.metric == MeasuredMetric::throughput_per_s ? -ratio : ratio,
+             fmt::format("{} {} {} {} {} {} {} {}", m.image_size.value_or(0), m.sequence, m.batch.value_or(0),
+                         m.precision, m.scope, m.phase, m.prompt_tokens, m.generated_tokens)});
     }
     return result;
 }

@@ -14,6 +14,7 @@ struct ErrorRow {
     std::string id, family, runtime, device, model, regime;
     SpreadOf metric = SpreadOf::latency;
     double value = 0;
+    std::string workload; ///< sizes, batch, format and protocol
 };
 
 /// What a row's width is for.

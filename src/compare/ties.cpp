@@ -12,15 +12,12 @@ namespace archsim {
 
 namespace {
 
-constexpr int kDegreesOfFreedom = 6;
-/// Standard deviations to the end of an interval: see ErrorModel::reach.
-constexpr double kReach = 1.9431802805;
 /// Relative; closer values are one value, rounded.
 constexpr double kRounding = 1e-9;
 
 double scale_of(const Measure& m) {
     return m.interval.low > 0 && m.interval.high > m.interval.low
-               ? std::log(m.interval.high / m.interval.low) / (2 * kReach)
+               ? std::log(m.interval.high / m.interval.low) / (2 * kErrorReach)
                : 0;
 }
 
@@ -39,7 +36,7 @@ double probability(const Metric& by, const ErrorTerms& a, const Measure& x, cons
     const double squared = s * s + t * t - 2 * correlation(a, b) * s * t;
     if (!(squared > kRounding * kRounding))
         return ratio > 0 ? 1 : 0;
-    return student_t(ratio / std::sqrt(squared), kDegreesOfFreedom);
+    return student_t(ratio / std::sqrt(squared), kErrorDegreesOfFreedom);
 }
 
 } // namespace
@@ -72,8 +69,9 @@ double correlation(const ErrorTerms& a, const ErrorTerms& b) {
     const bool device = same(r, q, [](const Result& x) { return x.device; });
     const bool stack = same(r, q, [](const Result& x) { return x.runtime; });
     const bool network = r.model && q.model && r.model->name == q.model->name;
-    const bool workload = device && stack && network && r.estimate.batch == q.estimate.batch &&
-                          r.estimate.executed == q.estimate.executed;
+    const bool kin = stack && r.device && q.device && r.device->family == q.device->family;
+    const bool workload =
+        kin && network && r.estimate.batch == q.estimate.batch && r.estimate.executed == q.estimate.executed;
     if (!a.parts || !b.parts)
         return device && stack && network ? 1 : 0;
     const ErrorParts &p = *a.parts, &s = *b.parts;
@@ -86,13 +84,13 @@ double correlation(const ErrorTerms& a, const ErrorTerms& b) {
         covariance += shared(p.device, s.device) + shared(p.lane, s.lane) * lanes(a.lanes, b.lanes);
     if (device && stack && a.metric == b.metric)
         covariance += shared(p.set, s.set);
-    if (stack && a.metric == b.metric)
+    if (kin && a.metric == b.metric)
         covariance += shared(p.stack, s.stack);
-    if (network)
+    if (workload)
         covariance += shared(p.network, s.network);
     if (device && network)
         covariance += shared(p.cell, s.cell);
-    if (workload)
+    if (workload && device)
         covariance += shared(p.rest, s.rest);
     const double scale = std::sqrt(p.total(lanes(a.lanes, a.lanes)) * s.total(lanes(b.lanes, b.lanes)));
     return scale > 0 ? std::clamp(covariance / scale, 0.0, 1.0) : 0;
@@ -167,7 +165,7 @@ std::vector<double> shares_of_best(std::span<const Result> results, const Metric
     for (int step = 1; step <= kSteps; ++step) {
         const double at = low + (high - low) * step / kSteps;
         for (std::size_t k = 0; k < field.size(); ++k)
-            now[k] = student_t((at - middle[k]) / scale[k], kDegreesOfFreedom);
+            now[k] = student_t((at - middle[k]) / scale[k], kErrorDegreesOfFreedom);
         for (std::size_t k = 0; k < field.size(); ++k) {
             double others = 1;
             for (std::size_t j = 0; j < field.size(); ++j)

@@ -8,7 +8,7 @@ namespace archsim {
 namespace {
 
 /// Where no file states a variance: a factor of two, 90 % of the time.
-const double kUnstated = std::pow(std::log(2.0) / 1.943, 2);
+const double kUnstated = std::pow(std::log(2.0) / kErrorReach, 2);
 
 bool is_stack(const std::string& runtime, const ErrorSubject& of) {
     return runtime == of.runtime || (!of.base.empty() && runtime == of.base);

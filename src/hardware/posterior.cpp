@@ -23,23 +23,20 @@ struct Place {
     std::string_view family, device, runtime;
     SpreadOf metric;
     const ErrorParts& parts;
-    bool unseen;
 };
 
 Place place_of(const GivenRow& row) {
-    return {row.family, row.device, row.runtime, row.metric, row.parts, row.unseen};
+    return {row.family, row.device, row.runtime, row.metric, row.parts};
 }
 
 /// Covariance of the parts that do not depend on lanes.
-double common(const Place& a, const Place& b, bool anything) {
+double common(const Place& a, const Place& b) {
     const auto shared = [](double x, double y) { return std::sqrt(x * y); };
     double sum = 0;
     if (a.device == b.device) {
         sum += shared(a.parts.device, b.parts.device);
         if (a.runtime == b.runtime && a.metric == b.metric)
             sum += shared(a.parts.set, b.parts.set);
-        if (anything && a.unseen && b.unseen && of_draw(a.metric) == of_draw(b.metric))
-            sum += kAnything;
     }
     if (a.family == b.family && a.runtime == b.runtime && a.metric == b.metric)
         sum += shared(a.parts.stack, b.parts.stack);
@@ -69,50 +66,38 @@ double Posterior::fall_at(const LaneShares& lanes) const {
 }
 
 Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of, const ErrorParts& parts) {
-    const auto unseen_here = [&] {
-        for (const GivenRow& row : rows)
-            if (row.device == of.device && row.unseen && of_draw(row.metric) == of_draw(of.metric))
-                return true;
-        return false;
-    };
-    const Place here{of.family, of.device, of.runtime, of.metric, parts, unseen_here()};
+    const Place here{of.family, of.device, of.runtime, of.metric, parts};
     Posterior result;
     std::vector<const GivenRow*> akin;
     for (const GivenRow& row : rows)
-        if (common(place_of(row), here, true) > 0 || lane(place_of(row), here) > 0)
+        if (common(place_of(row), here) > 0 || lane(place_of(row), here) > 0)
             akin.push_back(&row);
     const auto n = static_cast<Eigen::Index>(akin.size());
     result.rows = static_cast<int>(n);
     if (n == 0)
         return result;
     Eigen::VectorXd ratios(n);
-    for (const bool anything : {true, false}) {
-        Eigen::MatrixXd covariance(n, n);
-        Eigen::MatrixXd with(n, 4); // covariance with the coefficients of (1, w)
-        for (Eigen::Index i = 0; i < n; ++i) {
-            const GivenRow& a = *akin[static_cast<std::size_t>(i)];
-            ratios[i] = a.log_ratio;
-            for (Eigen::Index j = 0; j < n; ++j) {
-                const GivenRow& b = *akin[static_cast<std::size_t>(j)];
-                covariance(i, j) = common(place_of(a), place_of(b), anything) +
-                                   lane(place_of(a), place_of(b)) * dot(a.lanes, b.lanes);
-            }
-            covariance(i, i) += a.parts.network + a.parts.cell + a.parts.rest + kRepeated;
-            with(i, 0) = common(place_of(a), here, anything);
-            for (Eigen::Index l = 0; l < 3; ++l)
-                with(i, 1 + l) = lane(place_of(a), here) * a.lanes[static_cast<std::size_t>(l)];
+    Eigen::MatrixXd covariance(n, n), with(n, 4); // the latter with the coefficients of (1, w)
+    for (Eigen::Index i = 0; i < n; ++i) {
+        const GivenRow& a = *akin[static_cast<std::size_t>(i)];
+        ratios[i] = a.log_ratio;
+        for (Eigen::Index j = 0; j < n; ++j) {
+            const GivenRow& b = *akin[static_cast<std::size_t>(j)];
+            covariance(i, j) =
+                common(place_of(a), place_of(b)) + lane(place_of(a), place_of(b)) * dot(a.lanes, b.lanes);
         }
-        const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
-        if (anything) {
-            const Eigen::VectorXd mean = with.transpose() * factor.solve(ratios);
-            for (std::size_t k = 0; k < 4; ++k)
-                result.mean[k] = mean[static_cast<Eigen::Index>(k)];
-        } else {
-            const Eigen::MatrixXd fall = with.transpose() * factor.solve(with);
-            for (std::size_t k = 0; k < 4; ++k)
-                for (std::size_t m = 0; m < 4; ++m)
-                    result.fall[k][m] = fall(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(m));
-        }
+        covariance(i, i) += a.parts.network + a.parts.cell + a.parts.rest + kRepeated;
+        with(i, 0) = common(place_of(a), here);
+        for (Eigen::Index l = 0; l < 3; ++l)
+            with(i, 1 + l) = lane(place_of(a), here) * a.lanes[static_cast<std::size_t>(l)];
+    }
+    const Eigen::LLT<Eigen::MatrixXd> factor(covariance);
+    const Eigen::VectorXd mean = with.transpose() * factor.solve(ratios);
+    const Eigen::MatrixXd fall = with.transpose() * factor.solve(with);
+    for (std::size_t k = 0; k < 4; ++k) {
+        result.mean[k] = mean[static_cast<Eigen::Index>(k)];
+        for (std::size_t m = 0; m < 4; ++m)
+            result.fall[k][m] = fall(static_cast<Eigen::Index>(k), static_cast<Eigen::Index>(m));
     }
     return result;
 }

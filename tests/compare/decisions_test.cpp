@@ -50,8 +50,8 @@ TEST_CASE("verdicts carry their headroom, and say when the limit lies in the int
     CHECK(d.verdicts[0][1].headroom == Approx(0.25));
     CHECK(d.verdicts[1][0].met);
     CHECK_FALSE(d.verdicts[1][0].certain); // 17.1 to 20.9 ms
-    // Phi(1.6449 ln(20 / 19) / ln 1.1) = Phi(0.885)
-    CHECK(d.verdicts[1][0].probability == Approx(0.812).epsilon(0.002));
+    // Student of 4 degrees at 2.132 ln(20 / 19) / ln 1.1 = 1.147
+    CHECK(d.verdicts[1][0].probability == Approx(0.842).epsilon(0.002));
     CHECK(d.verdicts[0][0].probability > 0.999);
     CHECK_FALSE(d.verdicts[1][1].met); // 52.6 of 80 per second
     CHECK(d.verdicts[1][1].headroom == Approx(1 / 0.019 / 80 - 1));

@@ -30,9 +30,9 @@ struct Verdict {
     std::optional<double> value;
     bool met = false;
     bool certain = false; ///< the whole 90 % interval is on the same side of the limit
-    /// That the limit is met: the interval's ends are the 5 % and 95 % points of Student's t of 6 degrees of
+    /// That the limit is met: the interval's ends are the 5 % and 95 % points of Student's t of 4 degrees of
     /// freedom in logarithms on either side of the value. Worked: value 10 ms, interval to 14 ms, limit 11
-    /// ms: t = 1.943 ln 1.1 / ln 1.4 = 0.550: 0.70.
+    /// ms: t = 2.132 ln 1.1 / ln 1.4 = 0.604: 0.71.
     double probability = 0;
     double headroom =
         0; ///< room relative to the limit: 0.25 = a quarter below it; negative = short by that much

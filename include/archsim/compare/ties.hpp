@@ -16,8 +16,8 @@ inline constexpr double kToldApart = 0.75;
 /// Probability that `a`, which measures `x`, is better than `b`, which measures `y`. The logarithm of their
 /// ratio follows Student's t around the estimated one; its scale is that of both errors less what they share
 /// (device, lanes, stack, network: see hardware/error_model.hpp). Worked: intervals of a factor of 1.4 either
-/// way, nothing shared, a ratio of 1.3: scales of ln 1.4 / 1.943 = 0.173 each, 0.245 together; t = 0.262 /
-/// 0.245 = 1.07: 84 %.
+/// way, nothing shared, a ratio of 1.3: scales of ln 1.4 / 2.132 = 0.158 each, 0.223 together; t = 0.262 /
+/// 0.223 = 1.18: 85 %.
 ARCHSIM_API double probability_better(const Metric& by, const Result& a, const Measure& x, const Result& b,
                                       const Measure& y);
 

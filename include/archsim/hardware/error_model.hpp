@@ -2,7 +2,7 @@
 // One model of how far estimates err. log(measured / predicted) of an estimate is a sum of effects, each shared
 // by those estimates that have its owner in common:
 //
-//   device    all estimates of a chip                  network   a network on every chip
+//   device    all estimates of a chip                  network   a workload under a stack, on every chip
 //   lane      those of a chip that compute, move, wait  cell      a network on this chip
 //   set       a chip under a stack, for one metric     rest      this network, batch and format alone
 //   stack     a stack, for one metric
@@ -40,6 +40,10 @@ constexpr bool of_draw(SpreadOf metric) {
 
 /// Shares of an estimate's time that compute, move data, and start things; they add up to 1.
 using LaneShares = std::array<double, 3>;
+
+/// Student's t that errors follow, and its standard deviations from the median to the 95th percentile.
+inline constexpr int kErrorDegreesOfFreedom = 4;
+inline constexpr double kErrorReach = 2.1318467863;
 
 /// Variances of the effects in the logarithm of one estimate.
 struct ErrorParts {
@@ -85,7 +89,7 @@ struct ARCHSIM_API ErrorModel {
     double unmeasured_stack = 0;                            ///< more variance where nobody measured the stack
     double device_share = 0, lane_share = 0;                ///< of what a set's estimates share
     double network_share = 0, cell_share = 0;               ///< of the variance within
-    double degrees_of_freedom = 6;                          ///< of Student's t that all of it follows
+    double degrees_of_freedom = kErrorDegreesOfFreedom;                          ///< of Student's t that all of it follows
 
     /// Networks of the set, and devices of the family under the stack.
     int networks(const ErrorSubject& of) const;
@@ -103,7 +107,7 @@ struct ARCHSIM_API ErrorModel {
 };
 
 /// Distribution function of Student's t with an even number of degrees of freedom (Abramowitz and Stegun,
-/// 26.7.4). Worked: 6 degrees, t = 1.943: 0.950.
+/// 26.7.4). Worked: 4 degrees, t = 2.132: 0.950.
 ARCHSIM_API double student_t(double t, int degrees_of_freedom);
 
 } // namespace archsim

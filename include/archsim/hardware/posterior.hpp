@@ -18,7 +18,6 @@ struct GivenRow {
     LaneShares lanes{1, 0, 0};
     double log_ratio = 0; ///< of measured and estimated time; of a rate with the sign turned
     ErrorParts parts;     ///< of the estimate's error
-    bool unseen = false;  ///< nobody had measured the metric on this device under this stack
 };
 
 /// The error of one machine's estimates, as a function of their lanes w: mean[0] + mean[1 + l] w_l, and a
@@ -34,11 +33,10 @@ struct Posterior {
 
 /// Of the estimates of a device under a stack, whose errors consist of `parts`.
 ///
-/// Rows and estimate share the effects of the device, its lanes, the set and the stack (error_model.hpp).
-/// Where nobody had measured a set the mean takes its common part for unknown: one row then moves every
-/// estimate of the set by its own factor, as it should where a chip may be anything; the variance does not.
-/// Worked: common variance 0.09, rest 0.03, one row at ln 1.3 on a measured set: mean 0.262 x 0.09 / 0.12 =
-/// 0.197.
+/// Rows and estimate share the effects of the device, its lanes, the set and the stack (error_model.hpp). A
+/// chip that nobody had measured shares much, and follows one row nearly all the way; shrunk, because a row
+/// has an error of its own too. Worked: common variance 0.09, rest 0.03, one row at ln 1.3: mean 0.262 x 0.09
+/// / 0.12 = 0.197.
 ARCHSIM_API Posterior posterior(const std::vector<GivenRow>& rows, const ErrorSubject& of,
                                 const ErrorParts& parts);
 

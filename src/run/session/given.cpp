@@ -31,7 +31,6 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
             throw InputError(fmt::format("measured {} on {}: no estimate to hold it against: {}", row.model,
                                          row.hardware, result.estimate.reason));
         const Estimate& e = result.estimate;
-        const UncertaintyTable& table = *result.machine->uncertainty;
         GivenRow given;
         given.family = name_of(result.device->family);
         given.device = result.device->id;
@@ -42,8 +41,7 @@ void Session::given(const std::vector<MeasuredRow>& rows) {
         constexpr double kMilli = 1e3;
         given.log_ratio =
             rate ? std::log(e.throughput_per_s / row.value) : std::log(row.value / (kMilli * e.latency_s));
-        given.parts = table.parts(given.metric, *result.device, *result.runtime);
-        given.unseen = table.evidence(*result.device, *result.runtime, given.metric) != Evidence::device;
+        given.parts = result.machine->uncertainty->parts(given.metric, *result.device, *result.runtime);
         known.push_back(std::move(given));
     }
     prices_ = prices_->given(std::move(known));

@@ -23,8 +23,12 @@ class Solver {
   public:
     Solver(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
            ScheduleCosts& costs)
-        : schedule_(schedule), network_(schedule.network), events_(events), machine_(machine),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), costs_(costs) {}
+        : schedule_(schedule), network_(schedule.network), events_(events), limited_(events), machine_(machine),
+          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), costs_(costs) {
+        // A host beyond a link draws its power elsewhere; one that shares the memory is part of the module.
+        if (machine.rate(Resource::host_link_bytes) > 0)
+            limited_[Event::host_busy_second] = 0;
+    }
 
     OperatingPoint at(double clock_ratio) {
         const std::vector<LaneTimes>& times = costs_.times(schedule_, machine_, clock_ratio);
@@ -77,6 +81,9 @@ class Solver {
 
     /// Joules per batch without static power.
     double dynamic_energy(double clock_ratio) { return prices(clock_ratio).total(events_); }
+
+    /// The same, of what the power limit is about.
+    double limited_energy(double clock_ratio) { return prices(clock_ratio).total(limited_); }
 
     /// At that clock; those of the last one are kept.
     const EventPrices& prices(double clock_ratio) {
@@ -146,6 +153,7 @@ class Solver {
     const BatchSchedule& schedule_;
     const NetworkMapping& network_;
     const EventCounts& events_;
+    EventCounts limited_;
     const Machine& machine_;
     const bool prefetch_;
     ScheduleCosts& costs_;
@@ -201,7 +209,7 @@ OperatingPoint within_limit(Solver& solver, const Machine& machine) {
     const auto budget = [&](const OperatingPoint& p) { // of one chip, as the counts are
         return machine.power_limit_w - static_power_at(machine, p.clock_ratio);
     };
-    const auto joules = [&](const OperatingPoint& p) { return solver.dynamic_energy(p.clock_ratio); };
+    const auto joules = [&](const OperatingPoint& p) { return solver.limited_energy(p.clock_ratio); };
     const auto fits = [&](const OperatingPoint& p) { return joules(p) <= budget(p) * p.interval_s; };
     if (fits(full))
         return full;

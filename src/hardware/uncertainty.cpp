@@ -66,7 +66,8 @@ constexpr std::array kOverhead = {P::inference_overhead,
                                   P::frame_interval,
                                   P::context_switch,
                                   P::fallback_switch,
-                                  P::fallback_operation_time};
+                                  P::fallback_operation_time,
+                                  P::fallback_product_gain};
 
 enum class Priced : std::uint8_t { arithmetic, memory, overhead };
 

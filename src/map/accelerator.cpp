@@ -323,11 +323,14 @@ double outside_bytes(const SubgraphWork& work) {
 void add_fallback(const SubgraphWork& work, const Machine& machine, Mapping& out) {
     if (machine.runtime->fallback != Fallback::host)
         return;
+    // Products keep a processor's multipliers busy, what moves through its caches does not.
+    const double gain = machine.param(Parameter::fallback_product_gain, 1);
     double operations = 0, bytes = 0, count = 0;
     bool any = false;
     for (const OperatorUse& use : work.operators)
         if (!use.supported) {
-            operations += use.op->work.operations();
+            const double products = 2 * use.op->work.macs;
+            operations += use.op->work.operations() - products + products / gain;
             bytes += (use.fetches ? use.read_bytes : 0) + (use.returns ? use.written_bytes : 0);
             count += use.switches ? 1 : 0;
             any = true;

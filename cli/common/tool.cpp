@@ -314,7 +314,14 @@ void end_without_memory() {
     } catch (const std::bad_alloc&) {
         _exit(out_of_memory("archsim"));
     } catch (...) { // a fault
+        usual_end()();
     }
+    // Without memory for an exception there is none.
+    constexpr std::size_t kSmall = 4096;
+    void* const some = std::malloc(kSmall);
+    if (some == nullptr)
+        _exit(out_of_memory("archsim"));
+    std::free(some);
     usual_end()();
 }
 

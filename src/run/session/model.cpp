@@ -179,8 +179,6 @@ struct BoundModel::State {
             batch = static_cast<double>(size->second);
         else
             batch = static_cast<double>(bindings.batch_size.value_or(fixed_items(*model.graph)));
-        for (const Operator& op : graph->operators)
-            types.insert(op.type);
     }
 
     std::shared_ptr<const Fused> fused(const FusionPolicy& policy) const {

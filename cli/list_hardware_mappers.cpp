@@ -6,8 +6,8 @@
 #include "archsim/report/hardware_list.hpp"
 #include "archsim/report/limits_of_belief.hpp"
 #include "archsim/report/this_machine_report.hpp"
+#include "common/text_input.hpp"
 #include "common/tool.hpp"
-#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 #include <iostream>
@@ -63,7 +63,7 @@ struct MachineRequest {
     archsim::Snapshot read() const {
         if (snapshot.empty())
             return archsim::capture_machine();
-        return archsim::parse_snapshot(archsim::read_text_file(snapshot), snapshot);
+        return archsim::parse_snapshot(archsim::cli::text_of_file(snapshot), snapshot);
     }
 
     /// The entry that --format json gives, under the name of the file that it is written to.

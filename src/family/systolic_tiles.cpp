@@ -67,11 +67,9 @@ constexpr double kMostParts = 64, kLeastGain = 0.01;
 template <class Count>
 TileCount fastest_cut(double fewest, double streaming, const ArrayGroup& a, Count count) {
     TileCount best = count(fewest);
-    const bool loads_bind = best.loads_bind;
     for (double parts = fewest + 1; parts <= kMostParts && parts * streaming / a.count < best.cycles; ++parts)
         if (TileCount t = count(parts); t.cycles < best.cycles * (1 - kLeastGain))
             best = t;
-    best.loads_bind = loads_bind;
     return best;
 }
 

@@ -57,7 +57,8 @@ TEST_CASE("arrays share tiles and hide weight loads", "[systolic]") {
     CHECK(systolic::count_tiles({1, 1000, 128, 128}, arrays).cycles == 250 + fill);
     // 16 rows stream faster than 128 rows of weights load: 16 x 2 tiles of 16 rows fill sooner.
     CHECK(systolic::count_tiles({1, 16, 256, 256}, arrays).cycles == 32 / 4 * 16 + 16 + 16 + 128 - 2);
-    CHECK(systolic::count_tiles({1, 16, 256, 256}, arrays).loads_bind);
+    CHECK_FALSE(systolic::count_tiles({1, 16, 256, 256}, arrays).loads_bind);
+    CHECK(systolic::count_tiles({1, 0.5, 256, 256}, arrays).loads_bind);
     CHECK_FALSE(systolic::count_tiles({1, 1000, 256, 256}, arrays).loads_bind);
     // Padding: one channel more costs a whole column of tiles, which share the channels.
     CHECK(systolic::count_tiles({1, 1000, 129, 128}, {128, 128, 1, false}).cycles ==

@@ -24,6 +24,22 @@ void scale_fixed(Mapping& fixed, double factor) {
             fixed.demands[i].amount /= factor;
 }
 
+/// Whether pieces of the batch can be faster than all of it. Not where every piece reads again the weights
+/// that the chip has no room for, and nothing else is read or written twice.
+bool may_gain(const BatchSchedule& schedule, const NetworkWork& work, const Machine& machine) {
+    constexpr double kNegligible = 1.001; // bytes beyond the compulsory ones that still count as none
+    double moved = 0, weights = 0, ends = work.input_bytes + work.output_bytes;
+    for (std::size_t i = 0; i < schedule.which.size(); ++i) {
+        const double repeat = schedule.repeat_of(i);
+        const EventCounts& events = schedule.of(i).events;
+        moved += repeat * (events[Event::dram_byte] + events[Event::host_link_byte]);
+        weights += repeat * work.subgraphs[i].weight_bytes;
+        ends += repeat * work.subgraphs[i].kv_bytes;
+    }
+    const double room = managed_memory_bytes(machine) + weight_memory_bytes(machine);
+    return moved < weights || weights <= room || moved > (weights + ends) * kNegligible;
+}
+
 /// Whether each subgraph of `smaller` has one in `larger` with the same anchor: with a batch of one a
 /// transposition may be a mere view, and has no subgraph there.
 bool contains(const Partition& larger, const Partition& smaller) {
@@ -221,7 +237,8 @@ BatchLevel& BatchCounts::of(const NetworkWork& work, const Machine& machine, con
     std::vector<BatchLevel*> made{&add(nullptr, work, machine)}; // largest batch first
     const bool may_cut = options.smaller_batch && managed_memory_bytes(machine) > 0 &&
                          !made.front()->whole.schedule.network.pipelined;
-    while (may_cut && made.back()->work->batch > 1) {
+    while (may_cut && made.back()->work->batch > 1 &&
+           may_gain(made.back()->whole.schedule, *made.back()->work, machine)) {
         auto smaller = options.smaller_batch(made.size() - 1);
         if (!smaller || !contains(*made.back()->work->partition, *smaller->partition))
             break;

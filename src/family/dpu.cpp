@@ -143,10 +143,10 @@ class DpuMapper final : public ViewMapper<Core>, public CountsOfStructure {
         const bool joins = work.extra_bytes > 0 && work.kind != OpKind::data_movement;
         cycles.layers += joins;
         // What follows no layer that it could fold into passes through the narrow engine for itself.
-        if (cycles.layers == 0 && elements > 0) {
+        // Moves of data are copies in memory.
+        if (cycles.layers == 0 && elements > 0 && work.kind != OpKind::data_movement) {
             cycles.layers = 1;
-            if (work.kind != OpKind::data_movement) // that is a copy in memory
-                cycles.narrow += narrow_elements(core, elements / core.images);
+            cycles.narrow += narrow_elements(core, elements / core.images);
         }
         // AI engines leave it to the logic beside them, and apply the piecewise linear forms of sigmoid and
         // swish that quantised networks take to what they produce.

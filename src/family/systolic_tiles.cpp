@@ -58,17 +58,17 @@ TileCount output_stationary(const Tiling& tiling, const Product& p, const ArrayG
     return t;
 }
 
-/// More parts than these are as good as equal.
-constexpr double kMostParts = 64;
+/// More parts than these are as good as equal, and a gain below this share is none.
+constexpr double kMostParts = 64, kLeastGain = 0.01;
 
 /// The fastest of cutting something into `fewest` parts, which fill the array's rows, or into more, for which
-/// a part of the rows is enough: they load sooner, and keep more arrays busy. `streaming` is what all parts
-/// together stream at least.
+/// a part of the rows is enough: they load sooner, and keep more arrays busy. `streaming` is what each part
+/// streams at least.
 template <class Count>
 TileCount fastest_cut(double fewest, double streaming, const ArrayGroup& a, Count count) {
     TileCount best = count(fewest);
     for (double parts = fewest + 1; parts <= kMostParts && parts * streaming / a.count < best.cycles; ++parts)
-        if (TileCount t = count(parts); t.cycles < best.cycles)
+        if (TileCount t = count(parts); t.cycles < best.cycles * (1 - kLeastGain))
             best = t;
     return best;
 }

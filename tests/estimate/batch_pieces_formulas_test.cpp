@@ -220,6 +220,6 @@ TEST_CASE("pieces: only what leaves the chip beyond need is a reason to cut", "[
     images.both.work.input_bytes = images.both.work.output_bytes = 1e9;
     images.piece[1] = layer(2, 0, 0);
     CHECK(cut());
-    images.both.work.output_bytes = 1.1e9;
-    CHECK_FALSE(cut());
+    images.both.work.output_bytes = 1.1e9; // whatever else moves
+    CHECK(cut());
 }

@@ -85,11 +85,11 @@ TEST_CASE("above the limit the clock drops until energy over time fits", "[power
 }
 
 TEST_CASE("where no clock fits, the machine pauses", "[power]") {
-    // 0.2 of the clock still draws 20.5 W; 5.12 W allow a quarter of that pace.
-    const OperatingPoint point = Product(5.12, 0, 1).settle();
+    // 0.01 of the clock still draws 1.02 W; 0.512 W allow half of that pace.
+    const OperatingPoint point = Product(0.512, 0, 1).settle();
     CHECK(point.limited);
-    CHECK(point.clock_ratio == Approx(0.2));
-    CHECK(point.interval_s == Approx(0.1374 / 5.12).epsilon(0.001));
+    CHECK(point.clock_ratio == Approx(0.01));
+    CHECK(point.interval_s == Approx(0.1374 / 0.512).epsilon(0.001));
     CHECK(point.latency_s == Approx(point.interval_s));
 }
 

@@ -32,7 +32,8 @@ constexpr Precision kBf16 = Precision::bf16;
 TEST_CASE("systolic: a product on two cores that share three images", "[formulas][systolic]") {
     // Three images of 10 rows: the busier core holds two, so 3 / 2 = 1.5 cores are busy on average and a
     // core streams 30 / 1.5 = 20 rows. K = 10, N = 20 are 3 x 3 tiles. Dealt out whole: 5 x 20 steps; rows
-    // split over both arrays: 9 x 10 = 90 steps. Fill 4 + 4 + 8 - 2 = 14. Two operands per clock: 104 / 2.
+    // split over both arrays: 9 x 10 = 90 steps. Three tiles share 20 columns: 7 each. Fill 4 + 4 + 7 - 2
+    // = 13. Two operands per clock: 103 / 2.
     Network network(kBf16, 3);
     SubgraphWork& s = network.product(30, 20, 10);
     // On chip: 2600 x 1.5 / 2 = 1950 bytes hold the 1800 bytes of activations; 150 of 400 weight bytes stay
@@ -40,15 +41,15 @@ TEST_CASE("systolic: a product on two cores that share three images", "[formulas
     Rig rig = chip(2600);
     rig.set(Parameter::weight_residency, 1);
     const Mapping m = map_one(*mapper_of("tpu"), s, network, rig);
-    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 52, 0.5},
+    check_demands(m, {{Resource::matrix_cycles, Lane::compute, 51.5, 0.5},
                       // 1200 bytes of results at 0.25 operations, on 32 x 1.5 / 2 = 24 per cycle
                       {Resource::vector_cycles, Lane::on_chip, 12.5, 0.8},
                       {Resource::weight_bytes, Lane::memory, 250 * 2},
                       {Resource::seconds, Lane::overhead, 2e-6},
                       {Resource::overhead_cycles, Lane::overhead, 7}});
-    // Per core, times 1.5: weights 9 x 32 x 2 bytes; operands 9 tiles x 4 rows x 20 x 2 bytes; sums 9 x 8 x
+    // Per core, times 1.5: weights 9 x 28 x 2 bytes; operands 9 tiles x 4 rows x 20 x 2 bytes; sums 9 x 7 x
     // 20 x 4 bytes, written and, because three tiles add to each, read.
-    const double loads = 864, streamed = 2160, sums = 17280;
+    const double loads = 756, streamed = 2160, sums = 15120;
     check_events(m.events, {{kBf16, 6000}},
                  {{Event::weight_load_byte, loads},
                   {Event::accumulator_byte, sums},
@@ -56,7 +57,7 @@ TEST_CASE("systolic: a product on two cores that share three images", "[formulas
                   {Event::systolic_hop, streamed * 8 + sums / 2 * 4},
                   {Event::l2_byte, streamed + 1800 + 400},
                   {Event::dram_byte, 500}});
-    check_allocation(m, 4, 4, 0, 6000 / (9 * 4 * 8 * 20 * 1.5));
+    check_allocation(m, 4, 4, 0, 6000 / (9 * 4 * 7 * 20 * 1.5));
     CHECK(m.ideal_cycles == Approx(2 * 6000 / 512.0));
 }
 
@@ -73,30 +74,30 @@ TEST_CASE("systolic: activations beyond the chip, a cache from outside", "[formu
 }
 
 TEST_CASE("systolic: output-stationary tiles take K steps", "[formulas][systolic]") {
-    // 20 rows per core: 5 x 3 tiles of max(10, 4) steps on two arrays, skew and drain 4 + 8 - 2 + 4.
+    // 20 rows per core: 5 x 3 tiles of max(10, 4) steps on two arrays, skew and drain 4 + 7 - 2 + 4.
     Network network(kBf16, 3);
     SubgraphWork& s = network.product(30, 20, 10);
     Rig rig = chip(1e6);
     family_fact<std::string>(*rig.device, "dataflow") = "output-stationary";
     const Mapping m = map_one(*mapper_of("tpu"), s, network, rig);
-    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx((8 * 10 + 14) / 2.0 / 0.5));
-    const double streamed = 15 * (4 + 8) * 10 * 2 * 1.5, sums = 15 * 32 * 4 * 1.5;
+    CHECK(demand(m, Resource::matrix_cycles, Lane::compute) == Approx((8 * 10 + 13) / 2.0 / 0.5));
+    const double streamed = 15 * (4 + 7) * 10 * 2 * 1.5, sums = 15 * 28 * 4 * 1.5;
     CHECK(m.events[Event::accumulator_byte] == Approx(sums));
     CHECK(m.events[Event::systolic_hop] == Approx(streamed * 8 + sums * 4 / 2));
     CHECK(m.events[Event::l2_byte] == Approx(streamed + 1800 + 400));
-    check_allocation(m, 4, 4, 0, 6000 / (15 * 32 * 10 * 1.5));
+    check_allocation(m, 4, 4, 0, 6000 / (15 * 28 * 10 * 1.5));
 }
 
 TEST_CASE("systolic: depthwise on the diagonal or on the vector unit", "[formulas][systolic]") {
     // 8 channels, 3 x 3, 10 x 10 pixels: four groups fit the 4 rows, so 2 x 9 tiles of 100 rows; rows split
-    // over two arrays 18 x 50, fill 14, two operands per clock.
+    // over two arrays 18 x 50, fill of 4 x 4 cells 10, two operands per clock.
     Network network(kBf16);
     SubgraphWork& s = network.convolution(8, 8, 10, 3, 8);
     Rig rig = chip(1e6);
     rig.set(Parameter::depthwise_efficiency, 0.5);
     const Mapping array = map_one(*mapper_of("tpu"), s, network, rig);
-    CHECK(demand(array, Resource::matrix_cycles, Lane::compute) == Approx((900 + 14) / 2.0 / 0.5));
-    CHECK(array.allocation.useful_fraction == Approx(7200 / (18 * 32 * 100.0)));
+    CHECK(demand(array, Resource::matrix_cycles, Lane::compute) == Approx((900 + 10) / 2.0 / 0.5));
+    CHECK(array.allocation.useful_fraction == Approx(7200 / (18 * 16 * 100.0)));
     // A vector unit of 512 operations per core: 2 x 7200 / (512 x 0.5) = 56.25 cycles, and 1600 bytes of
     // results drain beside it.
     rig.device->engines[1].ops_per_clock[static_cast<std::size_t>(Precision::fp32)] = fact(512);
@@ -130,13 +131,14 @@ TEST_CASE("systolic: tiles in the balance of rows and arrays", "[formulas][systo
     CHECK(one.streamed == 4 * 10);
     CHECK(one.accumulations == 8 * 10); // nothing to add to
     CHECK(one.sum_hops == 8 * 10 * 4);  // and yet over every row of the tile
-    // Three rows stay on one array, behind the load of four rows of weights.
+    // Three rows would wait for four rows of weights: four tiles of one row each, their steps split in three,
+    // take 4 steps and fill in 1 + 1 + 8 - 2.
     const systolic::TileCount few = systolic::count_tiles({1, 3, 8, 4}, arrays);
-    CHECK(few.cycles == 4 + 14);
-    CHECK(few.arrays_used == 1);
-    // Two tiles, two groups: four tiles of 3 rows dealt out in two rounds of 4 steps.
+    CHECK(few.cycles == 4 + 8);
+    CHECK(few.arrays_used == 3);
+    // Two tiles of 5 columns, two groups, the reduction cut in two: eight tiles of 3 steps in three rounds.
     const systolic::TileCount dealt = systolic::count_tiles({2, 3, 9, 4}, arrays);
-    CHECK(dealt.cycles == 2 * 4 + 14);
+    CHECK(dealt.cycles == 3 * 3 + 7);
     CHECK(dealt.arrays_used == 3);
-    CHECK(dealt.padded_macs == 4 * 32 * 3);
+    CHECK(dealt.padded_macs == 8 * 10 * 3);
 }

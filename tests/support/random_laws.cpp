@@ -82,7 +82,7 @@ std::string not_slower(const Result& less, const Result& more, std::string_view 
 
 /// What a larger structure may cost: wavefronts fill a larger fabric, and a batch is cut where that takes no
 /// more energy either, which more memory makes a sharper demand.
-constexpr double kOfStructure = 0.03;
+constexpr double kOfStructure = 0.05;
 
 constexpr double kFactors[] = {1.01, 1.1, 1.25, 1.5, 2, 2, 2, 3, 4, 8};
 
@@ -132,7 +132,7 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     }
     // Operators of a placed pipeline get whole units, which a larger one rounds otherwise, and a network in
     // fewer sections waits longer in each.
-    if (is_of(q, "cgra"))
+    if (is_of(q, "cgra") || (part == Structure::array && is_of(q, "gpu"))) // whose tiles are chosen alone
         return {};
     if (part == Structure::array)
         factor = std::min(factor, 2.0);
@@ -181,7 +181,7 @@ Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random
     if (!whole.ok()) // the parts need less memory
         return {};
     std::string slower = not_slower(base, whole, fmt::format("batch {} in {} parts", more.batch, parts),
-                                    static_cast<double>(parts));
+                                    static_cast<double>(parts), kOfStructure / 10);
     if (!slower.empty())
         return slower;
     if (whole.estimate.latency_s < base.estimate.latency_s * (1 - kRounding))

@@ -336,7 +336,12 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
 }
 
 bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, SpreadOf metric) const {
-    return evidence(device, runtime, metric) != Evidence::none;
+    if (evidence(device, runtime, metric) != Evidence::none)
+        return true;
+    const auto& sets = state_->model.sets; // another time of this very chip under this stack
+    return !of_draw(metric) && std::any_of(sets.begin(), sets.end(), [&](const ErrorModel::Set& set) {
+        return !of_draw(set.metric) && set.device == device.id && set.runtime == runtime.id;
+    });
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {

@@ -331,9 +331,14 @@ ErrorModel fit_errors(const ErrorEvidence& evidence, const Unseen& unseen, const
     model.degrees_of_freedom = kDegreesOfFreedom;
     const Rows known = seen(evidence.without_model, unseen);
     model.sets = sets_of(known);
-    Rows others; // whose sets have another network to go by
-    std::copy_if(known.begin(), known.end(), std::back_inserter(others),
-                 [&](const ErrorRow* row) { return model.networks(subject_of(*row)) > 1; });
+    // Rows with another network to go by, measured on the same device under the same stack.
+    std::map<std::pair<std::string_view, std::string_view>, std::set<std::string_view>> networks;
+    for (const ErrorRow* row : known)
+        networks[{row->device, row->runtime}].insert(row->model);
+    Rows others;
+    std::copy_if(known.begin(), known.end(), std::back_inserter(others), [&](const ErrorRow* row) {
+        return networks[{row->device, row->runtime}].size() > 1;
+    });
     model.within = fit_within(others);
     std::vector<SetError> fresh;
     for (const std::vector<ErrorRow>& run : evidence.first_runs) {

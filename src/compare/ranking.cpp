@@ -25,10 +25,8 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
     for (Rank& own : ranks) {
         if (!contest.measure(own.result))
             break;
-        if (const Estimate& e = results[own.result].estimate; e.projected || !e.uncounted.empty()) {
-            own.place = measured + 1;
+        if (const Estimate& e = results[own.result].estimate; e.projected || !e.uncounted.empty())
             continue;
-        }
         ++measured;
         if (leader != nullptr && contest.probability_better(leader->result, own.result) < kToldApart) {
             own.place = leader->place;
@@ -37,6 +35,14 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
             own.place = measured;
             leader = &own;
         }
+    }
+    int next = measured + 1; // a projection stands before the measured result that follows it
+    for (auto own = ranks.rbegin(); own != ranks.rend(); ++own) {
+        if (!contest.measure(own->result))
+            continue;
+        if (results[own->result].estimate.projected)
+            own->place = next;
+        next = own->place;
     }
     return ranks;
 }

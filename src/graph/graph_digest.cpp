@@ -66,7 +66,7 @@ class GraphDigest {
         add(strings);
     }
     void add(const Tensor& tensor) {
-        const auto& [name, type, kind, role, shape, value, external, buffer] = tensor;
+        const auto& [name, type, kind, role, shape, value, external, replaceable, buffer] = tensor;
         add(name);
         add(type);
         add(kind);
@@ -74,6 +74,7 @@ class GraphDigest {
         add(shape);
         add(value);
         add(external);
+        add(replaceable);
         add(buffer);
     }
     void add(const Node& node) {

@@ -201,28 +201,10 @@ ErrorModel::Set read_set(Entry& entry) {
     return set;
 }
 
-/// True where the parameters with which the stack prices arithmetic are those of the device's generation, or
-/// of any: not where it has measured values of other generations alone.
+/// True where measurements decided what prices arithmetic, or fixed costs where nothing does arithmetic.
 bool is_kin(const Device& device, const Runtime& runtime) {
-    for (const ParameterEntry& entry : runtime.parameters) {
-        if (kPriced[static_cast<std::size_t>(entry.parameter)] != Priced::arithmetic ||
-            entry.by_generation.empty())
-            continue;
-        const auto own = std::find_if(entry.by_generation.begin(), entry.by_generation.end(),
-                                      [&](const auto& pair) { return pair.first == device.generation; });
-        if (own != entry.by_generation.end())
-            continue;
-        const std::string_view name = info_of(entry.parameter).name;
-        const bool stated =
-            std::any_of(device.fitted.begin(), device.fitted.end(), [&](const FittedParameter& parameter) {
-                return parameter.name == name &&
-                       (parameter.runtime.empty() || parameter.runtime == runtime.id);
-            });
-        if (!stated && entry.value.known() && entry.value.source != nullptr &&
-            rests_on_measurements(entry.value.source->kind))
-            return false;
-    }
-    return true;
+    return evidence_for(device, runtime, "compute") != Evidence::none ||
+           evidence_for(device, runtime, "overhead") != Evidence::none;
 }
 
 /// "gpu, tensorrt, latency: left-out networks, 354 rows", for each kind of evidence.
@@ -337,7 +319,12 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
 }
 
 bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, SpreadOf metric) const {
-    return evidence(device, runtime, metric) != Evidence::none;
+    if (evidence(device, runtime, metric) != Evidence::none)
+        return true;
+    const auto& sets = state_->model.sets; // another time of this very chip under this stack
+    return !of_draw(metric) && std::any_of(sets.begin(), sets.end(), [&](const ErrorModel::Set& set) {
+        return !of_draw(set.metric) && set.device == device.id && set.runtime == runtime.id;
+    });
 }
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {

@@ -58,8 +58,8 @@ class ARCHSIM_API UncertaintyTable {
     /// Standard deviations from an estimate to either end of its 90 % interval.
     double reach() const;
 
-    /// True where this metric was measured of this very chip under this stack, or of chips of its family whose
-    /// parameters the stack shares with it. What is neither is a projection: an estimate that nothing measured
+    /// True where this metric was measured of this very chip under this stack (of times: any), or of chips of its
+    /// family whose parameters the stack shares with it. What is neither is a projection: an estimate that nothing measured
     /// stands behind.
     bool measured(const Device& device, const Runtime& runtime, SpreadOf metric = SpreadOf::latency) const;
     /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of others

@@ -20,12 +20,16 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
             return x && !y;
         return better(by, x->value, y->value);
     });
+    const auto unranked = [&](const Rank& rank) { // stands in brackets where its estimate puts it
+        const Estimate& e = results[rank.result].estimate;
+        return e.projected || !e.uncounted.empty();
+    };
     int measured = 0;       // results placed so far
     Rank* leader = nullptr; // of the group that is being filled
     for (Rank& own : ranks) {
         if (!contest.measure(own.result))
             break;
-        if (const Estimate& e = results[own.result].estimate; e.projected || !e.uncounted.empty())
+        if (unranked(own))
             continue;
         ++measured;
         if (leader != nullptr && contest.probability_better(leader->result, own.result) < kToldApart) {
@@ -40,7 +44,7 @@ std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by
     for (auto own = ranks.rbegin(); own != ranks.rend(); ++own) {
         if (!contest.measure(own->result))
             continue;
-        if (results[own->result].estimate.projected)
+        if (unranked(*own))
             own->place = next;
         next = own->place;
     }

@@ -3,6 +3,8 @@
 // folder, and renamed at the end. What is not put in place is removed, by a signal too where the program asks
 // for that.
 
+#include "archsim/core/export.hpp"
+
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -15,10 +17,10 @@ namespace archsim {
 std::optional<mode_t> mode_of_file(const std::filesystem::path& file);
 
 /// 128 bits in hexadecimal digits, from the system.
-std::string random_name();
+ARCHSIM_API std::string random_name();
 
 /// Removes a file or an empty folder when remove_unfinished_files() is called before it goes out of scope.
-class Unfinished {
+class ARCHSIM_API Unfinished {
   public:
     Unfinished() = default;
     explicit Unfinished(const std::filesystem::path& path);
@@ -34,7 +36,7 @@ class Unfinished {
 };
 
 /// May be called from a signal handler. The library itself handles no signals: the program does.
-void remove_unfinished_files();
+ARCHSIM_API void remove_unfinished_files();
 
 /// Gives an open file the owner and the mode of `like`, as far as the process may. Nothing where there is no
 /// such file.

@@ -75,8 +75,9 @@ archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsi
         return runs;
     archsim::Validation apart;
     if (!measured.empty())
-        apart = archsim::validate(archsim::read_measurements(measured).rows,
-                                  [&](const archsim::MeasuredRow& row) { return estimator(row); }, threads);
+        apart = archsim::validate(
+            archsim::read_measurements(measured).rows,
+            [&](const archsim::MeasuredRow& row) { return estimator(row); }, threads);
     const std::array<const archsim::Validation*, 2> known = {&shipped, &apart};
     for (const std::string& file : files)
         runs.push_back(archsim::recorded_rows(archsim::read_first_run(file), known));
@@ -120,10 +121,10 @@ int main(int argc, char** argv) try {
                          "write the left-out predictions of all rows to FILE (CSV)");
         flags.add_option("--left-out", left_out_file,
                          "report the left-out predictions of FILE beside the shipped ones");
-        flags.add_option(
-            "--first-run", first_runs,
-            "report the blind predictions of FILE(s) (CSV of earlier versions) beside the present ones, and with "
-            "--uncertainty learn from them");
+        flags.add_option("--first-run", first_runs,
+                         "report the blind predictions of FILE(s) (CSV of earlier versions) beside the "
+                         "present ones, and with "
+                         "--uncertainty learn from them");
         flags.add_option("--first-run-measurements", first_run_rows,
                          "measured values of first runs that no fit sees: CSV file(s) or folders");
         flags.add_option("--uncertainty", uncertainty,
@@ -187,7 +188,8 @@ int main(int argc, char** argv) try {
                                       : read_left_out(left_out_file);
             if (!save_left_out.empty())
                 write_file(save_left_out, to_csv(rows));
-            const FirstRuns runs = recorded(estimator, answer.validation, first_runs, first_run_rows, threads);
+            const FirstRuns runs =
+                recorded(estimator, answer.validation, first_runs, first_run_rows, threads);
             answer.left_out = left_out_validation(answer.validation, rows, runs);
             if (!uncertainty.empty())
                 write_file(uncertainty, uncertainty_json(fit_error_model(*answer.left_out, runs)));

@@ -26,6 +26,8 @@ constexpr double kFarthest = 1.5;
 /// Power that nobody measured lies within a factor of two, 90 % of the time: static power is 0.15 to 0.7 of
 /// the rating by family, and clocks stay high or fall while a device waits.
 const double kUnmeasuredPower = std::pow(std::log(2.0) / kErrorReach, 2);
+/// Three scales: networks that scatter farther say the same of one set that was described wrongly.
+constexpr double kFarthestScatter = 9;
 constexpr int kScaleSteps = 30;
 
 using Rows = std::vector<const ErrorRow*>;
@@ -161,7 +163,8 @@ std::vector<SetError> errors_of_sets(const Rows& rows, const ErrorModel& within,
             means[k++] =
                 std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
         set.mean = means.mean();
-        set.scatter = set.networks > 1 ? (means - set.mean).square().sum() / (set.networks - 1) : 0;
+        const double scatter = set.networks > 1 ? (means - set.mean).square().sum() / (set.networks - 1) : 0;
+        set.scatter = std::min(scatter, kFarthestScatter * set.inside);
         result.push_back(std::move(set));
     }
     return result;

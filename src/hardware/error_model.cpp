@@ -63,10 +63,13 @@ const ErrorModel::Within* ErrorModel::row_for(const ErrorSubject& of) const {
     const Within* best = nullptr;
     int most = -1;
     for (const Within& row : within) {
-        if ((!row.family.empty() && row.family != of.family) || (!row.runtime.empty() && !is_stack(row.runtime, of)) ||
-            (row.metric >= 0 && row.metric != static_cast<int>(of.metric)) || (row.metric < 0 && of_draw(of.metric)))
+        if ((!row.family.empty() && row.family != of.family) ||
+            (!row.runtime.empty() && !is_stack(row.runtime, of)) ||
+            (row.metric >= 0 && row.metric != static_cast<int>(of.metric)) ||
+            (row.metric < 0 && of_draw(of.metric)))
             continue;
-        const int narrow = 4 * (row.runtime == of.runtime) + 2 * !row.runtime.empty() + 2 * !row.family.empty() +
+        const int narrow = 4 * (row.runtime == of.runtime) + 2 * !row.runtime.empty() +
+                           2 * !row.family.empty() +
                            (row.metric >= 0 && (!row.family.empty() || of_draw(of.metric)));
         if (narrow > most && (row.metric < 0 || !row.family.empty() || of_draw(of.metric))) {
             best = &row;
@@ -102,8 +105,8 @@ ErrorParts ErrorModel::parts(const ErrorSubject& of, int networks, int devices, 
     }
     const Fresh* fresh_row = nullptr;
     for (const Fresh& candidate : fresh)
-        if (candidate.draw == of_draw(of.metric) && (candidate.family == of.family ||
-                                                     (candidate.family.empty() && fresh_row == nullptr)))
+        if (candidate.draw == of_draw(of.metric) &&
+            (candidate.family == of.family || (candidate.family.empty() && fresh_row == nullptr)))
             fresh_row = &candidate;
     const double shared = fresh_row != nullptr ? fresh_row->variance : kUnstated;
     const double scatter = fresh_row != nullptr ? std::max(1.0, fresh_row->scatter) : 1;

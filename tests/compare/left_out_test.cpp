@@ -145,6 +145,10 @@ TEST_CASE("the written variances are read back", "[compare][left_out]") {
     device.id = "device0";
     Runtime runtime;
     runtime.id = "one";
+    Fact known_value;
+    known_value.value = 1;
+    known_value.source = std::make_shared<const Source>(Source{SourceKind::fitted, "a fit"});
+    runtime.parameters.push_back({Parameter::matrix_efficiency, known_value, {}});
     const auto same = [&](SpreadOf metric) {
         const Spread spread = table.spread(metric, device, runtime);
         CHECK(std::log(spread.high) == Approx(half(model, device.id, metric)).epsilon(0.01));

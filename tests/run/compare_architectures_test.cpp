@@ -46,7 +46,8 @@ TEST_CASE("without names the four default architectures are compared, with all e
     REQUIRE(defaults.baseline);
     for (const Result& r : defaults.results) {
         CHECK(r.ok());
-        CHECK(defaults.results[*defaults.baseline].estimate.latency_s <= r.estimate.latency_s);
+        if (!r.estimate.projected)
+            CHECK(defaults.results[*defaults.baseline].estimate.latency_s <= r.estimate.latency_s);
     }
     auto all = request_for("resnet18", Precision::int8);
     all.architectures = {"all"};

@@ -374,8 +374,9 @@ TEST_CASE("a saturated server is known as well as steps of language models, not 
         const GenerationEstimate& g = *r.generation;
         const double high = g.time_per_output_token_interval.high / g.time_per_output_token_s;
         const double low = g.time_per_output_token_interval.low / g.time_per_output_token_s;
-        CHECK(g.serving.tokens_per_s / g.serving.tokens_interval.low == Approx(high));
-        CHECK(g.serving.tokens_per_s / g.serving.tokens_interval.high == Approx(low));
+        CHECK(g.serving.tokens_per_s / g.serving.tokens_interval.low ==
+              Approx(high).epsilon(0.1)); // lanes differ
+        CHECK(g.serving.tokens_per_s / g.serving.tokens_interval.high == Approx(low).epsilon(0.1));
     }
 }
 

@@ -57,11 +57,11 @@ struct FitSupport {
 
 /// The variances that rows of weight >= kTrustedWeight support.
 ///
-/// What a network adds on a chip that was measured with others comes from left-out networks: the squared scale
-/// of Student's t, of all times, of a family, of a stack, and of a metric under it, each around the one before.
-/// What a chip adds that nobody measured comes from recorded first runs, made when nobody had measured it:
-/// leaving a device out flatters, because its facts were chosen with its rows in sight. Every device counts
-/// alike there, and three devices of all families beside those of its own.
+/// What a network adds on a chip that was measured with others comes from left-out networks: the squared
+/// scale of Student's t, of all times, of a family, of a stack, and of a metric under it, each around the one
+/// before. What a chip adds that nobody measured comes from recorded first runs, made when nobody had
+/// measured it: leaving a device out flatters, because its facts were chosen with its rows in sight. Every
+/// device counts alike there, and three devices of all families beside those of its own.
 ARCHSIM_API ErrorModel fit_error_model(const LeftOutValidation& left_out, const FirstRuns& first_runs);
 
 } // namespace archsim

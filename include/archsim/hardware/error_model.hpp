@@ -1,6 +1,6 @@
 #pragma once
-// One model of how far estimates err. log(measured / predicted) of an estimate is a sum of effects, each shared
-// by those estimates that have its owner in common:
+// One model of how far estimates err. log(measured / predicted) of an estimate is a sum of effects, each
+// shared by those estimates that have its owner in common:
 //
 //   device    all estimates of a chip                  network   a workload under a stack, on every chip
 //   lane      those of a chip that compute, move, wait  cell      a network on this chip
@@ -86,17 +86,18 @@ struct ARCHSIM_API ErrorModel {
     std::vector<Within> within;
     std::vector<Fresh> fresh;
     std::vector<Set> sets;
-    double unmeasured_stack = 0;                            ///< more variance where nobody measured the stack
-    double device_share = 0, lane_share = 0;                ///< of what a set's estimates share
-    double network_share = 0, cell_share = 0;               ///< of the variance within
-    double degrees_of_freedom = kErrorDegreesOfFreedom;                          ///< of Student's t that all of it follows
+    double unmeasured_stack = 0;                        ///< more variance where nobody measured the stack
+    double device_share = 0, lane_share = 0;            ///< of what a set's estimates share
+    double network_share = 0, cell_share = 0;           ///< of the variance within
+    double degrees_of_freedom = kErrorDegreesOfFreedom; ///< of Student's t that all of it follows
 
     /// Networks of the set, and devices of the family under the stack.
     int networks(const ErrorSubject& of) const;
     int devices(const ErrorSubject& of) const;
     /// Variances of one estimate. `left_out` networks less are known of its set.
     ErrorParts parts(const ErrorSubject& of) const;
-    /// The same with counts of one's own: networks of the set, devices of the stack, other sets of the device.
+    /// The same with counts of one's own: networks of the set, devices of the stack, other sets of the
+    /// device.
     ErrorParts parts(const ErrorSubject& of, int networks, int devices, int other_sets) const;
     /// The narrowest row of `within` that covers a metric; null where there is none.
     const Within* row_for(const ErrorSubject& of) const;

@@ -1,6 +1,6 @@
 #pragma once
-// How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the variances of
-// one error model (error_model.hpp), written by the validation tool, never by hand.
+// How far estimates are from measurements they were not fitted on: hardware_db/uncertainty.json, the
+// variances of one error model (error_model.hpp), written by the validation tool, never by hand.
 
 #include "archsim/core/export.hpp"
 #include "archsim/hardware/device.hpp"
@@ -58,12 +58,12 @@ class ARCHSIM_API UncertaintyTable {
     /// Standard deviations from an estimate to either end of its 90 % interval.
     double reach() const;
 
-    /// True where this metric was measured of this very chip under this stack (of times: any), or of chips of its
-    /// family whose parameters the stack shares with it. What is neither is a projection: an estimate that nothing measured
-    /// stands behind.
+    /// True where this metric was measured of this very chip under this stack (of times: any), or of chips of
+    /// its family whose parameters the stack shares with it. What is neither is a projection: an estimate
+    /// that nothing measured stands behind.
     bool measured(const Device& device, const Runtime& runtime, SpreadOf metric = SpreadOf::latency) const;
-    /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of others
-    /// whose parameters the stack shares with it, else `none`.
+    /// `device` where the metric was measured of this very chip under this stack, `stack` where it was of
+    /// others whose parameters the stack shares with it, else `none`.
     Evidence evidence(const Device& device, const Runtime& runtime, SpreadOf metric) const;
 
     /// The interval of an estimate that one lane takes all of, with what stands behind it.

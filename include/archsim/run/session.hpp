@@ -85,9 +85,9 @@ class ARCHSIM_API Session {
     /// Makes a device ready to run. Throws InputError for unknown names.
     std::shared_ptr<const Machine> machine(std::string_view device, const Conditions& conditions = {}) const;
 
-    /// Measurements of one's own: from now on every estimate of their devices and stacks is what they and the error
-    /// model say together, and says so. Nothing is fitted; each call replaces the rows of the one before. Throws
-    /// InputError for a row that cannot be estimated.
+    /// Measurements of one's own: from now on every estimate of their devices and stacks is what they and the
+    /// error model say together, and says so. Nothing is fitted; each call replaces the rows of the one
+    /// before. Throws InputError for a row that cannot be estimated.
     void given(const std::vector<MeasuredRow>& rows);
 
   private:

@@ -10,7 +10,6 @@ namespace archsim {
 
 namespace {
 
-
 std::string width(const Spread& spread) {
     return fmt::format("{:.2f} to {:.2f}", spread.low, spread.high);
 }

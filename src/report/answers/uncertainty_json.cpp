@@ -66,27 +66,28 @@ std::string uncertainty_json(const ErrorModel& model) {
         line["metric"] = name_of(set.metric);
         line["networks"] = set.networks;
     });
-    return fmt::format("{{\n"
-                       "  \"$schema\": \"uncertainty_schema.json\",\n"
-                       "  \"description\": [\"Standard deviations of log(measured / predicted). Written by "
-                       "scripts/validate from left-out predictions and recorded first runs.\"],\n"
-                       "  \"degrees_of_freedom\": {},\n"
-                       "  \"unmeasured_stack\": {},\n"
-                       "  \"device_share\": {},\n"
-                       "  \"lane_share\": {},\n"
-                       "  \"network_share\": {},\n"
-                       "  \"cell_share\": {},\n"
-                       "  \"within\": [\n{}\n  ],\n"
-                       "  \"fresh\": [\n{}\n  ],\n"
-                       "  \"sets\": [\n{}\n  ],\n"
-                       "  \"sources\": {{\n"
-                       "    \"left-out\": {{\"kind\": \"fitted\", \"cite\": \"errors of left-out networks and of "
-                       "first runs of tests/measured, see docs/validation.md\"}}\n"
-                       "  }}\n"
-                       "}}\n",
-                       model.degrees_of_freedom, deviation(model.unmeasured_stack),
-                       rounded(model.device_share), rounded(model.lane_share), rounded(model.network_share),
-                       rounded(model.cell_share), within, fresh, sets);
+    return fmt::format(
+        "{{\n"
+        "  \"$schema\": \"uncertainty_schema.json\",\n"
+        "  \"description\": [\"Standard deviations of log(measured / predicted). Written by "
+        "scripts/validate from left-out predictions and recorded first runs.\"],\n"
+        "  \"degrees_of_freedom\": {},\n"
+        "  \"unmeasured_stack\": {},\n"
+        "  \"device_share\": {},\n"
+        "  \"lane_share\": {},\n"
+        "  \"network_share\": {},\n"
+        "  \"cell_share\": {},\n"
+        "  \"within\": [\n{}\n  ],\n"
+        "  \"fresh\": [\n{}\n  ],\n"
+        "  \"sets\": [\n{}\n  ],\n"
+        "  \"sources\": {{\n"
+        "    \"left-out\": {{\"kind\": \"fitted\", \"cite\": \"errors of left-out networks and of "
+        "first runs of tests/measured, see docs/validation.md\"}}\n"
+        "  }}\n"
+        "}}\n",
+        model.degrees_of_freedom, deviation(model.unmeasured_stack), rounded(model.device_share),
+        rounded(model.lane_share), rounded(model.network_share), rounded(model.cell_share), within, fresh,
+        sets);
 }
 
 } // namespace archsim

@@ -168,8 +168,7 @@ void Server::describe_step(ServingResult& out) const {
         if (e.status != Status::ok || e.latency_s <= 0)
             return false;
         if (machine.uncertainty) {
-            const Spread spread =
-                machine.uncertainty->spread(waited, *machine.device, *machine.runtime);
+            const Spread spread = machine.uncertainty->spread(waited, *machine.device, *machine.runtime);
             low = spread.low;
             high = spread.high;
         }

@@ -79,7 +79,8 @@ TEST_CASE("an unknown operator is refused, or counted as shape-preserving and ma
     CHECK_THAT(document, !Catch::Contains("inf"));
     const CompareModelsRequest& q = accepted.request;
     PortabilityRequest whole{.model = file, .hardware = q.hardware, .conditions = q.conditions};
-    const std::string portability = render(describe(check_model(laws::session(), whole)), Format::text, {});
+    const std::string portability =
+        render(describe(check_model(laws::session(), whole), {}, Format::text), Format::text, {});
     CHECK_THAT(portability,
                Catch::Contains("Unknown whether it stays whole") && !Catch::Contains("Stays whole"));
     std::filesystem::remove(file);

@@ -50,7 +50,7 @@ struct Progress {
     char what[512];
 };
 
-struct Outcome {
+struct MutantOutcome {
     std::size_t asked = 0;
     std::vector<std::string> faults;
 };
@@ -99,8 +99,8 @@ std::vector<Mutant> tflite_mutants(std::size_t stride) {
 }
 
 /// Asks about each, in children that are replaced when they fall.
-Outcome ask_mutants(const std::vector<Mutant>& mutants, const char* extension, unsigned seconds_each) {
-    Outcome outcome;
+MutantOutcome ask_mutants(const std::vector<Mutant>& mutants, const char* extension, unsigned seconds_each) {
+    MutantOutcome outcome;
     auto* progress = static_cast<Progress*>(
         mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     REQUIRE(progress != MAP_FAILED);
@@ -146,7 +146,7 @@ Outcome ask_mutants(const std::vector<Mutant>& mutants, const char* extension, u
     return outcome;
 }
 
-void check_none(const Outcome& outcome) {
+void check_none(const MutantOutcome& outcome) {
     INFO(outcome.asked << " mutants");
     CHECK(outcome.faults.size() == 0);
     for (const std::string& fault : outcome.faults)

@@ -255,12 +255,7 @@ void price_power(const Machine& machine, const OperatingPoint& point, Estimate& 
     e.energy.static_joules = machine.energy ? static_power_at(machine, point.clock_ratio) * point.interval_s
                                             : std::numeric_limits<double>::quiet_NaN();
     share_among_inferences(e);
-    // A host beyond a link draws its power elsewhere; its energy is that of the answer all the same.
-    const double elsewhere =
-        machine.rate(Resource::host_link_bytes) > 0
-            ? e.energy.joules[static_cast<std::size_t>(Event::host_busy_second)]
-            : 0;
-    e.power_w = (e.energy.total() - elsewhere) / point.interval_s;
+    e.power_w = e.energy.total() / point.interval_s;
     if (!machine.energy) {
         e.peak_power_w = e.power_w;
         return;

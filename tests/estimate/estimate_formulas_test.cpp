@@ -231,17 +231,17 @@ TEST_CASE("estimate: instances share the memory", "[formulas][power]") {
 }
 
 TEST_CASE("estimate: a pause stretches latency and interval alike", "[formulas][power]") {
-    // 13.5 GB at 10 pJ: 135 mJ in no clock's power but in 135 ms at 1 W beside static 10 W.
+    // 135 GB at 10 pJ: 1.35 J in no clock's power but in 1.35 s at 1 W beside static 10 W.
     Settled s;
     for (Mapping& m : s.schedule.mappings)
-        m.events[Event::dram_byte] = 4.5e9;
+        m.events[Event::dram_byte] = 45e9;
     s.schedule.network.pipelined = true;
     s.machine.power_limit_w = 11;
     const OperatingPoint p = s.point();
     CHECK(p.limited);
-    CHECK(p.interval_s == Approx(135 * kMilli));
-    // At a fifth of the clock: A 2 x (15 + 1) = 32 ms is the slowest stage, the sum 32 + 9.5 + 0.25.
-    CHECK(p.latency_s == Approx(135 * 41.75 / 32 * kMilli));
+    CHECK(p.interval_s == Approx(1350 * kMilli));
+    // At a hundredth of the clock: A 2 x (300 + 1) = 602 ms is the slowest stage, the sum 602 + 9.5 + 0.25.
+    CHECK(p.latency_s == Approx(1350 * 611.75 / 602 * kMilli));
 }
 
 TEST_CASE("estimate: the clock of least energy", "[formulas][power]") {

@@ -56,8 +56,8 @@ TEST_CASE("the same work in less time draws more power, up to the limit", "[laws
             if (!draws(r) || !r.device->dram)
                 continue;
             const Estimate e = laws::run_on(model, with_faster_memory(r), *format);
-            CHECK(e.latency_s <= r.estimate.latency_s * (1 + 1e-9));
-            CHECK(e.power_w >= r.estimate.power_w * (1 - 1e-4)); // a limit is met by bisection
+            CHECK(e.latency_s <= r.estimate.latency_s * (1 + 1e-6)); // a limit is met by bisection
+            CHECK(e.power_w >= r.estimate.power_w * (1 - 1e-4));
             ++checked;
         }
     CHECK(checked > 100);

@@ -104,6 +104,6 @@ TEST_CASE("a network that does not fit a pipeline is loaded over the host link",
     const Mapping m = map_one(*mapper, large, network, rig);
     CHECK(demand(m, Resource::host_link_bytes, Lane::overhead) == 128 * 128 * 9);
     CHECK(demand(m, Resource::host_link_bytes, Lane::memory) == 0);
-    CHECK(demand(m, Resource::seconds, Lane::on_chip) == 0);
+    CHECK(demand(m, Resource::seconds, Lane::on_chip) == Approx(3e-4)); // a frame comes no sooner
     CHECK(std::string(m.allocation.scheme) == "context");
 }

@@ -64,6 +64,7 @@ json made_configs() {
          {"sliding_window", 1024},
          {"sliding_window_pattern", 6},
          {"attention_k_eq_v", true},
+         {"hidden_size_per_layer_input", 0},
          {"global_head_dim", 512},
          {"num_global_key_value_heads", 4}});
     return all;
@@ -243,10 +244,11 @@ TEST_CASE("law: the order of layers changes neither cache nor step", "[laws][win
                 cache.push_back(steps.cache(positions));
                 step.push_back(steps.seconds(8, positions));
             }
+            // The last layer stays: some classes make it a global one whatever the list says.
             if (way == 0)
-                std::reverse(types.begin(), types.end());
+                std::reverse(types.begin(), types.end() - 1);
             else
-                std::sort(types.begin(), types.end());
+                std::sort(types.begin(), types.end() - 1);
         }
         for (std::size_t i = 3; i < cache.size(); ++i) {
             CHECK(cache[i] == cache[i - 3]);

@@ -139,5 +139,5 @@ TEST_CASE("the models are shapes only", "[catalogue]") {
     for (const CatalogueEntry& entry : laws::session().catalogue().entries())
         if (!entry.file.empty())
             bytes += std::filesystem::file_size(entry.file);
-    CHECK(bytes < 10'000'000);
+    CHECK(bytes < 15'000'000);
 }

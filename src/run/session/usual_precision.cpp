@@ -71,9 +71,8 @@ std::optional<PrecisionConfig> format_of_file(const Graph& graph) {
         config.weights = Precision::int8;
         return config;
     }
-    if (floats <= 0)
-        return std::nullopt;
-    return PrecisionConfig::uniform(halves >= std::max(brains, singles)   ? Precision::fp16
+    return PrecisionConfig::uniform(floats <= 0 ? Precision::fp32 // stored narrow, multiplied wide
+                                    : halves >= std::max(brains, singles) ? Precision::fp16
                                     : brains >= std::max(halves, singles) ? Precision::bf16
                                                                           : Precision::fp32);
 }

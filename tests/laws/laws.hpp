@@ -31,4 +31,12 @@ Result totals(const std::string& model, const std::string& hardware, Precision p
 Estimate run_on(const std::string& model, const Machine& machine, Precision precision,
                 std::int64_t batch = 1);
 
+/// What a host beyond a link draws for operators that the accelerator leaves to it: no limit of the part's.
+inline double host_power(const Result& r) {
+    const Estimate& e = r.estimate;
+    return r.machine->rate(Resource::host_link_bytes) > 0
+               ? e.energy[Event::host_busy_second] / e.batch * e.throughput_per_s
+               : 0;
+}
+
 } // namespace archsim::laws

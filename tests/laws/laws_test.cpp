@@ -103,14 +103,6 @@ TEST_CASE("units in use at one time never exceed those of the device", "[laws]")
         });
 }
 
-/// What a host beyond a link draws for operators that the accelerator leaves to it: no limit of the part's.
-double host_power(const Result& r) {
-    const Estimate& e = r.estimate;
-    return r.machine->rate(Resource::host_link_bytes) > 0
-               ? e.energy[Event::host_busy_second] / e.batch * e.throughput_per_s
-               : 0;
-}
-
 // A regulator averages over milliseconds, a budget that is only estimated bounds energy instead of the clock.
 TEST_CASE("peak power never exceeds the limit or budget of the part", "[laws]") {
     for (Precision precision : {Precision::int8, Precision::fp16})
@@ -122,7 +114,7 @@ TEST_CASE("peak power never exceeds the limit or budget of the part", "[laws]") 
             }
             const double limit = std::max(m.power_limit_w, m.power_budget_w);
             REQUIRE(limit > 0);
-            CHECK(r.estimate.peak_power_w <= (limit + host_power(r)) * (1 + 1e-6));
+            CHECK(r.estimate.peak_power_w <= (limit + laws::host_power(r)) * (1 + 1e-6));
             CHECK(r.estimate.power_w <= r.estimate.peak_power_w * (1 + kRounding));
         });
 }
@@ -139,7 +131,7 @@ TEST_CASE("energy is the sum of its events, and power lies between idle and the 
         CHECK(e.power_w >= r.machine->static_power_w * (1 - kRounding));
         const double limit = r.machine->power_limit_w;
         if (limit > r.machine->static_power_w)
-            CHECK(e.power_w <= (limit + host_power(r)) * (1 + 1e-6));
+            CHECK(e.power_w <= (limit + laws::host_power(r)) * (1 + 1e-6));
     });
 }
 

@@ -23,8 +23,9 @@ class Solver {
   public:
     Solver(const BatchSchedule& schedule, const EventCounts& events, const Machine& machine,
            ScheduleCosts& costs)
-        : schedule_(schedule), network_(schedule.network), events_(events), limited_(events), machine_(machine),
-          prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network), costs_(costs) {
+        : schedule_(schedule), network_(schedule.network), events_(events), limited_(events),
+          machine_(machine), prefetch_(machine.runtime->weight_prefetch == WeightPrefetch::network),
+          costs_(costs) {
         // A host beyond a link draws its power elsewhere; one that shares the memory is part of the module.
         if (machine.rate(Resource::host_link_bytes) > 0)
             limited_[Event::host_busy_second] = 0;

@@ -34,9 +34,9 @@ const Sizes* by_name(const std::string& name) {
         const Sizes* sizes;
     };
     static const std::array kWords = {
-        Word{"batch", &kOne},       Word{"past", &kNothingCached},        Word{"height", &kImageSide},
-        Word{"width", &kImageSide}, Word{"channel", &kChannels}, Word{"sample", &kSamples},
-        Word{"frame", &kFrames},    Word{"time", &kFrames},      Word{"seq", &kTokens},
+        Word{"batch", &kOne},       Word{"past", &kNothingCached}, Word{"height", &kImageSide},
+        Word{"width", &kImageSide}, Word{"channel", &kChannels},   Word{"sample", &kSamples},
+        Word{"frame", &kFrames},    Word{"time", &kFrames},        Word{"seq", &kTokens},
         Word{"length", &kTokens},   Word{"token", &kTokens}};
     for (const Word& word : kWords)
         if (lower(name).find(word.word) != std::string::npos)

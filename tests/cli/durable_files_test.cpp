@@ -96,7 +96,8 @@ TEST_CASE("a cache of Hugging Face is a folder like any other", "[cli][files]") 
         INFO(place);
         CHECK(workplace.run("compare_models " + place + asked).output == plain.output);
     }
-    CHECK(workplace.run("compare_models hub/models--some--net/snapshots/0a1b/onnx --hardware H100 "
-                        "--dim height=224 --dim width=224").status ==
-          0);
+    CHECK(workplace
+              .run("compare_models hub/models--some--net/snapshots/0a1b/onnx --hardware H100 "
+                   "--dim height=224 --dim width=224")
+              .status == 0);
 }

@@ -411,8 +411,7 @@ TEST_CASE("a file whose tables are other ones is refused and left alone", "[stor
           "field, i AS unit, "
           "i AS better FROM (" +
               endless + ")",
-          std::string("DROP TABLE measures"),
-          std::string("ALTER TABLE runs ADD COLUMN more TEXT")}) {
+          std::string("DROP TABLE measures"), std::string("ALTER TABLE runs ADD COLUMN more TEXT")}) {
         INFO(change);
         const ResultsPath path;
         save(path.file(), {"t", "t"}, results);

@@ -199,7 +199,7 @@ Scheme worded(Fields& q, const std::string& method) {
                               : nullptr;
     if (weights && weights->is_object()) {
         Fields w(*weights, q.file(), q.place("quant_config.weight_quant_params."));
-        bits = static_cast<double>(w.count({"nbits"}, kFour, 1));
+        bits = static_cast<double>(w.count({"nbits"}, static_cast<std::int64_t>(kFour), 1));
         group = static_cast<double>(w.count({"group_size"}, static_cast<std::int64_t>(kGroup)));
     }
     bits = static_cast<double>(q.count({"nbits", "bits"}, static_cast<std::int64_t>(bits), 1));

@@ -88,8 +88,12 @@ std::string uncounted_text(const ShapedGraph& graph) {
     if (left.parameters > 0)
         text += fmt::format("; these hold {:.3g} % of the parameters",
                             100 * left.parameters / left.all_parameters);
-    return text + fmt::format("; counted are {:.3g} G multiply-accumulates: every total is a lower bound",
-                              graph.macs() / 1e9);
+    constexpr double kGiga = 1e9, kMega = 1e6;
+    const double macs = graph.macs();
+    const std::string counted = macs >= kGiga   ? fmt::format("{:.3g} G ", macs / kGiga)
+                                : macs >= kMega ? fmt::format("{:.3g} M ", macs / kMega)
+                                                : fmt::format("{:.0f} ", macs);
+    return text + "; counted are " + counted + "multiply-accumulates: every total is a lower bound";
 }
 
 } // namespace archsim

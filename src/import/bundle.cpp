@@ -85,9 +85,10 @@ bool is_model(const FlatBuffer& archive, const Member& m) {
 std::vector<std::uint8_t> inflated(const FlatBuffer& archive, const Member& m) {
     std::vector<std::uint8_t> framed = {0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff};
     const std::size_t head = framed.size();
-    framed.resize(head + m.packed);
-    if (m.packed > 0)
-        archive.read(place_of(archive, m), framed.data() + head, m.packed);
+    const auto packed = static_cast<std::size_t>(m.packed);
+    framed.resize(head + packed);
+    if (packed > 0)
+        archive.read(place_of(archive, m), framed.data() + head, packed);
     for (const std::uint32_t field : {m.crc, static_cast<std::uint32_t>(m.size)})
         for (int i = 0; i < 4; ++i)
             framed.push_back(static_cast<std::uint8_t>(field >> (8 * i)));

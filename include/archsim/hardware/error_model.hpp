@@ -91,10 +91,11 @@ struct ARCHSIM_API ErrorModel {
     double network_share = 0, cell_share = 0;           ///< of the variance within
     double degrees_of_freedom = kErrorDegreesOfFreedom; ///< of Student's t that all of it follows
 
-    /// Networks of the set, and devices of the family under the stack.
+    /// Networks that were measured of the set.
     int networks(const ErrorSubject& of) const;
+    /// Devices of the family that were measured under the stack.
     int devices(const ErrorSubject& of) const;
-    /// Variances of one estimate. `left_out` networks less are known of its set.
+    /// Variances of one estimate.
     ErrorParts parts(const ErrorSubject& of) const;
     /// The same with counts of one's own: networks of the set, devices of the stack, other sets of the
     /// device.

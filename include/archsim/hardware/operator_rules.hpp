@@ -35,6 +35,7 @@ struct ARCHSIM_API OperatorCondition {
     std::vector<double> is;     ///< one of these; empty: any
     std::vector<double> is_not; ///< none of these
     double not_multiple_of = 0; ///< 0: anything
+    /// Whether the fact has such a value.
     bool holds(double value) const;
     /// "stride above 2".
     std::string text() const;
@@ -64,6 +65,7 @@ struct ARCHSIM_API OperatorRules {
     bool rest_follows = false; ///< what depends on a refused operator is left to the host too
     std::string rest_because;
 
+    /// Whether the compiler takes everything.
     bool empty() const { return refused.empty() && lists.empty(); }
 };
 
@@ -71,6 +73,7 @@ struct ARCHSIM_API OperatorRules {
 struct Refusal {
     const OperatorRule* rule = nullptr;
     const OperatorList* list = nullptr;
+    /// True for an operator that is refused.
     explicit operator bool() const { return rule != nullptr || list != nullptr; }
 };
 ARCHSIM_API Refusal refusal_of(const ShapedGraph& graph, const Operator& op, const OperatorRules& rules,

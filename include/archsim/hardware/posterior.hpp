@@ -27,7 +27,9 @@ struct Posterior {
     std::array<double, 4> mean{};
     std::array<std::array<double, 4>, 4> fall{};
 
+    /// By how much the logarithm of an estimate with these lanes moves.
     double mean_at(const LaneShares& lanes) const;
+    /// By how much its variance falls.
     double fall_at(const LaneShares& lanes) const;
 };
 

@@ -69,7 +69,7 @@ class Shown {
   public:
     Report operator()(Report report) const {
         for (Block& block : report.blocks)
-            std::visit([this](auto& held) { show(held); }, block);
+            std::visit([](auto& held) { show(held); }, block);
         return report;
     }
 

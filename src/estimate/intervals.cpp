@@ -1,5 +1,7 @@
 #include "estimate/intervals.hpp"
 
+#include "hardware/interval_factor.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -100,7 +102,7 @@ void add_intervals(const Machine& machine, SpreadOf timed, Estimate& e, KnownWid
         double variance = parts.total(squares);
         if (given)
             variance = std::max(variance - learnt.fall_at(lanes), parts.rest);
-        return std::exp(widths.reach * std::sqrt(variance));
+        return interval_factor(widths.reach, variance);
     };
     const double time = factor(widths.time, widths.time_given);
     const double rate =

@@ -1,13 +1,13 @@
 #include "archsim/hardware/uncertainty.hpp"
 
 #include "core/text_file.hpp"
+#include "hardware/interval_factor.hpp"
 #include "hardware/json_reader.hpp"
 #include "hardware/plain_json.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <fmt/format.h>
 #include <optional>
 #include <vector>
@@ -329,7 +329,7 @@ bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, Sp
 
 Spread UncertaintyTable::spread(SpreadOf metric, const Device& device, const Runtime& runtime) const {
     const ErrorSubject of = subject(metric, device, runtime);
-    const double factor = std::exp(state_->reach * std::sqrt(state_->model.parts(of).total()));
+    const double factor = interval_factor(state_->reach, state_->model.parts(of).total());
     Spread spread{1 / factor, factor, 0, "no measurements to compare with"};
     if (const ErrorModel::Within* row = state_->model.row_for(of)) {
         spread.rows = row->rows;

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --precision fp16
@@ -20,7 +18,7 @@ constexpr const char* kExamples = R"(  analyze_batch resnet50 --hardware A100 --
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
     std::vector<std::string> batches{"1,2,4,...,64"};
@@ -73,6 +71,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "analyze_batch",
                          "Shows how throughput, latency, energy and memory grow with batch.", kExamples,
                          setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

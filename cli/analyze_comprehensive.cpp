@@ -7,8 +7,6 @@
 #include "common/save_options.hpp"
 #include "common/tool.hpp"
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware A100 --precision fp16
@@ -19,7 +17,7 @@ constexpr const char* kExamples = R"(  analyze_comprehensive resnet50 --hardware
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     BatchRequest request;
     std::string hardware, batches;
@@ -70,6 +68,4 @@ int main(int argc, char** argv) try {
     };
     return cli::run_tool(argc, argv, "analyze_comprehensive",
                          "Reports everything about a neural network on one device.", kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

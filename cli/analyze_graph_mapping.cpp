@@ -7,8 +7,6 @@
 #include "common/check_options.hpp"
 #include "common/tool.hpp"
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  analyze_graph_mapping resnet50 --hardware A100 --precision fp16
@@ -30,7 +28,7 @@ std::string onnx_file(const archsim::Model& model, const std::string& name) {
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::string name, hardware, dot, mermaid, trace, explorer, annotated;
     cli::WorkloadOptions workload;
@@ -107,6 +105,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "analyze_graph_mapping",
                          "Shows how a neural network sits on one device, subgraph by subgraph.", kExamples,
                          setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

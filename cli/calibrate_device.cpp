@@ -7,7 +7,6 @@
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
-#include <new>
 #include <thread>
 
 namespace {
@@ -19,7 +18,7 @@ constexpr const char* kExamples = R"(  calibrate_device QCS8550 --measurements t
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::vector<std::string> overlays;
     cli::MeasurementOptions measured;
@@ -79,6 +78,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "calibrate_device",
                          "Fits the parameters of a device or of a software stack to measurements.", kExamples,
                          setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

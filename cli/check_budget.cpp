@@ -4,8 +4,6 @@
 #include "archsim/report/budget_report.hpp"
 #include "common/tool.hpp"
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples =
@@ -17,7 +15,7 @@ constexpr const char* kExamples =
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     BudgetRequest request;
     cli::WorkloadOptions workload;
@@ -67,6 +65,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "check_budget",
                          "Holds estimates against budgets and a baseline, and says what moved and why.",
                          kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -3,8 +3,6 @@
 #include "archsim/report/portability_report.hpp"
 #include "common/tool.hpp"
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  check_model vit_b_16 --hardware Coral-Edge-TPU Hailo-8 --precision int8
@@ -16,7 +14,7 @@ constexpr std::size_t kAdvice = 5;
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     PortabilityRequest request;
     cli::WorkloadOptions workload;
@@ -57,6 +55,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "check_model",
                          "Says what of a neural network leaves an accelerator, and what would keep it there.",
                          kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -8,8 +8,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  compare_architectures resnet18
@@ -24,7 +22,7 @@ constexpr const char* kExamples = R"(  compare_architectures resnet18
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     CompareArchitecturesRequest request;
     cli::WorkloadOptions workload;
@@ -112,6 +110,4 @@ int main(int argc, char** argv) try {
         argc, argv, "compare_architectures",
         "Compares architectures for a neural network, by estimate, and says why they differ.", kExamples,
         setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <new>
 #include <utility>
 
 namespace {
@@ -81,7 +80,7 @@ std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Resul
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     CompareModelsRequest request;
     cli::WorkloadOptions workload;
@@ -193,6 +192,4 @@ int main(int argc, char** argv) try {
     };
     return cli::run_tool(argc, argv, "compare_models", "Ranks devices for a neural network, by estimate.",
                          kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

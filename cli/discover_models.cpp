@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <new>
 #include <thread>
 
 namespace {
@@ -19,7 +18,7 @@ constexpr const char* kExamples = R"(  discover_models
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::string folder;
     DiscoverOptions options;
@@ -67,6 +66,4 @@ int main(int argc, char** argv) try {
     };
     return cli::run_tool(argc, argv, "discover_models", "Lists the models that can be estimated.", kExamples,
                          setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -4,8 +4,6 @@
 #include "common/pair_options.hpp"
 #include "common/tool.hpp"
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  explain_difference resnet18 resnet34 --hardware H100
@@ -18,7 +16,7 @@ constexpr const char* kExamples = R"(  explain_difference resnet18 resnet34 --ha
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     cli::PairOptions pair;
     cli::OutputOptions output;
@@ -52,6 +50,4 @@ int main(int argc, char** argv) try {
         argc, argv, "explain_difference",
         "Says why two estimates differ: by cause, by class of operators, by block of the network.", kExamples,
         setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <new>
 
 namespace {
 
@@ -35,7 +34,7 @@ double parse_threshold(std::string text) {
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::string file, metric_key = "latency", threshold = "0";
     std::vector<std::string> sides;
@@ -95,6 +94,4 @@ int main(int argc, char** argv) try {
     };
     return cli::run_tool(argc, argv, "history", "Asks a file of results what was run and what changed.",
                          kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -6,8 +6,6 @@
 #include "common/allowed_budget.hpp"
 #include "common/tool.hpp"
 
-#include <new>
-
 namespace {
 
 constexpr const char* kExamples = R"(  profile_graph resnet50
@@ -31,7 +29,7 @@ struct SizeOptions {
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::string name;
     std::string order{name_of(ProfileOrder::operations)};
@@ -74,6 +72,4 @@ int main(int argc, char** argv) try {
     };
     return cli::run_tool(argc, argv, "profile_graph",
                          "Profiles a neural network, on no hardware in particular.", kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <new>
 
 namespace {
 
@@ -233,7 +232,7 @@ struct ServeOptions {
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     ServeOptions serve;
     cli::WorkloadOptions workload;
     cli::OutputOptions output;
@@ -296,6 +295,4 @@ int main(int argc, char** argv) try {
     };
     return cli::run_tool(argc, argv, "serve_model", "Serves a language model under load, by estimate.",
                          kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstdlib> // defines __GLIBC__ where it is
 #include <functional>
-#include <new>
 #include <optional>
 #include <thread>
 
@@ -287,7 +286,7 @@ int sweep(const Options& options) {
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     Options options;
     const auto body = [&] {
         if (options.merge.empty())
@@ -301,6 +300,4 @@ int main(int argc, char** argv) try {
         argc, argv, "sweep_design_space",
         "Estimates every point of a design space: devices with parts changed.", kExamples,
         [&](cli::Flags& flags) { options.add_to(flags, argc, argv); }, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -16,7 +16,6 @@
 #include <array>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <new>
 #include <optional>
 #include <thread>
 
@@ -86,7 +85,7 @@ archsim::FirstRuns recorded(const archsim::RowEstimator& estimator, const archsi
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::vector<std::string> hardware, models, metrics, overlays;
     cli::MeasurementOptions measured;
@@ -228,6 +227,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "validate_estimates",
                          "Compares estimates with published measurements, row by row.", kExamples, setup,
                          body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -299,20 +299,27 @@ int parse_and_run(int argc, char** argv, const std::string& name, const std::str
 
 namespace {
 
+/// Says so on standard error without a formatter, which would ask for memory.
+int out_of_memory(const char* tool) noexcept {
+    std::fputs(tool, stderr);
+    std::fputs(": there is not enough memory; ask for less at once, or give the tool more\n", stderr);
+    return status(Exit::input);
+}
+
 /// What the standard library does where nobody catches: it says what was thrown, and aborts.
 std::terminate_handler& usual_end() {
     static std::terminate_handler handler = std::abort;
     return handler;
 }
 
-/// Where no handler can be: tables that are made before main, destructors. Memory that ends there ends the
-/// tool as it does elsewhere.
+/// Where no handler is: tables that are made before main, variables of main, destructors. Memory that ends
+/// there ends the tool as it does elsewhere.
 void end_without_memory() {
     try {
         if (const std::exception_ptr thrown = std::current_exception())
             std::rethrow_exception(thrown);
     } catch (const std::bad_alloc&) {
-        _exit(out_of_memory("archsim"));
+        _exit(out_of_memory(program_invocation_short_name));
     } catch (...) { // a fault
         usual_end()();
     }
@@ -320,7 +327,7 @@ void end_without_memory() {
     constexpr std::size_t kSmall = 4096;
     void* const some = std::malloc(kSmall);
     if (some == nullptr)
-        _exit(out_of_memory("archsim"));
+        _exit(out_of_memory(program_invocation_short_name));
     std::free(some);
     usual_end()();
 }
@@ -331,13 +338,6 @@ void end_without_memory() {
 }
 
 } // namespace
-
-int out_of_memory(const char* tool) noexcept {
-    // Without a formatter, which would ask for memory.
-    std::fputs(tool, stderr);
-    std::fputs(": there is not enough memory; ask for less at once, or give the tool more\n", stderr);
-    return status(Exit::input);
-}
 
 int run_tool(int argc, char** argv, const std::string& name, const std::string& description,
              const std::string& examples, const std::function<void(Flags&)>& setup,

@@ -189,9 +189,6 @@ int exit_code_of(std::span<const Result> results, const DecisionRequest& limits)
 /// Says on standard error why nothing runs; Exit::nothing.
 int nothing_runs(const std::string& tool, const Error& why);
 
-/// Says so on standard error, taking no memory for it; Exit::input. For main, whose own variables take some.
-int out_of_memory(const char* tool) noexcept;
-
 /// Builds the parser with `setup`, runs `body`, turns errors into one line on standard error and an exit
 /// code: 0 ok, 1 usage, 2 input, 3 incomplete, 4 nothing runs or meets the limits; an exception that the
 /// library does not throw on purpose is a fault of ours (Exit::fault), and the line says how to report it.

@@ -6,12 +6,10 @@
 #include "archsim/report/hardware_list.hpp"
 #include "archsim/report/limits_of_belief.hpp"
 #include "archsim/report/this_machine_report.hpp"
-#include "common/text_input.hpp"
 #include "common/tool.hpp"
 
 #include <fmt/format.h>
 #include <iostream>
-#include <new>
 
 namespace {
 
@@ -61,9 +59,7 @@ struct MachineRequest {
     }
 
     archsim::Snapshot read() const {
-        if (snapshot.empty())
-            return archsim::capture_machine();
-        return archsim::parse_snapshot(archsim::cli::text_of_file(snapshot), snapshot);
+        return snapshot.empty() ? archsim::capture_machine() : archsim::read_snapshot(snapshot);
     }
 
     /// The entry that --format json gives, under the name of the file that it is written to.
@@ -77,7 +73,7 @@ struct MachineRequest {
 
 } // namespace
 
-int main(int argc, char** argv) try {
+int main(int argc, char** argv) {
     using namespace archsim;
     std::string category, deployment, show, show_runtime, names, schema;
     std::vector<std::string> overlays;
@@ -161,6 +157,4 @@ int main(int argc, char** argv) try {
     return cli::run_tool(argc, argv, "list_hardware_mappers",
                          "Lists the devices that can be estimated, with the sources of their numbers.",
                          kExamples, setup, body);
-} catch (const std::bad_alloc&) {
-    return archsim::cli::out_of_memory(argv[0]);
 }

@@ -1,6 +1,7 @@
 #include "archsim/compare/ties.hpp"
 
 #include "compare/error_terms.hpp"
+#include "estimate/intervals.hpp"
 
 #include <algorithm>
 #include <array>
@@ -56,9 +57,7 @@ ErrorTerms error_terms(const Result& result, SpreadOf metric) {
     terms.result = &result;
     terms.metric = metric;
     const Estimate& e = result.estimate;
-    const double all = e.compute_bound + e.memory_bound + e.overhead_bound;
-    if (all > 0)
-        terms.lanes = {e.compute_bound / all, e.memory_bound / all, e.overhead_bound / all};
+    terms.lanes = lane_shares(e);
     if (result.machine && result.machine->uncertainty && result.device && result.runtime)
         terms.parts = result.machine->uncertainty->parts(metric, *result.device, *result.runtime);
     return terms;

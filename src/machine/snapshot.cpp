@@ -1,6 +1,7 @@
 #include "archsim/machine/snapshot.hpp"
 
 #include "archsim/core/finding.hpp"
+#include "core/text_file.hpp"
 
 #include <fmt/format.h>
 
@@ -56,6 +57,10 @@ Snapshot parse_snapshot(std::string_view text, std::string_view name) {
                         "--this-machine --save-snapshot FILE",
                         name));
     return snapshot;
+}
+
+Snapshot read_snapshot(const std::filesystem::path& file) {
+    return parse_snapshot(read_text_file(file), file.string());
 }
 
 } // namespace archsim

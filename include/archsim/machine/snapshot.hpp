@@ -36,5 +36,7 @@ ARCHSIM_API Snapshot capture_machine(const CaptureOptions& options = {});
 ARCHSIM_API std::string to_text(const Snapshot& snapshot);
 /// Reads what to_text wrote. Throws InputError when there is no such line; `name` stands for the file.
 ARCHSIM_API Snapshot parse_snapshot(std::string_view text, std::string_view name);
+/// The same of a file. Throws InputError where it cannot be read, too.
+ARCHSIM_API Snapshot read_snapshot(const std::filesystem::path& file);
 
 } // namespace archsim

@@ -44,10 +44,8 @@ Run run_tool(const std::string& environment, const std::string& command) {
     return run;
 }
 
-// Rewrites copy graphs, and the copy of a variant that throws in libstdc++ 12 is no exception but a fault of
-// its own.
 const std::vector<std::string> kCommands = {"compare_models mobilenet_v2 --hardware H100 Hailo-8",
-                                            "check_model mobilenet_v2 --hardware Hailo-8 --no-rewrites",
+                                            "check_model mobilenet_v2 --hardware Hailo-8",
                                             "profile_graph mobilenet_v2"};
 
 /// Fails every `stride`-th request, the first hundred one by one; the commands and points that end otherwise

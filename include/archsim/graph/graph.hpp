@@ -93,9 +93,25 @@ struct Tensor {
 };
 
 struct Graph;
-using AttributeValue =
+using AttributeAlternatives =
     std::variant<std::int64_t, double, std::string, std::vector<std::int64_t>, std::vector<double>,
                  std::vector<std::string>, std::shared_ptr<const Constant>, std::shared_ptr<const Graph>>;
+
+/// Value of an attribute. Its copy is emplaced: where the copy of a std::variant itself throws for want of
+/// memory, libstdc++ 12 ends the program.
+struct AttributeValue : AttributeAlternatives {
+    using AttributeAlternatives::AttributeAlternatives;
+    using AttributeAlternatives::operator=;
+    AttributeValue() = default;
+    AttributeValue(AttributeValue&&) noexcept = default;
+    AttributeValue& operator=(AttributeValue&&) noexcept = default;
+    ~AttributeValue() = default;
+    AttributeValue(const AttributeValue& other) : AttributeAlternatives() {
+        std::visit([this](const auto& held) { emplace<std::decay_t<decltype(held)>>(held); },
+                   static_cast<const AttributeAlternatives&>(other));
+    }
+    AttributeValue& operator=(const AttributeValue& other) { return *this = AttributeValue(other); }
+};
 
 /// One operator call as the file has it.
 struct Node {

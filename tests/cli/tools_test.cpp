@@ -2,6 +2,7 @@
 
 #include "cli/workplace.hpp"
 #include "hardware/schema_check.hpp"
+#include "support/lines.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
@@ -26,14 +27,6 @@ std::vector<std::string> tools() {
             names.push_back(entry.path().stem().string());
     std::sort(names.begin(), names.end());
     return names;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
 }
 
 /// The commands under "Examples:", continued lines joined.

@@ -7,14 +7,15 @@
 #include "report/render/text_charts.hpp"
 #include "report/render/text_width.hpp"
 #include "run/session/graph_run.hpp"
+#include "support/lines.hpp"
 
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include <limits>
-#include <sstream>
 
 using namespace archsim;
+using test::lines_of;
 
 namespace {
 
@@ -27,14 +28,6 @@ Chart sample(ChartKind kind) {
     chart.series.push_back({"first", {{"a", 1, 2}, {"b", 2, 8}, {"c", 4, 3}}});
     chart.series.push_back({"limit", {{"a", 1, 9}, {"c", 4, 9}}, true});
     return chart;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
 }
 
 /// The data inside a figure.

@@ -4,6 +4,7 @@
 #include "archsim/report/report.hpp"
 #include "report/blocks/csv_text.hpp"
 #include "report/render/markdown_text.hpp"
+#include "support/lines.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -11,12 +12,12 @@
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <unistd.h>
 #include <vector>
 
 using namespace archsim;
+using test::lines_of;
 
 namespace {
 
@@ -85,14 +86,6 @@ Report report_with(const std::string& name) {
                            .y_title = "y",
                            .series = {{.name = name, .points = {{.label = name, .x = 1, .y = 2}}}}}};
     return report;
-}
-
-std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    std::istringstream stream(text);
-    for (std::string line; std::getline(stream, line);)
-        lines.push_back(line);
-    return lines;
 }
 
 } // namespace

@@ -21,8 +21,8 @@ struct Rank {
     bool tied = false; ///< another measured result shares the place
 };
 
-/// Best value first, projections among the others, though they count for nobody's place; results without a
-/// value come last in their given order.
+/// Best value first. Projections stand among the others and do not move their places; results without a value
+/// come last in their given order.
 ARCHSIM_API std::vector<Rank> rank_results(std::span<const Result> results, const Metric& by,
                                            const CostOptions& conditions = {});
 

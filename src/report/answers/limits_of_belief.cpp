@@ -99,12 +99,11 @@ Report describe(const std::vector<BeliefRow>& rows) {
     report.title = "Limits of belief";
     report.blocks.emplace_back(Heading{1, report.title});
     report.blocks.emplace_back(Paragraph{
-        "What stands behind an estimate, per device under its default software stack, and between which "
-        "factors "
-        "of the estimate a measurement lies with nominal 90 % probability (compute-bound networks). A "
-        "projection is "
-        "a chip that nobody measured under a stack that nobody measured on its family: it keeps its row in "
-        "comparisons, marked, with its rank in brackets, and counts for nobody's place."});
+        "The evidence behind an estimate, per device under its default software stack, and the factors of "
+        "the "
+        "estimate between which a measurement lies with nominal 90 % probability (compute-bound networks). A "
+        "projection has no measurement of its device under its stack, nor of a device whose parameters the "
+        "stack shares with it: comparisons show it with its rank in brackets and do not rank it."});
     for (const Family family : families()) {
         if (std::none_of(rows.begin(), rows.end(),
                          [&](const BeliefRow& row) { return row.device->family == family; }))

@@ -80,9 +80,9 @@ std::string advice_of(const Result& r) {
         break;
     }
     if (const auto format = narrower_format(r, true))
-        return fmt::format("a format that it multiplies faster: --precision {}", name_of(*format));
+        return fmt::format("use a faster number format (--precision {})", name_of(*format));
     return r.estimate.utilization < kWellUsed
-               ? fmt::format("fuller tiles: {}", batch_advice(r))
+               ? fmt::format("fill the tiles with {}", batch_advice(r))
                : std::string("nothing within reach: it works near its peak in the narrowest format it has");
 }
 

@@ -34,11 +34,11 @@ TEST_CASE("a cache of fixed length is read whole by every step, and by a prompt 
         REQUIRE(e.status == Status::ok);
         return e.latency_s;
     };
-    // 8 sequences x 2048 positions x 128 KiB instead of 8 x 384, at 0.9 of 2765 GB/s; products of attention,
-    // at the efficiency fitted for them, show a little beside the reads.
+    // 8 sequences x 2048 positions x 128 KiB instead of 8 x 384, at 0.9 of 2765 GB/s; beside these reads stand
+    // the products of attention, which the p-norm of the lanes lets add up to a fifth.
     CHECK(time("TPU-v5p", "xla", GenerationPhase::decode, 2048) -
               time("TPU-v5p", "xla", GenerationPhase::decode, 0) ==
-          Approx(8 * (2048 - 384) * 131072.0 / 2.4885e12).epsilon(0.15));
+          Approx(8 * (2048 - 384) * 131072.0 / 2.4885e12).epsilon(0.2));
     CHECK(time("TPU-v5p", "xla", GenerationPhase::prefill, 2048) ==
           time("TPU-v5p", "xla", GenerationPhase::prefill, 0));
     // Stacks without fixed shapes read what there is.

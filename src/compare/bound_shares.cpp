@@ -8,12 +8,26 @@ namespace {
 
 /// Seconds by what they are spent on.
 struct BoundSeconds {
-    double compute = 0, memory = 0, overhead = 0;
+    double compute = 0, memory = 0, overhead = 0, exchange = 0; ///< the last is part of overhead
     double total() const { return compute + memory + overhead; }
 };
 
 double lane_of(const SubgraphEstimate& s, Lane lane) {
     return s.lane_s[static_cast<std::size_t>(lane)];
+}
+
+/// Share of a subgraph's fixed cost that collectives over the link between devices take.
+double exchange_share(const Mapping& mapping, const Machine& machine) {
+    double exchange = 0, all = 0;
+    for (const Demand& d : mapping.all()) {
+        const double rate = machine.rate(d.resource) * d.efficiency;
+        if (d.lane != Lane::overhead || !(rate > 0))
+            continue;
+        all += d.amount / rate;
+        if (d.resource == Resource::link_bytes || d.reason == Parameter::link_latency)
+            exchange += d.amount / rate;
+    }
+    return all > 0 ? exchange / all : 0;
 }
 
 void add_seconds(const Result& result, double times, BoundSeconds& out) {
@@ -34,6 +48,7 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
         const bool waits = s.bound == Bound::memory && waiting > 0;
         const double copies = std::min(s.copies_s, serial);
         out.overhead += times * (serial - copies);
+        out.exchange += times * (serial - copies) * exchange_share(s.mapping, *result.machine);
         out.memory += times * copies;
         (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - serial);
     }
@@ -67,7 +82,8 @@ std::optional<BoundShares> bound_shares(const Result& result) {
     const double total = seconds.total();
     if (!(total > 0))
         return std::nullopt;
-    return BoundShares{seconds.compute / total, seconds.memory / total, seconds.overhead / total};
+    return BoundShares{seconds.compute / total, seconds.memory / total, seconds.overhead / total,
+                       seconds.exchange / total};
 }
 
 } // namespace archsim

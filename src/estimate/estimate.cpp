@@ -309,6 +309,34 @@ void share_energy(const Estimate& busy, Estimate& alone) {
 }
 
 /// Of the network as the machine has it arranged.
+struct Settled {
+    Scheduled* schedule;
+    OperatingPoint point;
+};
+
+/// The schedule and its clock. What is best at the clock that a limit leaves may be another schedule than at
+/// the full one; it gets a clock of its own, and is taken where it is faster (at the clock of least energy:
+/// always).
+Settled settle(BatchLevel& level, const Machine& machine) {
+    constexpr int kTries = 3; // more have not been seen to differ
+    const auto settled = [&](Scheduled& s) {
+        return Settled{&s, settle_clock(s.schedule, s.events, machine, s.costs)};
+    };
+    Settled best = settled(schedule_at(level, machine, 1));
+    for (int tries = 0; level.smaller && best.point.clock_ratio < 1 && tries < kTries; ++tries) {
+        Scheduled& other = schedule_at(level, machine, best.point.clock_ratio);
+        if (&other == best.schedule)
+            break;
+        const Settled there = settled(other);
+        if (machine.efficient_clock)
+            return there;
+        if (there.point.latency_s >= best.point.latency_s)
+            break;
+        best = there;
+    }
+    return best;
+}
+
 Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, const EstimateOptions& options,
                               BatchCounts& counted) {
     Estimate e;
@@ -328,12 +356,7 @@ Estimate estimate_arrangement(const NetworkWork& work, const Machine& machine, c
                                machine.power_limit_w, least_static_power(machine));
         return e;
     }
-    Scheduled* chosen = &schedule_at(level, machine, 1);
-    OperatingPoint point = settle_clock(chosen->schedule, chosen->events, machine, chosen->costs);
-    if (level.smaller && point.clock_ratio < 1) { // what is best may be another schedule there
-        chosen = &schedule_at(level, machine, point.clock_ratio);
-        point = settle_clock(chosen->schedule, chosen->events, machine, chosen->costs);
-    }
+    const auto [chosen, point] = settle(level, machine);
     e.events = chosen->events;
     const BatchSchedule& schedule = chosen->schedule;
     add_workspace(schedule.mappings, e);

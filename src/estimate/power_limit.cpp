@@ -118,8 +118,9 @@ class Solver {
         if (network_.pipelined)
             point.interval_s = std::max(sums.slowest, sums.weights);
         if (shares_dram())
-            point.interval_s = combine(point.interval_s / network_.instances, shared_dram(sums.dram), 0,
-                                       network_.shared_exponent);
+            point.interval_s =
+                std::min(point.interval_s, combine(point.interval_s / network_.instances,
+                                                   shared_dram(sums.dram), 0, network_.shared_exponent));
         return point;
     }
 

@@ -145,15 +145,17 @@ class SystolicMapper final : public ViewMapper<Chip>, public CountsOfStructure {
     }
 
   private:
-    /// A depthwise convolution fills one diagonal of the array at best; where there is a vector unit it is
-    /// faster.
+    /// A depthwise convolution fills one diagonal of the array at best; often a vector unit is faster.
     static bool runs_on_vector_unit(const Chip& chip, const OperatorUse& use) {
         if (!is_depthwise(use.op->work))
             return false;
         ArrayWork array;
         for (const Contraction& c : use.op->work.contractions)
             add_product(chip, use, c, array);
-        return depthwise_cycles(chip, use.op->work.macs) < array.cycles + array.loading_cycles;
+        const Machine& m = chip.machine;
+        return depthwise_cycles(chip, use.op->work.macs) / m.rate(Resource::vector_cycles) <
+               (array.cycles + array.loading_cycles) /
+                   (m.rate(Resource::matrix_cycles) * chip.formats.of(use.compute).efficiency);
     }
 
     static double depthwise_cycles(const Chip& chip, double macs) {

@@ -31,6 +31,7 @@ void scale_memory(Device& d, double factor) {
 }
 
 void scale_clocks(Device& d, double factor) {
+    d.clock_change *= factor;
     for (Fact* clock :
          {&d.clock_base, &d.clock_boost, &d.clock_all_core, &d.clock_sustained, &d.clock_vector})
         scale(*clock, factor);

@@ -117,6 +117,12 @@ Fact EnergyResolver::highest_clock() const {
     return highest;
 }
 
+/// The nominal clock (Hz) before a design change: a design with another clock has another voltage for it, at
+/// which its events cost what they cost at the device's own (Structure::clock).
+double EnergyResolver::own_clock() const {
+    return table_.nominal_clock.value / (family_.nominal_clock.known() ? 1 : device_.clock_change);
+}
+
 const Fact* EnergyResolver::own_fact(std::string_view name) const {
     for (const FittedParameter& constant : device_.energy)
         if (constant.name == name)

@@ -34,6 +34,7 @@ class EnergyResolver {
     void resolve_voltage();
     const Fact& clock_at_limit() const;
     Fact highest_clock() const;
+    double own_clock() const;
     const Fact* own_fact(std::string_view name) const;
     Fact own(std::string_view name, Fact otherwise) const;
     Fact price_at(const NodePrice& price) const;

@@ -82,8 +82,9 @@ bool EnergyResolver::add_awake_die() {
         table_.awake_power.value *= measured.value;
         table_.awake_power.source = measured.source;
     }
-    table_.awake_power.value *= units * std::pow(table_.nominal_clock.value / family_.awake_clock.value,
-                                                 table_.clock_exponent.value_or(1));
+    table_.awake_power.value *=
+        units * device_.clock_change *
+        std::pow(own_clock() / family_.awake_clock.value, table_.clock_exponent.value_or(1));
     const std::string awake = fmt::format("die with {:g} units awake", units);
     table_.awake_power.note = awake;
     table_.clocked_power = table_.awake_power;

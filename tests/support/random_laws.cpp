@@ -21,8 +21,10 @@ namespace archsim::test {
 
 namespace {
 
-/// Rounding, and what the search for a clock under a power limit leaves open.
+/// Rounding.
 constexpr double kRounding = 1e-6;
+/// What the search for a clock leaves open where a limit leaves a fiftieth of it.
+constexpr double kSearch = 1e-5;
 
 /// One question, but for its network.
 struct Question {
@@ -80,9 +82,21 @@ std::string not_slower(const Result& less, const Result& more, std::string_view 
     return {};
 }
 
-/// What a larger structure may cost: wavefronts fill a larger fabric, and a batch is cut where that takes no
-/// more energy either, which more memory makes a sharper demand.
+/// What a larger structure may cost: wavefronts fill a larger fabric.
 constexpr double kOfStructure = 0.05;
+
+/// Not slower, or not by more than it saves: a batch is cut where that takes no more energy either, which
+/// more memory makes a sharper demand, so that a slower schedule with less energy may be the one that is
+/// left.
+std::string not_worse(const Result& less, const Result& more, std::string_view what, double allowed) {
+    std::string slower = not_slower(less, more, what, 1, allowed);
+    if (slower.empty() || !more.ok() || more.estimate.pieces <= 1)
+        return slower;
+    const auto product = [](const Result& r) {
+        return r.estimate.latency_s * r.estimate.energy_per_inference_j;
+    };
+    return product(more) <= product(less) * (1 + allowed) ? "" : slower;
+}
 
 constexpr double kFactors[] = {1.01, 1.1, 1.25, 1.5, 2, 2, 2, 3, 4, 8};
 
@@ -110,9 +124,11 @@ bool is_of(const Question& q, std::string_view family) {
     return name_of(laws::session().hardware().device(q.device).device->family) == family;
 }
 
-/// Tiles are chosen for time and cuts of a batch also for energy, which decide how fast a limited part runs.
-bool chosen_for_energy(const Result& r) {
-    return r.estimate.power_limited || r.estimate.pieces > 1;
+/// Cuts of a batch are chosen also for energy, which decides how fast a limited part runs; kernels of GPUs
+/// for the cycles of one inference, whatever bytes they move and however many inferences share the chip.
+double of_choices(const Result& r) {
+    const bool of_kernels = r.device->family == Family("gpu");
+    return r.estimate.power_limited || r.estimate.pieces > 1 || of_kernels ? kOfStructure : kRounding;
 }
 
 /// Not of processors: their stacks fork every operator over all cores, and pay for each (Parameter::
@@ -121,11 +137,7 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     if ((part == Structure::units || part == Structure::on_chip_memory) && is_of(q, "cpu"))
         return {};
     Question more = q;
-    // Beyond twice the clock the awake die draws more at its lowest voltage than the slower design.
-    constexpr double kHighestClock = 2;
     double factor = random.one_of(kFactors);
-    if (part == Structure::clock)
-        factor = std::min(factor, kHighestClock);
     if (part == Structure::units) { // parts of different numbers stay in proportion, and have their memory
         factor = std::max(2.0, std::floor(factor));
         more.conditions.structure[Structure::on_chip_memory] = factor;
@@ -144,8 +156,9 @@ Verdict more_structure(Network& network, const Question& q, RandomSource& random
     // More units that are awake leave less of the same limit for work.
     if (part == Structure::units && larger.estimate.power_limited)
         return {};
-    return not_slower(base, larger, fmt::format("{} x {}", name_of(part), factor), 1,
-                      part == Structure::clock ? kRounding : kOfStructure);
+    const std::string what = fmt::format("{} x {}", name_of(part), factor);
+    return part == Structure::clock ? not_worse(base, larger, what, kSearch)
+                                    : not_worse(base, larger, what, kOfStructure);
 }
 
 template <Structure part>
@@ -163,7 +176,7 @@ Verdict more_of_rate(Network& network, const Question& q, RandomSource& random) 
         return {};
     const Result faster = network.run(more);
     return not_slower(base, faster, fmt::format("{} x {}", info_of(lever).name, factor), 1,
-                      chosen_for_energy(faster) ? kOfStructure : kRounding);
+                      of_choices(faster));
 }
 
 /// Where software manages the memory: libraries for caches run a batch whole, however it falls out of them.
@@ -184,7 +197,9 @@ Verdict batch_in_parts(Network& network, const Question& q, RandomSource& random
                                     static_cast<double>(parts), kOfStructure / 10);
     if (!slower.empty())
         return slower;
-    if (whole.estimate.latency_s < base.estimate.latency_s * (1 - kRounding))
+    // A core without an image of its own leaves its memory unused.
+    const double unused = is_of(q, "tpu") ? kOfStructure : kRounding;
+    if (whole.estimate.latency_s < base.estimate.latency_s * (1 - unused))
         return fmt::format("batch {}: latency {:.6g} -> {:.6g} ms", more.batch, base.estimate.latency_s * 1e3,
                            whole.estimate.latency_s * 1e3);
     return "";
@@ -209,7 +224,7 @@ Verdict narrower_format(Network& network, const Question& q, RandomSource& rando
     if (engine != EngineClass::matrix || a.machine->matrix_ops(wide) <= 0 ||
         b.machine->peak_ops(narrow) <= a.machine->peak_ops(wide))
         return {};
-    return not_slower(a, b, fmt::format("{} for {}", name_of(narrow), name_of(wide)));
+    return not_slower(a, b, fmt::format("{} for {}", name_of(narrow), name_of(wide)), 1, of_choices(b));
 }
 
 /// A device, and one that has at least as much of everything.
@@ -249,6 +264,10 @@ bool dominates(const Machine& a, const Machine& b) {
         if (x.rank != y.rank || y.capacity.value_or(0) < x.capacity.value_or(0) || y.count < x.count)
             return false;
     }
+    // A chip that shares the memory of its host has nothing to transfer.
+    const auto transfer = [](const Machine& m) { return m.device->host_link_bandwidth.value_or(0); };
+    if ((transfer(a) > 0) != (transfer(b) > 0) || transfer(b) < transfer(a))
+        return false;
     for (const FactRow& row : a.device->family.row().facts) {
         const Fact &x = family_number(*a.device, row.name), &y = family_number(*b.device, row.name);
         if (x.known() != y.known() || (x.known() && y.value < x.value))

@@ -15,6 +15,7 @@ namespace archsim {
 /// compute 0.25.
 struct BoundShares {
     double compute = 0, memory = 0, overhead = 0;
+    double exchange = 0; ///< of the fixed cost: devices that share the network send each other their results
 
     /// The largest; of equal ones the first of compute, memory, overhead.
     Bound largest() const;

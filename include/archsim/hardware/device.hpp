@@ -119,6 +119,8 @@ struct ARCHSIM_API Device {
     Fact clock_all_core;          ///< highest with every core busy
     Fact clock_sustained;         ///< under dense matrix work within the power limit
     Fact clock_vector;
+    double clock_change =
+        1; ///< of a design change: what other devices tell of energy holds at the clock before it
     std::vector<Engine> engines;
     std::vector<StatedPeak> peaks;
     std::vector<MemoryLevel> memory;

@@ -53,6 +53,6 @@ int main(int argc, char** argv) {
         return cli::exit_code_of(results);
     };
     return cli::run_tool(argc, argv, "check_model",
-                         "Says what of a neural network leaves an accelerator, and what would keep it there.",
+                         "Lists operators that fall back to the host, what that costs, and rewrites that avoid it.",
                          kExamples, setup, body);
 }

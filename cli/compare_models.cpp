@@ -71,6 +71,10 @@ void append(archsim::Report next, archsim::Report& all) {
     std::move(next.blocks.begin(), next.blocks.end(), std::back_inserter(all.blocks));
 }
 
+bool is_format(const std::string& name) {
+    return name == "usual" || archsim::PrecisionConfig::parse(name);
+}
+
 std::vector<const archsim::Result*> pointers_to(const std::vector<archsim::Result>& results) {
     std::vector<const archsim::Result*> pointers;
     for (const archsim::Result& result : results)
@@ -107,11 +111,11 @@ int main(int argc, char** argv) {
         explain.add_to(flags);
         check.add_to(flags);
         flags.add_flag("--cold-start", view.cold_start,
-                       "the first inference too: building the network and loading its weights");
+                       "also estimate the first inference, including network build and weight loading");
         flags.add_flag("--percentiles", percentiles,
-                       "P50, P90, P99 and P99.9 of the latency, from run to run");
+                       "run-to-run latency percentiles (P50, P90, P99, P99.9)");
         flags.add_option("--rate", load.rate_per_s,
-                         "the same with the wait in the queue: items that arrive per second");
+                         "arrival rate in items/s; adds queueing delay to the percentiles");
         flags.add_option("--sort", sort, "metric that ranks: " + MetricTable::standard().keys());
         flags.add_option("--top", view.top, "rows of the ranking; 0: all").within(0, 1 << 20).show_default();
         flags.add_option("--subgraphs", subgraphs, "also write every subgraph of every device to a CSV file");
@@ -143,6 +147,21 @@ int main(int argc, char** argv) {
                                                                         : cli::Exit::ok);
         }
         const std::vector<std::int64_t> batches = workload.batch_sizes();
+        if (workload.precisions.size() > 1 && models.positional.empty() && models.flag.empty() &&
+            !is_format(workload.precisions.back())) { // "--precision fp16 resnet50"
+            models.positional.push_back(workload.precisions.back());
+            workload.precisions.pop_back();
+        }
+        if (workload.precisions.size() == 1)
+            workload.precision = workload.precisions.front();
+        else
+            request.precisions = workload.precisions;
+        if (request.precisions.size() > 1 && !text.activations.empty())
+            throw UsageError("--activations: give it with one --precision");
+        for (const std::string& format : request.precisions) {
+            Conditions named;
+            ask_precision(named, format, "--precision"); // unknown ones stop here
+        }
         request.models = models.taken("compare_models");
         request.stacks = workload.runtimes;
         request.workload = workload.workload();

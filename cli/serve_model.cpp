@@ -34,7 +34,7 @@ double parse_time(const std::string& text, const std::string& flag) {
     std::erase(unit, ' ');
     const double scale = unit == "ms" ? 1e-3 : unit == "s" ? 1.0 : unit == "us" ? 1e-6 : 0.0;
     if (problem != std::errc() || scale <= 0 || value <= 0)
-        throw UsageError(fmt::format("{}: \"{}\" is no time with a unit, such as 500ms or 0.5s", flag, text));
+        throw UsageError(fmt::format("{}: expected a time with a unit (500ms, 0.5s), got \"{}\"", flag, text));
     return value * scale;
 }
 
@@ -70,7 +70,7 @@ struct ServeOptions {
                         "the same as --parallel tp=N, for each count; auto: the fewest that hold it")
             .in_group(sharing);
         flags.add_option("--ttft-p99", ttft,
-                         "limit: the highest rate whose P99 time to first token stays below, 500ms");
+                         "find the highest rate with P99 time to first token below TIME, e.g. 500ms");
         flags.add_option("--tpot-p99", tpot, "limit on the P99 time per output token, 40ms");
         flags.add_flag("--frontier", frontier,
                        "requests in flight from 1 on, on every device and every --parallel (default: 1, 2, 4 "

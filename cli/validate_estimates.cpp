@@ -130,7 +130,7 @@ int main(int argc, char** argv) {
                          "write the variances that left-out rows and first runs support to FILE");
         flags.add_flag(
             "--check-prices", with_prices,
-            "also report which multiples of the energy prices the measured power asks for, and which "
+            "also report the factor on the energy prices that would match the measured power, and which "
             "prices it cannot tell apart");
         flags.add_option("--hardware-db", overlays, "folder(s) or file(s) of devices that take precedence");
         output.add_to(flags, "text, markdown, json, csv, html");

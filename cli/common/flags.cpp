@@ -121,7 +121,7 @@ Flags::Flags(const std::string& tool, const std::string& description, const std:
              const std::string& version)
     : parser_(new Parser{CLI::App(description, tool)}) {
     parser_->footer = footer;
-    parser_->app.set_help_flag("-h,--help", "the options of the question on one screen, and exit");
+    parser_->app.set_help_flag("-h,--help", "show the common options and exit");
     parser_->app.set_help_all_flag("--help-all", "every option, and exit");
     parser_->app.add_option("--config", parser_->config,
                             "options from a file, JSON or TOML: {\"hardware\": [\"H100\"]}");

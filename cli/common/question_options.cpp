@@ -32,9 +32,13 @@ std::int64_t parse_integer(const std::string& text, const std::string& flag) {
 } // namespace
 
 void WorkloadOptions::add_to(Flags& flags, BatchFlag batch) {
-    flags.add_option("--precision", precision,
-                     "fp32, bf16, fp16, fp8, int8, int4, w4a16 ... (default: a file's own format, fp32 of "
-                     "catalogue models, bf16 of answers to prompts)");
+    constexpr const char* kFormats =
+        "fp32, bf16, fp16, fp8, int8, int4, w4a16 ..., or usual: the one that each device multiplies fastest "
+        "(default: a file's own format, fp32 of catalogue models, bf16 of answers to prompts)";
+    if (batch == BatchFlag::several)
+        flags.add_option("--precision", precisions, fmt::format("format(s): {}", kFormats));
+    else
+        flags.add_option("--precision", precision, kFormats);
     if (batch == BatchFlag::present)
         flags.add_option("--batch-size", batch_size, "items per inference")
             .within(1, kLargestBatch)
@@ -122,7 +126,7 @@ Conditions WorkloadOptions::conditions_of_every_stack() const {
     Conditions conditions;
     conditions.usual_precision = precision.empty();
     if (!precision.empty())
-        conditions.precision = precision_named(precision, "--precision");
+        ask_precision(conditions, precision, "--precision");
     conditions.precision.strict_fp32 = strict_fp32;
     conditions.scenario = scenario_named(scenario, "--scenario");
     conditions.scope = scope_named(scope, "--scope");
@@ -207,7 +211,7 @@ void GenerationOptions::apply(Conditions& conditions) const {
         const bool strict = conditions.precision.strict_fp32;
         conditions.precision = PrecisionConfig::uniform(format_named(activations, "--activations"));
         conditions.precision.strict_fp32 = strict;
-        conditions.usual_precision = false;
+        conditions.usual_precision = conditions.format_of_device = false;
     }
     if (!weights.empty())
         conditions.weights = conditions.precision.weights = format_named(weights, "--weights");

@@ -70,7 +70,7 @@ std::string today();
 /// The format that the value of `flag` names. Throws UsageError.
 Precision format_named(const std::string& text, const char* flag);
 
-/// Whether a tool has --batch-size.
+/// Whether a tool has --batch-size; `several`: of that and of --precision more than one.
 enum class BatchFlag : std::uint8_t { present, absent, several };
 
 /// --dim, --input and --input-shape, of every tool that binds a model.
@@ -84,7 +84,8 @@ void add_run_flags(Flags& flags, std::string& scenario, std::string& scope,
 
 /// What decides an estimate.
 struct WorkloadOptions {
-    std::string precision; ///< empty: the usual one of what is asked
+    std::string precision;               ///< empty: the usual one of what is asked
+    std::vector<std::string> precisions; ///< of BatchFlag::several, in place of `precision`
     bool strict_fp32 = false;
     std::int64_t batch_size = 1;
     std::vector<std::string> dims, inputs, input_shapes, runtimes, overlays,

@@ -63,8 +63,8 @@ constexpr std::array kQuestions = {
     Question{"Models and devices", "discover_models", "which models are known, which files can be used"},
     Question{"Models and devices", "list_hardware_mappers",
              "which devices are known, every number with its source"},
-    Question{"Belief", "validate_estimates", "how far the estimates are from published measurements"},
-    Question{"Belief", "calibrate_device", "which parameters agree with measurements of your own"},
+    Question{"Evidence", "validate_estimates", "how far the estimates are from published measurements"},
+    Question{"Evidence", "calibrate_device", "which parameters agree with measurements of your own"},
 };
 
 constexpr bool answers_something(std::string_view tool) {

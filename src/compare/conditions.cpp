@@ -24,8 +24,20 @@ PrecisionConfig precision_named(std::string_view name, std::string_view flag) {
     if (const auto parsed = PrecisionConfig::parse(name))
         return *parsed;
     throw UsageError(fmt::format("{}: \"{}\" is not known; use fp32, tf32, bf16, fp16, fp8, int8, int4, "
-                                 "w8a16 or w4a16",
+                                 "w8a16, w4a16 or usual (each device's own)",
                                  flag, name));
+}
+
+void ask_precision(Conditions& conditions, std::string_view name, std::string_view flag) {
+    constexpr std::string_view kUsual = "usual";
+    if (name == kUsual) {
+        conditions.usual_precision = conditions.format_of_device = true;
+        return;
+    }
+    const bool strict = conditions.precision.strict_fp32;
+    conditions.precision = precision_named(name, flag);
+    conditions.precision.strict_fp32 = strict;
+    conditions.usual_precision = conditions.format_of_device = false;
 }
 
 Scenario scenario_named(std::string_view name, std::string_view flag) {

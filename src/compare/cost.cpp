@@ -7,6 +7,9 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <string>
+#include <vector>
 
 namespace archsim {
 
@@ -103,14 +106,51 @@ std::optional<double> Cost::best() const {
     return *chosen == Tenure::rent ? cloud : owned();
 }
 
-std::string mixed_tenure(std::span<const Result> results, const CostOptions& options) {
-    bool rented = false, bought = false;
+CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices, CostOptions options) {
+    if (options.tenure != Tenure::cheaper)
+        return options;
+    std::ptrdiff_t rented = 0, bought = 0;
+    for (const auto& device : devices) {
+        rented += price_of(*device, true, options).has_value();
+        bought += price_of(*device, false, options).has_value();
+    }
+    if (rented + bought > 0)
+        options.tenure = rented > 0 && rented >= bought ? Tenure::rent : Tenure::buy;
+    return options;
+}
+
+CostOptions on_one_basis(std::span<const Result> results, CostOptions options) {
+    std::vector<std::shared_ptr<const Device>> devices;
     for (const Result& result : results)
-        if (const auto way = cost_of(result, options).way())
-            (*way == Tenure::rent ? rented : bought) = true;
-    return rented && bought
-               ? "Some of these are rented and some bought: --rent or --buy compares like with like."
-               : "";
+        if (result.ok() && result.device)
+            devices.push_back(result.device);
+    return on_one_basis(devices, std::move(options));
+}
+
+std::string cost_basis(std::span<const Result> results, const CostOptions& given) {
+    const CostOptions options = on_one_basis(results, given);
+    const bool rent = options.tenure == Tenure::rent;
+    std::vector<std::string> without;
+    bool any = false;
+    for (const Result& result : results) {
+        if (!result.ok() || !result.device)
+            continue;
+        if (cost_of(result, options).best())
+            any = true;
+        else if (std::find(without.begin(), without.end(), result.device->id) == without.end())
+            without.push_back(result.device->id);
+    }
+    if (!any)
+        return "";
+    std::string text = fmt::format("Cost: {}, {:g} % utilisation",
+                                   rent ? "rented by the hour"
+                                        : "bought (with its share of a server, where one is stated) and "
+                                          "electricity",
+                                   100 * options.utilization);
+    if (!without.empty())
+        text += fmt::format("; not ranked by it, for want of a {}: {}", rent ? "rental price" : "list price",
+                            fmt::join(without, ", "));
+    return text + (rent ? ". --buy compares purchases." : ". --rent compares rentals.");
 }
 
 namespace {

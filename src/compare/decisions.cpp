@@ -113,29 +113,15 @@ std::vector<bool> pareto_front(std::span<const Result> results, const DecisionRe
     return front;
 }
 
-std::optional<Winner> best_of_qualified(std::span<const Result> results, const Decision& decision) {
-    std::vector<Result> left;
-    std::vector<std::size_t> index;
-    for (std::size_t i = 0; i < results.size(); ++i)
-        if (decision.qualifies[i]) {
-            left.push_back(results[i]);
-            index.push_back(i);
-        }
-    auto winner = find_winner(left, *decision.request.preference, decision.request.cost);
-    if (winner) {
-        winner->best = index[winner->best];
-        for (std::size_t& tied : winner->tied)
-            tied = index[tied];
-        if (winner->projected)
-            winner->projected = index[*winner->projected];
-    }
-    return winner;
-}
-
-std::optional<Decision::Nearest> nearest_of(const Decision& decision) {
+/// Of what was measured, where anything was.
+std::optional<Decision::Nearest> nearest_of(std::span<const Result> results, const Decision& decision) {
+    const bool any_measured = std::any_of(results.begin(), results.end(),
+                                          [](const Result& r) { return r.ok() && !r.estimate.projected; });
     std::optional<Decision::Nearest> nearest;
     double smallest = -std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < decision.verdicts.size(); ++i) {
+        if (any_measured && results[i].estimate.projected)
+            continue;
         const auto& list = decision.verdicts[i];
         const auto worst = std::min_element(list.begin(), list.end(), [](const Verdict& a, const Verdict& b) {
             return a.headroom < b.headroom;
@@ -164,6 +150,28 @@ Constraint parse_constraint(const Metric& metric, std::string_view text, std::st
     throw UsageError(fmt::format("{}: \"{}\" is not {}", flag, text, form.example));
 }
 
+std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
+                                    const Decision& decision) {
+    if (decision.request.constraints.empty())
+        return find_winner(results, metric, decision.request.cost);
+    std::vector<Result> left;
+    std::vector<std::size_t> index;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (decision.qualifies[i]) {
+            left.push_back(results[i]);
+            index.push_back(i);
+        }
+    auto winner = find_winner(left, metric, decision.request.cost);
+    if (winner) {
+        winner->best = index[winner->best];
+        for (std::size_t& tied : winner->tied)
+            tied = index[tied];
+        if (winner->projected)
+            winner->projected = index[*winner->projected];
+    }
+    return winner;
+}
+
 Decision decide(std::span<const Result> results, DecisionRequest request) {
     Decision decision;
     decision.request = std::move(request);
@@ -178,9 +186,9 @@ Decision decide(std::span<const Result> results, DecisionRequest request) {
         decision.qualifies.push_back(all);
     }
     decision.on_front = pareto_front(results, decision.request);
-    decision.recommended = best_of_qualified(results, decision);
+    decision.recommended = winner_within(results, *decision.request.preference, decision);
     if (std::none_of(decision.qualifies.begin(), decision.qualifies.end(), [](bool q) { return q; }))
-        decision.nearest = nearest_of(decision);
+        decision.nearest = nearest_of(results, decision);
     return decision;
 }
 

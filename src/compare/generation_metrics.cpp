@@ -58,7 +58,7 @@ const Metric first_token = {
     .column_unit = "ms",
     .priority = 0,
     .limit_help = "of the prompt, e.g. 200ms",
-    .best = "Soonest first token"};
+    .best = "Lowest time to first token"};
 
 const Metric token_time = {
     .key = "token_time",
@@ -89,7 +89,7 @@ const Metric token_rate = {.key = "token_rate",
                            .field = "tokens_per_s_stream",
                            .low_field = "tokens_per_s_stream_low",
                            .high_field = "tokens_per_s_stream_high",
-                           .heading = "Stream",
+                           .heading = "Per user",
                            .column_unit = "tokens/s",
                            .priority = 0,
                            .limit_help = "of one sequence, e.g. 30",

@@ -134,7 +134,7 @@ class SubgraphPricer {
   public:
     SubgraphPricer(Scheduled& chosen, const Machine& machine, const OperatingPoint& point,
                    double energy_scale)
-        : schedule_(chosen.schedule), machine_(machine),
+        : schedule_(chosen.schedule), machine_(machine), clock_ratio_(point.clock_ratio),
           static_w_(static_power_at(machine, point.clock_ratio)),
           times_(chosen.costs.times(schedule_, machine, point.clock_ratio)),
           cycle_rate_(machine.rate(Resource::matrix_cycles) * point.clock_ratio),
@@ -162,7 +162,7 @@ class SubgraphPricer {
             s.lane_s[l] = times.lanes[l] * p.repeat;
         s.copies_s = times.copies * p.repeat;
         s.bound = p.bound;
-        s.binding = times.binding;
+        s.binding = binding_of(schedule_.mappings[schedule_.which[index]], p.bound, times);
         s.pieces = schedule_.pieces[index];
         s.utilization = p.utilization;
         s.dram_bytes = times.dram_bytes * p.repeat;
@@ -177,6 +177,28 @@ class SubgraphPricer {
   private:
     static double body_of(const LaneTimes& times) {
         return times.total - times.lanes[static_cast<std::size_t>(Lane::overhead)];
+    }
+
+    /// The resource that takes longest on the side that binds.
+    Resource binding_of(const Mapping& mapping, Bound bound, const LaneTimes& times) const {
+        Resource binding = times.binding;
+        double longest = -1;
+        for (const Demand& demand : mapping.all()) {
+            const bool copies = demand.lane == Lane::overhead && (demand.resource == Resource::dram_bytes ||
+                                                                  demand.resource == Resource::l2_bytes);
+            const Bound side = demand.lane == Lane::compute               ? Bound::compute
+                               : demand.lane == Lane::overhead && !copies ? Bound::overhead
+                                                                          : Bound::memory;
+            const bool fetched_ahead = demand.resource == Resource::weight_bytes && times.weight_stream > 0 &&
+                                       !(weights_wait_s_ > 0);
+            const double rate = machine_.rate(demand.resource) * demand.efficiency *
+                                (scales_with_clock(demand.resource) ? clock_ratio_ : 1);
+            if (side == bound && !fetched_ahead && demand.amount / rate > longest) {
+                longest = demand.amount / rate;
+                binding = demand.resource;
+            }
+        }
+        return binding;
     }
 
     void price(std::uint32_t which, double joules, Priced& p) const {
@@ -200,6 +222,7 @@ class SubgraphPricer {
 
     const BatchSchedule& schedule_;
     const Machine& machine_;
+    const double clock_ratio_;
     const double static_w_;
     const std::vector<LaneTimes>& times_; ///< per mapping
     const double cycle_rate_;

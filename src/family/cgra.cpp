@@ -201,6 +201,10 @@ constexpr std::array kFacts = {
             .high = 10},
 };
 
+constexpr std::array kCgraProperties = {
+    FamilyProperty{"reconfigurable", "Prabhakar et al., Plasticine, ISCA 2017"},
+    FamilyProperty{"programmable in parallel patterns", "Prabhakar et al., Plasticine, ISCA 2017"}};
+
 } // namespace
 
 constinit const FamilyRow family::cgra{.name = "cgra",
@@ -209,6 +213,7 @@ constinit const FamilyRow family::cgra{.name = "cgra",
                                        .doc = "Reconfigurable array.",
                                        .facts = kFacts,
                                        .make_facts = empty_facts<CgraFacts>,
-                                       .mapper = only_mapper<CgraMapper>};
+                                       .mapper = only_mapper<CgraMapper>,
+                                       .properties = kCgraProperties};
 
 } // namespace archsim

@@ -147,6 +147,13 @@ constexpr std::array kFacts = {
             .doc = "Instruction sets that matter for inference."},
 };
 
+constexpr std::array kCpuProperties = {
+    FamilyProperty{"programmable", "any compiler of the platform; Hennessy and Patterson, Computer "
+                                   "Architecture, 6th edition (2017), chapter 1"},
+    FamilyProperty{
+        "needs no driver",
+        "runs as a process of the operating system; ONNX Runtime documentation, CPU execution provider"}};
+
 } // namespace
 
 constinit const FamilyRow family::cpu{.name = "cpu",
@@ -159,6 +166,7 @@ constinit const FamilyRow family::cpu{.name = "cpu",
                                       .assumed = assumed,
                                       .is_host = true,
                                       .caches = true,
-                                      .refine_rates = reached_rates};
+                                      .refine_rates = reached_rates,
+                                      .properties = kCpuProperties};
 
 } // namespace archsim

@@ -338,6 +338,12 @@ constexpr std::array kFacts = {
             .scales_with = Structure::clock},
 };
 
+constexpr std::array kDpuProperties = {
+    FamilyProperty{"reconfigurable", "AMD PG338, DPUCZDX8G product guide: an IP core in programmable logic, "
+                                     "with architectures B512 to B4096"},
+    FamilyProperty{"runs what its compiler knows",
+                   "AMD UG1414, Vitis AI user guide: operators that the DPU lacks run on the CPU"}};
+
 } // namespace
 
 constinit const FamilyRow family::dpu{.name = "dpu",
@@ -346,6 +352,7 @@ constinit const FamilyRow family::dpu{.name = "dpu",
                                       .doc = "FPGA DPU facts.",
                                       .facts = kFacts,
                                       .make_facts = empty_facts<DpuFacts>,
-                                      .mapper = only_mapper<DpuMapper>};
+                                      .mapper = only_mapper<DpuMapper>,
+                                      .properties = kDpuProperties};
 
 } // namespace archsim

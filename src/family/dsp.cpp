@@ -315,6 +315,11 @@ constexpr std::array kFacts = {
             .high = 1},
 };
 
+constexpr std::array kDspProperties = {
+    FamilyProperty{"integrated in SoCs", "Codrescu et al., Hexagon DSP, IEEE Micro 34(2), 2014"},
+    FamilyProperty{"signal processing beside networks",
+                   "Codrescu et al., Hexagon DSP, IEEE Micro 34(2), 2014: multimedia and communications"}};
+
 } // namespace
 
 constinit const FamilyRow family::dsp{.name = "dsp",
@@ -327,6 +332,7 @@ constinit const FamilyRow family::dsp{.name = "dsp",
                                       .assumed = assumed,
                                       .managed_memory = scratchpad_bytes,
                                       .memory_port = port_width,
-                                      .rated_clock = true};
+                                      .rated_clock = true,
+                                      .properties = kDspProperties};
 
 } // namespace archsim

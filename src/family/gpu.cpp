@@ -153,6 +153,14 @@ constexpr std::array kFacts = {
             .high = 20},
 };
 
+constexpr std::array kGpuProperties = {
+    FamilyProperty{
+        "programmable",
+        "CUDA C++ Programming Guide, chapter 1: a scalable programming model of threads, blocks and grids"},
+    FamilyProperty{
+        "needs a driver and a runtime",
+        "CUDA Compatibility guide: an application needs a display driver that supports its toolkit"}};
+
 } // namespace
 
 constinit const FamilyRow family::gpu{.name = "gpu",
@@ -164,6 +172,7 @@ constinit const FamilyRow family::gpu{.name = "gpu",
                                       .mapper = only_mapper<GpuMapper>,
                                       .caches = true,
                                       .memory_port = fabric_width,
-                                      .refine_rates = scale_host_times};
+                                      .refine_rates = scale_host_times,
+                                      .properties = kGpuProperties};
 
 } // namespace archsim

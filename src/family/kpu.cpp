@@ -142,6 +142,12 @@ constexpr std::array kFacts = {
             .required = true},
 };
 
+constexpr std::array kKpuProperties = {
+    FamilyProperty{"programmable", "the vendor's description of the domain-flow architecture: systems of "
+                                   "affine recurrences; unreleased silicon"},
+    FamilyProperty{"mixed precision",
+                   "device files of the database: tiles of different formats side by side"}};
+
 } // namespace
 
 constinit const FamilyRow family::kpu{.name = "kpu",
@@ -150,6 +156,7 @@ constinit const FamilyRow family::kpu{.name = "kpu",
                                       .doc = "Domain-flow fabric.",
                                       .facts = kFacts,
                                       .make_facts = empty_facts<kpu::KpuFacts>,
-                                      .mapper = only_mapper<KpuMapper>};
+                                      .mapper = only_mapper<KpuMapper>,
+                                      .properties = kKpuProperties};
 
 } // namespace archsim

@@ -442,6 +442,12 @@ constexpr std::array kFacts = {
             .doc = "The whole network is laid out spatially, one image per step."},
 };
 
+constexpr std::array kNpuProperties = {
+    FamilyProperty{
+        "runs what its compiler knows",
+        "Arm, Vela compiler, SUPPORTED_OPS.md: operators outside the constraints stay on the host"},
+    FamilyProperty{"compiled ahead of time", "Hailo Dataflow Compiler user guide; Arm, Vela compiler"}};
+
 } // namespace
 
 constinit const FamilyRow family::npu{.name = "npu",
@@ -452,6 +458,7 @@ constinit const FamilyRow family::npu{.name = "npu",
                                       .make_facts = empty_facts<NpuFacts>,
                                       .mapper = only_mapper<NpuMapper>,
                                       .managed_memory = buffer_bytes,
-                                      .weight_memory = held_weight_bytes};
+                                      .weight_memory = held_weight_bytes,
+                                      .properties = kNpuProperties};
 
 } // namespace archsim

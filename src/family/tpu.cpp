@@ -236,6 +236,13 @@ constexpr std::array kFacts = {
             .words = kDataflows},
 };
 
+constexpr std::array kTpuProperties = {
+    FamilyProperty{"fixed function", "Jouppi et al., ISCA 2017: a matrix multiply unit with software-managed "
+                                     "on-chip memory, driven by the host's instructions"},
+    FamilyProperty{"predictable",
+                   "Jouppi et al., ISCA 2017: its deterministic execution model suits the 99th-percentile "
+                   "response time better than the time-varying optimisations of CPUs and GPUs"}};
+
 } // namespace
 
 constinit const FamilyRow family::tpu{.name = "tpu",
@@ -244,6 +251,7 @@ constinit const FamilyRow family::tpu{.name = "tpu",
                                       .doc = "Systolic array.",
                                       .facts = kFacts,
                                       .make_facts = empty_facts<SystolicFacts>,
-                                      .mapper = only_mapper<SystolicMapper>};
+                                      .mapper = only_mapper<SystolicMapper>,
+                                      .properties = kTpuProperties};
 
 } // namespace archsim

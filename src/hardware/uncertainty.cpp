@@ -318,8 +318,24 @@ Evidence UncertaintyTable::evidence(const Device& device, const Runtime& runtime
                                            : Evidence::none;
 }
 
+namespace {
+
+/// The stack's file itself says that products on this generation of chips are assumed: what was fitted beside
+/// them is of others.
+bool assumed_generation(const Device& device, const Runtime& runtime) {
+    for (const ParameterEntry& entry : runtime.parameters)
+        if (entry.parameter == Parameter::matrix_efficiency)
+            for (const auto& [generation, fact] : entry.by_generation)
+                if (generation == device.generation)
+                    return fact.source != nullptr && fact.source->kind == SourceKind::assumed;
+    return false;
+}
+
+} // namespace
+
 bool UncertaintyTable::measured(const Device& device, const Runtime& runtime, SpreadOf metric) const {
-    if (evidence(device, runtime, metric) != Evidence::none)
+    const Evidence found = evidence(device, runtime, metric);
+    if (found == Evidence::device || (found == Evidence::stack && !assumed_generation(device, runtime)))
         return true;
     const auto& sets = state_->model.sets; // another time of this very chip under this stack
     return !of_draw(metric) && std::any_of(sets.begin(), sets.end(), [&](const ErrorModel::Set& set) {

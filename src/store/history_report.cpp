@@ -260,17 +260,17 @@ std::vector<std::string> lines_of(const HistoryList& list) {
 /// "3 of 24 answers changed: 2 worse. Most: resnet50 on H100, +12.1 %."
 std::vector<std::string> lines_of(const HistoryChanges& answer) {
     if (answer.changes.empty() && answer.same == 0)
-        return {"Both have no answer to the same question."};
+        return {"The two runs have no question in common."};
     if (answer.changes.empty())
         return {fmt::format("No {} changed in {} answers of both.", answer.metric->noun, answer.same)};
     const auto size = [](const CellChange& c) { return std::abs(std::log(c.ratio().value_or(1))); };
     const auto most =
         std::max_element(answer.changes.begin(), answer.changes.end(),
                          [&](const CellChange& a, const CellChange& b) { return size(a) < size(b); });
-    std::string line = fmt::format("{} of {} answers changed: {} worse.", answer.changes.size(),
+    std::string line = fmt::format("{} of {} results changed ({} worse).", answer.changes.size(),
                                    answer.changes.size() + answer.same, answer.worse());
     if (const auto ratio = most->ratio(); ratio && *ratio > 0)
-        line += fmt::format(" Most: {}, {}.", key_text(most->key), signed_percent(*ratio - 1));
+        line += fmt::format(" Largest change: {}, {}.", key_text(most->key), signed_percent(*ratio - 1));
     return {line};
 }
 

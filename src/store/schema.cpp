@@ -132,7 +132,7 @@ void expect_results_file(SqlFile& file, const std::string& name) {
                layout = file.number("PRAGMA user_version");
     if (application != kApplication)
         throw InputError(
-            fmt::format("{}: this is no file of results; --save of a tool that compares makes one", name));
+            fmt::format("{}: not a results file; create one with compare_models --save", name));
     if (layout > kLayout)
         throw InputError(
             fmt::format("{}: a newer version of archsim made this file; read it with that one", name));

@@ -57,14 +57,16 @@ Json answer_rank(const Session& session, const Question& question) {
     const ModelComparison c = compare(session, question);
     const Metric& by = question.ranked();
     const std::vector<std::string> labels = hardware_labels(c.results);
-    const Decision decision = decide(c.results, question.limits);
-    std::vector<Block> verdicts = {verdict_block({c.results, labels, by, question.limits.cost, &decision})};
+    DecisionRequest limits = question.limits;
+    limits.cost = on_one_basis(c.results, limits.cost);
+    const Decision decision = decide(c.results, limits);
+    std::vector<Block> verdicts = {verdict_block({c.results, labels, by, limits.cost, &decision})};
     if (question.limits.active()) {
         auto decided = decision_blocks(decision, c.results, labels);
         std::move(decided.begin(), decided.end(), std::back_inserter(verdicts));
     }
     const std::vector<Block> facts = {model_facts(*c.models.front(), c.results)};
-    const std::vector<Block> table = {ranking_table(c.results, by, {})};
+    const std::vector<Block> table = {ranking_table(c.results, by, {.conditions = limits.cost})};
     Json answer = {{"title", c.models.front()->title},
                    {"verdict", html_fragment(verdicts, "verdict")},
                    {"facts", html_fragment(facts, "facts")},

@@ -208,14 +208,14 @@ TEST_CASE("what lists and checks begins with a verdict, in every format", "[cli]
           {"discover_models --family resnet", "Most work: "},
           {"validate_estimates --measurements my_board.csv", "Farthest off: "},
           {"sweep_design_space resnet18 --hardware A100 --vary clock=0.5x,1x", "Fastest: A100"},
-          {"check_model resnet18 --hardware Hailo-8 H100 --precision int8", "Stays whole on "},
+          {"check_model resnet18 --hardware Hailo-8 H100 --precision int8", "Runs entirely on "},
           {"check_model vit_b_16 --hardware Coral-Edge-TPU --precision int8", "Coral-Edge-TPU@fast: "},
           {"explain_difference resnet18 resnet34 --hardware H100", "Mainly because "},
           {"check_budget resnet18 --hardware H100 --fail-on 'latency>1s'", "Passed: 1 of 1"},
           {"compare_models --study docs/examples/quick_test.json", "combinations run."},
           {"history results.sqlite", "2 runs, the last on "},
           {"history results.sqlite --trend", "latency "},
-          {"history results.sqlite --compare 1 2", "no answer to the same question"}})
+          {"history results.sqlite --compare 1 2", "no question in common"}})
         for (const char* format : {"text", "markdown", "html", "json"}) {
             INFO(tool << " --format " << format);
             const Said said = workplace.run(std::string(tool) + " --quiet --format " + format);

@@ -67,12 +67,17 @@ TEST_CASE("costs are those of the way asked for, at the user's prices", "[compar
     CHECK(cost_of(made("rented", 1, {}), options).way() == Tenure::buy);
 }
 
-TEST_CASE("rented beside bought is said", "[compare][cost]") {
-    const std::vector<Result> mixed = {made("a", 1, {}), made("b", {}, 100)};
+TEST_CASE("costs that are compared are on one basis, and who has none is named", "[compare][cost]") {
+    const std::vector<Result> mixed = {made("a", 1, {}), made("b", {}, 100), made("c", {}, 100)};
+    CHECK(on_one_basis(mixed, plain()).tenure == Tenure::buy);
+    CHECK_THAT(cost_basis(mixed, plain()), Catch::Contains("bought") && Catch::Contains("list price: a"));
+    const std::vector<Result> rented = {made("a", 1, {}), made("b", 2, 100)};
+    CHECK(on_one_basis(rented, plain()).tenure == Tenure::rent); // both can be rented, one bought
+    CHECK_THAT(cost_basis(rented, plain()), Catch::Contains("rented by the hour") &&
+                                                !Catch::Contains("not ranked"));
     CostOptions options = plain();
-    CHECK_FALSE(mixed_tenure(mixed, options).empty());
     options.tenure = Tenure::rent;
-    CHECK(mixed_tenure(mixed, options).empty());
+    CHECK(on_one_basis(mixed, options).tenure == Tenure::rent); // as asked
 }
 
 // 8 requests of 1,000 tokens are read in 0.5 s at 400 J: 16,000 tokens/s of 0.05 J. A step writes 8 tokens in

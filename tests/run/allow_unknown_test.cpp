@@ -82,7 +82,7 @@ TEST_CASE("an unknown operator is refused, or counted as shape-preserving and ma
     const std::string portability =
         render(describe(check_model(laws::session(), whole), {}, Format::text), Format::text, {});
     CHECK_THAT(portability,
-               Catch::Contains("Unknown whether it stays whole") && !Catch::Contains("Stays whole"));
+               Catch::Contains("Unknown whether it runs entirely") && !Catch::Contains("Runs entirely on"));
     std::filesystem::remove(file);
 }
 

@@ -114,7 +114,7 @@ TEST_CASE("what is no YAML, or too much of it, is refused at its place", "[study
     require_yaml_mistake("models: [resnet18]\n\tdevices: [H100]\n", "line 2, column 1", "no valid YAML");
     require_yaml_mistake("", "line 1, column 1", "does not hold a mapping");
     require_yaml_mistake("- resnet18\n", "line 1, column 1", "does not hold a mapping");
-    require_yaml_mistake(study + "models: [resnet50]\n", "line 3, column 1", "stands here twice");
+    require_yaml_mistake(study + "models: [resnet50]\n", "line 3, column 1", "is listed twice");
     require_yaml_mistake(study + "---\n" + study, "line 4, column 1", "second document");
     require_yaml_mistake(study + "? [a, b]\n: c\n", "line 3, column 3", "a key is no text");
     CHECK(yaml_mistakes(study + "title: \"\xff\xfe\"\n").size() == 1);

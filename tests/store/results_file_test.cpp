@@ -182,8 +182,8 @@ TEST_CASE("what is no file of results is refused and left alone", "[store]") {
     CHECK(read(text) == note);
     const auto other = path.folder() / "other.db";
     SqlFile(other, SqlAccess::write).run("CREATE TABLE mine (x)");
-    CHECK_THROWS_WITH(save(other, {"t", "t"}, results), Catch::Contains("no file of results"));
-    CHECK_THROWS_WITH(saved_results(other), Catch::Contains("no file of results"));
+    CHECK_THROWS_WITH(save(other, {"t", "t"}, results), Catch::Contains("not a results file"));
+    CHECK_THROWS_WITH(saved_results(other), Catch::Contains("not a results file"));
     save(path.file(), {"t", "t"}, results);
     SqlFile(path.file(), SqlAccess::write).run("PRAGMA user_version = 99");
     CHECK_THROWS_WITH(saved_runs(path.file()), Catch::Contains("newer version"));

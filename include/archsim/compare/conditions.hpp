@@ -22,6 +22,9 @@ struct Conditions {
     /// No format was named: `precision` gives way to what is usual for what is asked (settled()), but for
     /// strict_fp32.
     bool usual_precision = false;
+    /// With that: what is usual for the device (usual_on()) instead of fp32, where neither the file nor the
+    /// question has a format of its own.
+    bool format_of_device = false;
     std::optional<Precision> weights = {}; ///< with that: storage of weights where it differs
     /// Storage of cached keys and values; absent: that of `precision`, and on stacks for language models what
     /// their scheme does.
@@ -48,6 +51,9 @@ struct Conditions {
 
 /// The formats that a name means ("fp16", "w4a16"). Throws UsageError naming `flag`, where it was given.
 ARCHSIM_API PrecisionConfig precision_named(std::string_view name, std::string_view flag = "precision");
+/// Takes a name where formats are asked for: a format, or "usual": each device's own. Throws likewise.
+ARCHSIM_API void ask_precision(Conditions& conditions, std::string_view name,
+                               std::string_view flag = "precision");
 /// "latency" or "throughput". Throws likewise.
 ARCHSIM_API Scenario scenario_named(std::string_view name, std::string_view flag = "scenario");
 /// "kernel" or "end_to_end". Throws likewise.

@@ -79,8 +79,17 @@ struct TokenCosts {
 /// decoding step, each with the energy of its own phase. Absent for results without generated text.
 ARCHSIM_API std::optional<TokenCosts> token_costs(const Result& result, const CostOptions& options);
 
-/// One sentence where the results' costs are of both kinds, rented and bought; empty where they are not.
-ARCHSIM_API std::string mixed_tenure(std::span<const Result> results, const CostOptions& options);
+/// The options with one way of paying for all results, so that a ranking compares like with like: that asked
+/// for; else rent, where at least as many devices have a price for it as for buying, else buying. Who has no
+/// such price has no cost (Cost::best()).
+ARCHSIM_API CostOptions on_one_basis(std::span<const Result> results, CostOptions options);
+/// The same before anything is estimated.
+ARCHSIM_API CostOptions on_one_basis(std::span<const std::shared_ptr<const Device>> devices,
+                                     CostOptions options);
+
+/// What a ranking by cost compares, and who is left out: "Cost is that of renting, at 60 % utilisation; no
+/// rental price: Jetson-Orin-Nano (--buy compares purchases)." Empty where no result has a cost.
+ARCHSIM_API std::string cost_basis(std::span<const Result> results, const CostOptions& options);
 
 /// How two devices' costs cross: `first` is bought and `second` rented or bought.
 struct BreakEven {

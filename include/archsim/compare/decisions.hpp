@@ -63,4 +63,9 @@ struct Decision {
 
 ARCHSIM_API Decision decide(std::span<const Result> results, DecisionRequest request);
 
+/// The best by `metric` of the results that meet every limit of the decision that was made over them; of all
+/// where it has no limits. Absent where none meets them.
+ARCHSIM_API std::optional<Winner> winner_within(std::span<const Result> results, const Metric& metric,
+                                                const Decision& decision);
+
 } // namespace archsim

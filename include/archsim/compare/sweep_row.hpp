@@ -29,6 +29,7 @@ struct SweepRow {
     const MetricTable* metrics = &MetricTable::standard();
     std::vector<std::optional<Measure>> measures; ///< one per metric; empty when not ok
     bool power_limited = false;
+    bool projected = false; ///< nothing measured stands behind it (Estimate::projected)
 
     /// What the metric makes of the row; absent where it is none of `metrics`, or has no value here.
     std::optional<double> value(const Metric& metric) const;

@@ -65,7 +65,7 @@ struct SubgraphEstimate {
     std::array<double, kLaneCount> lane_s{}; ///< time each lane would need alone
     double copies_s = 0; ///< part of the overhead lane: copies of tensors before and after the kernel
     Bound bound = Bound::compute;
-    Resource binding = Resource::seconds; ///< resource with the largest time
+    Resource binding = Resource::seconds; ///< resource with the largest time on the side that binds
     double pieces = 1;                    ///< parts of the batch that it runs one after another
     double utilization = 0;               ///< useful operations / (peak x time), 0..1
     double dram_bytes = 0;

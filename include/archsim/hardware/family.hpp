@@ -130,6 +130,12 @@ std::unique_ptr<FamilyFacts> empty_facts() {
     return std::make_unique<Facts>();
 }
 
+/// What holds of every device of a family and no number says.
+struct FamilyProperty {
+    std::string_view text;   ///< "needs no driver"
+    std::string_view source; ///< who says so
+};
+
 /// A family of architectures.
 struct FamilyRow {
     std::string_view name;  ///< "gpu": flag value, JSON value, folder of the hardware database
@@ -158,9 +164,10 @@ struct FamilyRow {
     /// Replaces on-chip rates by what code of the machine's stack reaches, and times of its host by those of
     /// the device's; null: they stay as stated.
     void (*refine_rates)(Machine&, const Fact& clock) = nullptr;
+    std::span<const FamilyProperty> properties{};
 };
 
-/// Stands for a family that nobody named.
+/// The null family.
 inline constexpr FamilyRow kNoFamily{.name = "", .title = "device", .block = "", .doc = ""};
 
 /// A row of the table, as a value: copies, compares and orders as the table does.

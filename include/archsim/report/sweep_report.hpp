@@ -6,6 +6,7 @@
 #include "archsim/core/export.hpp"
 #include "archsim/report/report.hpp"
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -39,8 +40,12 @@ struct ARCHSIM_API SweepSummary {
     std::uint64_t points = 0, estimated = 0; ///< of this shard; those with an estimate
     std::uint64_t incomplete = 0;            ///< those of which a part of the model is not known
     BestRows best;                           ///< the rows that are listed
-    /// The best row of each model by the ranking metric, speed and energy.
-    std::vector<BestRows> winners;
+    /// The best row of each model by the ranking metric, speed and energy: of those that measurements stand
+    /// behind, and of projections, which win nothing.
+    std::vector<BestRows> winners, projected_winners;
+    /// The formats that devices multiply in, and on which devices.
+    std::map<std::string, std::vector<std::string>> formats;
+    std::string default_format;       ///< where none was asked for; else empty
     std::vector<const Metric*> shown; ///< columns of the rows beside the one that ranks
     std::optional<ParetoFront> front;
     const Metric* sensitivity_of = nullptr; ///< null: not asked for

@@ -15,7 +15,9 @@ struct CompareModelsRequest {
     std::vector<std::string> models; ///< catalogue names or paths: each in turn is the workload's model
     std::string deployment;          ///< named set of devices; empty where `hardware` names them
     std::vector<std::string> hardware;
-    std::vector<std::string> stacks;        ///< each in turn is the conditions' stack; empty: theirs alone
+    std::vector<std::string> stacks; ///< each in turn is the conditions' stack; empty: theirs alone
+    /// Each in turn is the conditions' format, "usual" among them (ask_precision); empty: theirs alone.
+    std::vector<std::string> precisions = {};
     std::vector<double> device_counts = {}; ///< each in turn is the conditions' devices; empty: theirs alone
     Workload workload = {};
     Conditions conditions = {};
@@ -24,10 +26,15 @@ struct CompareModelsRequest {
 
 /// Models on devices.
 struct ModelComparison {
-    CompareModelsRequest request; ///< with the devices of its deployment
-    std::string deployment_title;
+    CompareModelsRequest request;                 ///< with the devices of its deployment
+    std::string deployment_title, deployment_use; ///< "Edge", "Autonomous robots, smart cameras"
     std::vector<std::shared_ptr<const ModelFacts>> models;
-    std::vector<Result> results; ///< models x hardware x device counts x stacks, model by model
+    std::vector<Result> results; ///< models x hardware x device counts x stacks x formats, model by model
+    /// Per model: its results in the format usual for each device, where no format was asked for and a device
+    /// runs another than fp32; else empty. Totals only.
+    std::vector<std::vector<Result>> usual = {};
+    /// Per model: power modes of devices that miss a limit, in which they meet every one. Totals only.
+    std::vector<std::vector<Result>> modes = {};
 };
 
 /// Runs every model on every device and stack of the request. One failing device never stops the others: it

@@ -35,6 +35,9 @@ struct ModelClassRequest {
 struct ModelClassRow {
     ModelClass what;
     std::vector<Result> results, batched; ///< one per architecture: at the batch, at the larger batch
+    /// At the batch, in the format usual for each device, where no format was asked for and a device runs
+    /// another than fp32; else empty.
+    std::vector<Result> usual = {};
 };
 
 /// Where one architecture stands against another on one class, with the numbers that say so.
@@ -49,9 +52,10 @@ struct ClassClaim {
 /// What the comparison shows of one architecture. A claim is made where the 90 % intervals do not overlap.
 struct ArchitectureProfile {
     std::vector<ClassClaim> strengths, weaknesses; ///< largest ratio first
-    std::vector<std::size_t> best_for;             ///< classes that it is surely or by estimate fastest on
-    std::vector<std::size_t> frugal_for;           ///< likewise with the least energy per inference
-    std::vector<std::size_t> unable;               ///< classes without an estimate
+    /// Classes that it is surely or by estimate fastest on; of a projection: on which it would be.
+    std::vector<std::size_t> best_for;
+    std::vector<std::size_t> frugal_for; ///< likewise with the least energy per inference
+    std::vector<std::size_t> unable;     ///< classes without an estimate
 };
 
 /// Classes by architectures.

@@ -20,7 +20,12 @@ ARCHSIM_API std::optional<PrecisionConfig> format_of_file(const Graph& graph);
 /// `strict_fp32` asks for fp32.
 ARCHSIM_API PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32 = false);
 
-/// The conditions with the format that is meant: unchanged where one was named.
+/// The format that a device is usually deployed in: the one that it multiplies fastest under its stack, of
+/// fp32, fp16, bf16 and int8; of equally fast ones the first of these. Worked: an H100 under TensorRT int8
+/// (1979 against 989 TFLOPS), a TPU v4 bf16 (275 in both), a V100 fp16, which has no int8 units.
+ARCHSIM_API PrecisionConfig usual_on(const Machine& machine);
+
+/// The conditions with the format that is meant: unchanged where one was named. That of a device stays open.
 ARCHSIM_API Conditions settled(Conditions conditions, const Workload& workload);
 
 } // namespace archsim

@@ -38,8 +38,9 @@ std::string full_label(const ArchitectureComparison& c, std::size_t index);
 /// The winner of a region by latency or energy (whatever the request's metric comes down to), and how many
 /// times worse the second is (0: no second).
 struct RegionWinner {
-    std::size_t best = 0; ///< index into ArchitectureComparison::compared
-    double margin = 0;
+    std::size_t best = 0; ///< index into ArchitectureComparison::compared: measured, where any was
+    double margin = 0;    ///< to the second of those
+    std::optional<std::size_t> projected = {}; ///< a projection that would be better, likewise
 };
 RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& region);
 

@@ -31,7 +31,9 @@ Table values_table(const ArchitectureComparison& c, const Metric& metric) {
                                        winner && winner->best == i ? Tone::good : Tone::plain}
                                 : Cell{std::string(status_text(here[i].estimate))});
         }
-        row.push_back({winner ? c.labels[winner->best] : "-"});
+        row.push_back({!winner                                 ? "-"
+                       : here[winner->best].estimate.projected ? c.labels[winner->best] + " (projected)"
+                                                               : c.labels[winner->best]});
         table.rows.push_back(std::move(row));
     }
     return table;

@@ -8,6 +8,7 @@
 //       ...
 // Performance, Memory, Bottleneck Analysis: see result_text.
 
+#include "archsim/compare/bound_shares.hpp"
 #include "report/answers/architectures.hpp"
 
 #include "archsim/report/energy_report.hpp"
@@ -54,15 +55,20 @@ Facts energy_breakdown(const Result& r) {
     return facts;
 }
 
-Facts bottlenecks(const Estimate& e) {
+/// Counts of subgraphs, and the shares of the time that verdicts speak of.
+Facts bottlenecks(const Result& result) {
+    const Estimate& e = result.estimate;
+    const auto time = bound_shares(result);
     const int total = e.compute_bound + e.memory_bound + e.overhead_bound;
-    const auto text = [&](int count) {
-        return fmt::format("{} subgraphs ({:.0f} %)", count, 100.0 * count / std::max(1, total));
+    const auto text = [&](int count, Bound bound) {
+        return fmt::format("{} subgraphs ({:.0f} %){}", count, 100.0 * count / std::max(1, total),
+                           time ? fmt::format(", {:.0f} % of the time", 100 * time->of(bound))
+                                : std::string());
     };
     Facts facts;
-    facts.items.push_back({"Compute-bound", text(e.compute_bound)});
-    facts.items.push_back({"Memory-bound", text(e.memory_bound)});
-    facts.items.push_back({"Overhead-bound", text(e.overhead_bound)});
+    facts.items.push_back({"Compute-bound", text(e.compute_bound, Bound::compute)});
+    facts.items.push_back({"Memory-bound", text(e.memory_bound, Bound::memory)});
+    facts.items.push_back({"Overhead-bound", text(e.overhead_bound, Bound::overhead)});
     facts.items.push_back({"Total subgraphs", fmt::format("{}", total)});
     return facts;
 }
@@ -129,7 +135,7 @@ void add_detailed(const ArchitectureComparison& c, Format format, Report& report
         report.blocks.push_back(Heading{3, "Memory:"});
         report.blocks.push_back(memory(r.estimate));
         report.blocks.push_back(Heading{3, "Bottleneck Analysis:"});
-        report.blocks.push_back(bottlenecks(r.estimate));
+        report.blocks.push_back(bottlenecks(r));
         for (const ResultLeaf& leaf : leaves_of(r)) {
             Table table = format == Format::html ? subgraph_table(*leaf.result)
                                                  : grouped_subgraph_table(*leaf.result, kLongestShown);

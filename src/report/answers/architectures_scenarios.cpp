@@ -53,8 +53,9 @@ void add_what_if(const ArchitectureComparison& c, Report& report) {
         const auto before = find_winner(c.results, *metric, c.request.decision.cost);
         const auto after = find_winner(w.results, *metric, c.request.decision.cost);
         if (before && after && before->best != after->best)
-            bullets.items.push_back(fmt::format("Best {}: {} instead of {}.", metric->noun,
-                                                c.labels[after->best], c.labels[before->best]));
+            bullets.items.push_back(fmt::format(
+                "Best {}: {}{} instead of {}.", metric->noun, c.labels[after->best],
+                w.results[after->best].estimate.projected ? " (projected)" : "", c.labels[before->best]));
     }
     if (bullets.items.empty())
         bullets.items.emplace_back("No recommendation changes.");
@@ -80,14 +81,19 @@ void add_sensitivity(const ArchitectureComparison& c, Report& report) {
                                   {row.input},
                                   {signed_percent(row.effect_down), row.effect_down},
                                   {signed_percent(row.effect_up), row.effect_up},
-                                  {row.other_winner ? c.labels[*row.other_winner] : "the same"}});
+                                  {!row.other_winner ? std::string("the same")
+                                   : c.results[*row.other_winner].estimate.projected
+                                       ? c.labels[*row.other_winner] + " (projected)"
+                                       : c.labels[*row.other_winner]}});
     }
     const auto winner = find_winner(c.results, *c.request.metric, c.request.decision.cost);
     if (!winner)
         return;
     report.blocks.push_back(Paragraph{
-        changing == 0 ? fmt::format("{} stays best whichever of the {} assumed inputs is off by {}.",
-                                    c.labels[winner->best], s.varied, format_percent(s.variation))
+        changing == 0 ? fmt::format("{}{} stays best whichever of the {} assumed inputs is off by {}.",
+                                    c.labels[winner->best],
+                                    c.results[winner->best].estimate.projected ? " (projected)" : "",
+                                    s.varied, format_percent(s.variation))
                       : fmt::format("{} of {} assumed inputs decide whether {} is best.", changing, s.varied,
                                     c.labels[winner->best])});
     if (!table.rows.empty())

@@ -5,14 +5,19 @@
 
 #include "report/answers/architectures.hpp"
 
+#include "archsim/compare/shown_pass.hpp"
 #include "report/blocks/name_pattern.hpp"
 #include "report/blocks/number_format.hpp"
+#include "report/blocks/operation_shares.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <map>
+#include <optional>
 
 namespace archsim {
 
@@ -21,8 +26,18 @@ RegionWinner region_winner(const ArchitectureComparison& c, const CommonRegion& 
     for (std::size_t i = 0; i < c.compared.size(); ++i)
         order.emplace_back(value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric), i);
     std::sort(order.begin(), order.end());
-    const bool ratio = order.size() > 1 && order[0].first > 0;
-    return {order.front().second, ratio ? order[1].first / order[0].first : 0};
+    const auto projected = [&](const auto& entry) {
+        return c.results[c.compared[entry.second]].estimate.projected;
+    };
+    RegionWinner winner;
+    if (projected(order.front()) && !std::all_of(order.begin(), order.end(), projected)) {
+        winner.projected = order.front().second;
+        std::erase_if(order, projected);
+    }
+    winner.best = order.front().second;
+    if (order.size() > 1 && order[0].first > 0)
+        winner.margin = order[1].first / order[0].first;
+    return winner;
 }
 
 namespace {
@@ -31,7 +46,7 @@ constexpr std::size_t kLongestOperation = 44;
 
 /// Sums per architecture: what it wins, and of which kinds most.
 struct Wins {
-    int regions = 0;
+    int regions = 0, projected = 0; ///< projected: would be better there than what was measured
     double operations = 0;
     std::map<OpKind, int> kinds;
 };
@@ -57,6 +72,9 @@ Bullets win_summary(const ArchitectureComparison& c, const std::vector<Wins>& wi
                 ? std::string()
                 : fmt::format(" with {} of the operations ({})",
                               format_percent(operations > 0 ? w.operations / operations : 0), kinds)));
+        if (c.results[c.compared[i]].estimate.projected)
+            bullets.items.back() = fmt::format("{} (projected, not measured): would be best in {} of {}",
+                                               c.labels[c.compared[i]], w.projected, c.regions.size());
     }
     return bullets;
 }
@@ -68,6 +86,9 @@ namespace {
 /// Rows whose names differ in numbers alone and whose cells are equal become one, with their sum.
 void fold_equal(Table& table, const Metric& shown) {
     constexpr std::size_t kName = 1, kFirstValue = 3;
+    const auto at_winner = std::find_if(table.columns.begin(), table.columns.end(),
+                                        [](const Column& column) { return column.key == "winner"; });
+    const auto after = static_cast<std::size_t>(table.columns.end() - at_winner);
     std::map<std::string, std::size_t> seen;
     std::vector<std::vector<Cell>> rows;
     std::vector<std::vector<std::string>> names;
@@ -80,7 +101,7 @@ void fold_equal(Table& table, const Metric& shown) {
             names.emplace_back();
             rows.push_back(row);
         } else {
-            for (std::size_t i = kFirstValue; i + 2 < row.size(); ++i) // not the winner and its margin
+            for (std::size_t i = kFirstValue; i < row.size() - after; ++i) // not the winner and its margin
                 if (row[i].value)
                     *rows[at->second][i].value += *row[i].value;
         }
@@ -89,12 +110,78 @@ void fold_equal(Table& table, const Metric& shown) {
     table.columns.push_back({"Count", "", "count", Align::right}); // IDs are those of the first
     for (std::size_t r = 0; r < rows.size(); ++r) {
         rows[r][kName].text = shortened_name(common_name(names[r]), kLongestOperation);
-        for (std::size_t i = kFirstValue; i + 2 < rows[r].size(); ++i)
+        for (std::size_t i = kFirstValue; i < rows[r].size() - after; ++i)
             if (rows[r][i].value)
                 rows[r][i].text = format_value(shown, *rows[r][i].value);
         rows[r].push_back({fmt::format("{}", names[r].size()), static_cast<double>(names[r].size())});
     }
     table.rows = std::move(rows);
+}
+
+} // namespace
+
+namespace {
+
+/// "Conv2D 64ch": what the region's largest operator is, on the first architecture.
+std::string region_operation(const ArchitectureComparison& c, const CommonRegion& region) {
+    const auto leaves = leaves_of(c.results[c.compared.front()]);
+    if (region.part < leaves.size() && !region.subgraphs.empty()) {
+        const Result& leaf = *leaves[region.part].result;
+        for (const std::uint32_t s : region.subgraphs.front()) {
+            const Subgraph& subgraph = leaf.partition->subgraphs[leaf.estimate.subgraphs[s].index];
+            if (subgraph.kind == region.kind)
+                return operation_with_size(*leaf.model->graph, subgraph);
+        }
+    }
+    return std::string(name_of(region.kind));
+}
+
+/// A row per layer, a column per architecture: how many times the best of them it takes.
+Chart region_chart(const ArchitectureComparison& c, const Metric& shown, const Table& rows) {
+    constexpr std::size_t kFirstValue = 3;
+    Chart chart;
+    chart.kind = ChartKind::heat_map;
+    chart.title = fmt::format("{} of each subgraph, times that of the least", shown.title);
+    chart.x_title = "architecture";
+    chart.y_title = "times the least";
+    chart.y_log = true;
+    for (const std::vector<Cell>& row : rows.rows) {
+        double least = std::numeric_limits<double>::infinity();
+        for (std::size_t i = 0; i < c.compared.size(); ++i)
+            if (const auto& value = row[kFirstValue + i].value; value && *value > 0)
+                least = std::min(least, *value);
+        ChartSeries series{row[0].text + " " + row[2].text, {}};
+        for (std::size_t i = 0; i < c.compared.size(); ++i)
+            if (const auto& value = row[kFirstValue + i].value)
+                series.points.push_back(
+                    {c.labels[c.compared[i]], 0, *value / least, {}, {}, format_ratio(*value / least)});
+        chart.series.push_back(std::move(series));
+    }
+    return chart;
+}
+
+/// What no row holds, and the total that the architectures' own values are: rows of the table add up.
+void add_outside(const ArchitectureComparison& c, const Metric& shown, Table& table) {
+    constexpr std::size_t kName = 1, kFirstValue = 3;
+    std::vector<Cell> outside(table.columns.size()), total(table.columns.size());
+    outside[kName].text = "outside subgraphs";
+    total[kName].text = "Total";
+    bool any = false;
+    for (std::size_t i = 0; i < c.compared.size(); ++i) {
+        const ShownPass pass = shown_pass(c.results[c.compared[i]]);
+        const double whole = shown == metric::latency ? pass.latency_s : pass.energy_j;
+        double rest = whole;
+        for (const CommonRegion& region : c.regions)
+            rest -= value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric);
+        constexpr double kRounding = 1e-9; // of sums taken in another order
+        rest = std::abs(rest) <= kRounding * whole ? 0 : rest;
+        any = any || rest != 0;
+        outside[kFirstValue + i] = {format_value(shown, rest), rest};
+        total[kFirstValue + i] = {format_value(shown, whole), whole, Tone::strong};
+    }
+    if (any)
+        table.rows.push_back(std::move(outside));
+    table.rows.push_back(std::move(total));
 }
 
 } // namespace
@@ -113,21 +200,30 @@ void add_subgraphs(const ArchitectureComparison& c, Format format, Report& repor
         table.columns.push_back(
             {c.labels[i], "", fmt::format("{}_{}", c.labels[i], time ? "s" : "j"), Align::right});
     table.columns.push_back({"Winner", "", "winner"});
+    const bool any_projected = std::any_of(c.compared.begin(), c.compared.end(),
+                                           [&](std::size_t i) { return c.results[i].estimate.projected; });
+    if (any_projected)
+        table.columns.push_back({"Projected", "", "projected_winner"});
     table.columns.push_back({"Margin", "", "margin", Align::right, 1});
     std::vector<Wins> wins(c.compared.size());
     for (std::size_t r = 0; r < c.regions.size(); ++r) {
         const CommonRegion& region = c.regions[r];
         const RegionWinner winner = region_winner(c, region);
-        std::vector<Cell> row{{fmt::format("{}", r), static_cast<double>(r)},
-                              {region.name},
-                              {std::string(name_of(region.kind))}};
+        std::vector<Cell> row{
+            {fmt::format("{}", r), static_cast<double>(r)}, {region.name}, {region_operation(c, region)}};
         for (std::size_t i = 0; i < c.compared.size(); ++i) {
             const double value = value_of(cost_of(region, i, c.results[c.compared[i]]), *c.request.metric);
             row.push_back({format_value(shown, value), value, i == winner.best ? Tone::good : Tone::plain});
         }
-        row.push_back({c.labels[c.compared[winner.best]]});
+        const bool only_projections = c.results[c.compared[winner.best]].estimate.projected;
+        row.push_back({only_projections ? "-" : c.labels[c.compared[winner.best]]});
+        const auto projected = only_projections ? std::optional(winner.best) : winner.projected;
+        if (any_projected)
+            row.push_back({projected ? c.labels[c.compared[*projected]] : "-"});
         row.push_back(winner.margin > 0 ? Cell{format_ratio(winner.margin), winner.margin} : Cell{"-"});
         table.rows.push_back(std::move(row));
+        if (projected)
+            ++wins[*projected].projected;
         Wins& w = wins[winner.best];
         ++w.regions;
         w.operations += region.operations;
@@ -135,9 +231,16 @@ void add_subgraphs(const ArchitectureComparison& c, Format format, Report& repor
     }
     if (format == Format::text || format == Format::markdown)
         fold_equal(table, shown);
+    constexpr std::size_t kCharted = 60; // rows of a heat map that can be read
+    std::optional<Chart> layers;
+    if (format == Format::text && table.rows.size() <= kCharted)
+        layers = region_chart(c, shown, table);
+    add_outside(c, shown, table);
     table.notes.emplace_back("A row is the smallest set of operators that every software stack covers with "
                              "whole subgraphs.");
     report.blocks.push_back(std::move(table));
+    if (layers)
+        report.blocks.push_back(std::move(*layers));
     report.blocks.push_back(Heading{3, "Summary:"});
     report.blocks.push_back(win_summary(c, wins));
 }

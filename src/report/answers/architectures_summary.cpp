@@ -7,6 +7,7 @@
 #include "report/answers/architectures.hpp"
 
 #include "archsim/compare/generation_metrics.hpp"
+#include "archsim/compare/mixed_formats.hpp"
 #include "archsim/compare/ties.hpp"
 #include "report/blocks/advice.hpp"
 #include "report/blocks/columns.hpp"
@@ -72,6 +73,11 @@ std::vector<const Metric*> recommended(const ArchitectureComparison& c) {
     return list;
 }
 
+/// The winner is a projection, since nothing measured has the value.
+bool wins_projected(const ArchitectureComparison& c, const Winner& winner) {
+    return c.results[winner.best].estimate.projected;
+}
+
 /// The winner is no better than any other.
 bool all_equal(const ArchitectureComparison& c, const Metric& metric) {
     std::optional<double> first;
@@ -119,7 +125,8 @@ std::string best_at(const ArchitectureComparison& c, std::size_t index) {
     for (const Metric* m : recommended(c))
         if (const auto winner = find_winner(c.results, *m, c.request.decision.cost);
             winner && winner->best == index && !all_equal(c, *m))
-            text += (text.empty() ? "" : ", ") + key_words(*m);
+            text += (text.empty() ? "" : ", ") + key_words(*m) +
+                    (wins_projected(c, *winner) ? " (projected)" : "");
     return text;
 }
 
@@ -135,7 +142,7 @@ void add_estimated(const ArchitectureComparison& c, SummaryColumns& columns, Col
 
 /// Of tokens the short headings of their tables: with them the table fits a screen.
 Column summary_column(const ArchitectureComparison& c, const Metric& m, int priority) {
-    Column column{m.title, "", m.field, Align::right,
+    Column column{m == metric::utilization ? m.heading : m.title, "", m.field, Align::right,
                   m == shown_metric(c.results, *c.request.metric) ? 0 : priority};
     if (compares_generation(c.results)) {
         column.heading = m.heading;
@@ -163,7 +170,7 @@ void add_ratio(const ArchitectureComparison& c, SummaryColumns& columns, const M
                    : m == metric::token_time ? "time"
                                              : m.key,
                    m.key + "_vs_baseline", Align::right,
-                   m == metric::token_energy ? 1 : 0}, // the energies themselves stand beside it
+                   m == metric::token_energy ? 2 : 1}, // the values themselves stand beside it
                   [&, base](std::size_t i) {
                       if (c.baseline == i)
                           return Cell{"baseline", 1.0, Tone::muted};
@@ -179,9 +186,9 @@ Table comparison_table(const ArchitectureComparison& c) {
         int priority;
     };
     const auto [energy, time] = compared_pair(c);
-    const std::array first = {Lead{energy, 0}, Lead{time, 0}, Lead{&metric::memory, 2},
-                              compares_generation(c.results) ? Lead{&metric::first_token, 1}
-                                                             : Lead{&metric::utilization, 1}};
+    const std::array first = {Lead{energy, 0}, Lead{time, 0}, Lead{&metric::memory, 0},
+                              compares_generation(c.results) ? Lead{&metric::first_token, 0}
+                                                             : Lead{&metric::utilization, 0}};
     constexpr int kOther = 3;
     SummaryColumns columns = {
         {{"Architecture", "", "architecture"}, [&](const std::size_t& i) { return Cell{c.labels[i]}; }},
@@ -192,7 +199,15 @@ Table comparison_table(const ArchitectureComparison& c) {
         add_summary_metric(c, columns, *lead.metric, lead.priority);
     for (const Metric* m : {energy, time})
         add_ratio(c, columns, *m);
-    columns.push_back({{"Best for", "", "best_for"}, [&](const std::size_t& i) {
+    add_estimated(
+        c, columns, {"Precision", "", "executed_precision", Align::left, mixed_formats(c.results) ? 0 : 1},
+        [&](std::size_t i) {
+            return Cell{marked(multiplied_format(c.results[i]), MarkedCell::precision, c.results[i])};
+        });
+    // The recommendations above the table say the same: only failures need it at every width.
+    const bool all_run =
+        std::all_of(c.results.begin(), c.results.end(), [](const Result& r) { return r.ok(); });
+    columns.push_back({{"Best for", "", "best_for", Align::left, all_run ? 2 : 0}, [&](const std::size_t& i) {
                            const Result& r = c.results[i];
                            return r.ok() ? Cell{best_at(c, i), {}, Tone::good}
                                          : Cell{std::string(status_text(r.estimate)), {}, Tone::bad};
@@ -200,8 +215,6 @@ Table comparison_table(const ArchitectureComparison& c) {
     for (const Metric* m : summary_metrics(c).rows())
         if (std::none_of(first.begin(), first.end(), [&](const Lead& lead) { return *lead.metric == *m; }))
             add_summary_metric(c, columns, *m, std::max(kOther, m->priority));
-    add_estimated(c, columns, {"Precision", "", "executed_precision", Align::left, 2},
-                  [&](std::size_t i) { return Cell{precision_label(c.results[i])}; });
     add_estimated(c, columns, {"Stack", "", "runtime", Align::left, 4},
                   [&](std::size_t i) { return Cell{runtime_label(c.results[i])}; });
     std::vector<std::size_t> rows(c.results.size());
@@ -215,6 +228,8 @@ Table comparison_table(const ArchitectureComparison& c) {
         else
             notes.insert(fmt::format("{}: {}", c.labels[i], c.results[i].estimate.reason));
     table.notes = unranked_lines_of(marks);
+    if (std::string basis = cost_basis(c.results, c.request.decision.cost); !basis.empty())
+        table.notes.emplace_back(std::move(basis), metric::cost.field);
     table.notes.insert(table.notes.end(), notes.begin(), notes.end());
     return table;
 }
@@ -223,15 +238,25 @@ struct Placed {
     double value = 0;
     std::size_t index = 0;
 };
-/// Those that have a value, best first.
+/// Those that have a value, best first: what was measured, where at least two were. Projections win nothing.
 std::vector<Placed> placed_by(const ArchitectureComparison& c, const Metric& metric) {
     std::vector<Placed> order;
+    const bool measured_alone = std::count_if(c.results.begin(), c.results.end(), [](const Result& r) {
+                                    return r.ok() && !r.estimate.projected;
+                                }) >= 2;
     for (std::size_t i = 0; i < c.results.size(); ++i)
-        if (const auto value = value_of(c.results[i], metric, c.request.decision.cost))
+        if (const auto value = measured_alone && c.results[i].estimate.projected
+                                   ? std::nullopt
+                                   : value_of(c.results[i], metric, c.request.decision.cost))
             order.push_back({*value, i});
     std::stable_sort(order.begin(), order.end(),
                      [&](const Placed& a, const Placed& b) { return better(metric, a.value, b.value); });
     return order;
+}
+
+/// "KPU (projected)", "GPU".
+std::string told(const ArchitectureComparison& c, std::size_t index) {
+    return c.labels[index] + (c.results[index].estimate.projected ? " (projected)" : "");
 }
 
 std::string unless_tied(const ArchitectureComparison& c, const Metric& metric, std::size_t a, std::size_t b) {
@@ -254,9 +279,9 @@ Bullets key_insights(const ArchitectureComparison& c) {
                            unless_tied(c, metric, order[0].index, order[1].index));
     };
     const auto first_two = [&](const std::vector<Placed>& order, const Metric& metric) {
-        bullets.items.push_back(fmt::format("{} {} {} {}.", c.labels[order[0].index],
+        bullets.items.push_back(fmt::format("{} {} {} {}.", told(c, order[0].index),
                                             ratio_text(metric, order[0].value / order[1].value),
-                                            c.labels[order[1].index], against(order, metric)));
+                                            told(c, order[1].index), against(order, metric)));
     };
     first_two(energy, *by_energy);
     first_two(latency, *by_time);
@@ -265,11 +290,11 @@ Bullets key_insights(const ArchitectureComparison& c) {
         return *value_of(c.results[frugal], metric) / *value_of(c.results[fast], metric);
     };
     if (frugal != fast && value_of(c.results[fast], *by_energy))
-        bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", c.labels[frugal],
-                                            ratio_text(*by_energy, ratio(*by_energy)), c.labels[fast],
+        bullets.items.push_back(fmt::format("Trade-off: {} {} {} and {} it.", told(c, frugal),
+                                            ratio_text(*by_energy, ratio(*by_energy)), told(c, fast),
                                             ratio_text(*by_time, ratio(*by_time))));
     else if (frugal == fast)
-        bullets.items.push_back(fmt::format("No trade-off: {} wins both {} and {}.", c.labels[fast],
+        bullets.items.push_back(fmt::format("No trade-off: {} has the best {} and {}.", told(c, fast),
                                             key_words(*by_energy), key_words(*by_time)));
     for (const Placed& placed : latency) {
         const Estimate& e = c.results[placed.index].estimate;
@@ -296,7 +321,8 @@ void add_next_steps(const ArchitectureComparison& c, Report& report) {
     for (Block& block : advice_blocks(c.results, c.labels, 0))
         report.blocks.push_back(std::move(block));
     report.blocks.push_back(Heading{3, "Next steps:"});
-    const std::string& fast = c.labels[latency.front().index];
+    const auto chosen = c.decision ? winner_within(c.results, *c.request.metric, *c.decision) : std::nullopt;
+    const std::string& fast = c.labels[chosen ? chosen->best : latency.front().index];
     report.blocks.push_back(Command{tool_command(c, "--level detailed --architecture " + fast)});
     report.blocks.push_back(Command{tool_command(c, "--level subgraph")});
     if (latency.size() < 2)

@@ -16,8 +16,13 @@ std::string full_label(const ArchitectureComparison& c, std::size_t index) {
 }
 
 VerdictQuestion architecture_verdict(const ArchitectureComparison& c) {
-    return {c.results, c.labels, shown_metric(c.results, *c.request.metric), c.request.decision.cost,
-            c.decision ? &*c.decision : nullptr};
+    return {c.results,
+            c.labels,
+            shown_metric(c.results, *c.request.metric),
+            c.request.decision.cost,
+            c.decision ? &*c.decision : nullptr,
+            c.usual,
+            c.modes};
 }
 
 std::string tool_command(const ArchitectureComparison& c, const std::string& more) {

@@ -7,7 +7,7 @@ namespace archsim {
 
 Report describe(const std::vector<CheckCommand>& commands) {
     Report report;
-    report.title = "Check me";
+    report.title = "Verify on hardware";
     report.blocks.push_back(Heading{2, report.title});
     std::set<std::string> shown;
     for (const CheckCommand& check : commands) {

@@ -1,5 +1,6 @@
 #include "archsim/report/compare_architectures_report.hpp"
 
+#include "archsim/compare/mixed_formats.hpp"
 #include "archsim/report/comparison_charts.hpp"
 #include "archsim/report/decision_report.hpp"
 #include "report/answers/architectures.hpp"
@@ -30,6 +31,14 @@ void add_level(const ArchitectureComparison& c, Format format, Report& report) {
     }
 }
 
+/// "fp32", and whether all of them run it.
+std::string asked_format(const ArchitectureComparison& c) {
+    if (c.request.conditions.format_of_device)
+        return "usual of each device";
+    return precision_name(c.request.conditions.precision) +
+           (mixed_formats(c.results) ? " asked for, not all run it" : "");
+}
+
 /// What is asked for beside the comparison itself.
 void add_extras(const ArchitectureComparison& c, const Explanations& explanations, Report& report) {
     for (Block& block : explanation_blocks(c.results, explanations))
@@ -48,8 +57,7 @@ Report describe(const ArchitectureComparison& c, const Explanations& explanation
     if (!c.explanation)
         report.blocks.push_back(verdict_block(architecture_verdict(c)));
     report.blocks.push_back(Paragraph{fmt::format(
-        "Batch Size: {}, Precision: {}; {}", c.request.workload.batch,
-        precision_name(c.request.conditions.precision),
+        "Batch Size: {}, Precision: {}; {}", c.request.workload.batch, asked_format(c),
         c.request.conditions.scope == Scope::kernel ? "device time only, no transfers and no host work"
                                                     : "end to end, with transfers and host work")});
     for (FindingLine& found : finding_lines(c.model->findings))

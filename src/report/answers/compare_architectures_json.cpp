@@ -29,7 +29,7 @@ Json request_json(const CompareArchitecturesRequest& q) {
             {"explain_difference", q.explain},
             {"metric", q.metric->key},
             {"baseline", optional_text(q.baseline)},
-            {"precision", precision_name(q.conditions.precision)},
+            {"precision", q.conditions.format_of_device ? "usual" : precision_name(q.conditions.precision)},
             {"batch_size", q.workload.batch},
             {"runtime", optional_text(q.conditions.stack)},
             {"dims", q.workload.sizes.dims},
@@ -51,6 +51,7 @@ Json recommendations_json(const ArchitectureComparison& c) {
                        {"value", *value_of(c.results[winner->best], *metric, c.request.decision.cost)},
                        {"unit", metric->unit},
                        {"tied", tied},
+                       {"measured", !c.results[winner->best].estimate.projected},
                        {"projected", winner->projected ? Json(c.labels[*winner->projected]) : Json(nullptr)}}
                 : Json(nullptr);
     }
@@ -62,13 +63,17 @@ Json subgraphs_json(const ArchitectureComparison& c) {
     for (std::size_t r = 0; r < c.regions.size(); ++r) {
         const CommonRegion& region = c.regions[r];
         const RegionWinner winner = region_winner(c, region);
-        Json row = {{"id", r},
-                    {"name", region.name},
-                    {"kind", name_of(region.kind)},
-                    {"operations", region.operations},
-                    {"winner", c.labels[c.compared[winner.best]]},
-                    {"margin", winner.margin > 0 ? Json(winner.margin) : Json(nullptr)},
-                    {"architectures", Json::array()}};
+        Json row = {
+            {"id", r},
+            {"name", region.name},
+            {"kind", name_of(region.kind)},
+            {"operations", region.operations},
+            {"winner", c.results[c.compared[winner.best]].estimate.projected
+                           ? Json(nullptr)
+                           : Json(c.labels[c.compared[winner.best]])},
+            {"projected", winner.projected ? Json(c.labels[c.compared[*winner.projected]]) : Json(nullptr)},
+            {"margin", winner.margin > 0 ? Json(winner.margin) : Json(nullptr)},
+            {"architectures", Json::array()}};
         for (std::size_t i = 0; i < c.compared.size(); ++i) {
             const RegionCost cost = cost_of(region, i, c.results[c.compared[i]]);
             row["architectures"].push_back({{"architecture", c.labels[c.compared[i]]},

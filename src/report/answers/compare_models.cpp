@@ -54,9 +54,11 @@ Table matrix(const ModelComparison& c, const Metric& by, const CostOptions& cond
     const std::string unit = by.column_unit.empty() ? by.heading : by.column_unit;
     table.title = fmt::format("{} of every model ({})", by.title, unit);
     table.columns = {{"Model", "", "model"}};
-    for (const Result& r : results_of(c, 0)) {
+    const std::vector<std::string> labels = hardware_labels(results_of(c, 0));
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const Result& r = results_of(c, 0)[i];
         const std::string stack = c.request.stacks.size() > 1 ? runtime_label(r) : std::string();
-        table.columns.push_back({hardware_label(r), stack, r.hardware, Align::right});
+        table.columns.push_back({labels[i], stack, r.hardware, Align::right});
     }
     std::vector<std::string> reasons;
     std::map<std::string, MarkNotes> marks; // by device, so that each is named once
@@ -114,8 +116,9 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
                                 r.estimate.batch, c.request.workload.batch);
             break;
         }
-    const std::string precision = results.empty() ? precision_name(c.request.conditions.precision)
-                                                  : precision_name(results.front().conditions.precision);
+    const bool open = !c.request.precisions.empty() || c.request.conditions.format_of_device;
+    const std::string precision =
+        open || results.empty() ? asked_formats(c) : precision_name(results.front().conditions.precision);
     return fmt::format("{}, precision {}; {}.", batch, precision,
                        c.request.conditions.scope == Scope::kernel
                            ? "device time without transfers and host work"
@@ -182,11 +185,28 @@ class ModelSection {
     }
 
   private:
-    VerdictQuestion verdict() const { return {results_, labels_, by_, shown_.conditions, &decision_}; }
+    VerdictQuestion verdict() const {
+        return {results_,
+                labels_,
+                by_,
+                shown_.conditions,
+                &decision_,
+                usual_of(c_, model_),
+                modes_of(c_, model_)};
+    }
+
+    /// What the verdict names: within the limits, where any is.
+    std::optional<Winner> winner() const {
+        const auto within = winner_within(results_, by_, decision_);
+        return within ? within : find_winner(results_, by_, shown_.conditions);
+    }
 
     std::string conditions_text() const {
         const std::string deployment =
-            c_.deployment_title.empty() ? "" : fmt::format("Deployment: {}. ", c_.deployment_title);
+            c_.deployment_title.empty()
+                ? ""
+                : fmt::format("Deployment: {}{}. ", c_.deployment_title,
+                              c_.deployment_use.empty() ? "" : " (" + c_.deployment_use + ")");
         return deployment + asked_text(c_, results_);
     }
 
@@ -208,7 +228,7 @@ class ModelSection {
                                         r.generation->serving.sequences > 0);
             }))
             add(generation_table(results_, beside));
-        const auto winner = find_winner(results_, by_, shown_.conditions);
+        const auto winner = this->winner();
         for (std::size_t i = 0; i < results_.size(); ++i)
             if (!results_[i].parts.empty() && (all || !winner || winner->best == i))
                 add(parts_table(results_[i]));
@@ -216,7 +236,7 @@ class ModelSection {
 
     /// Of every device, best first; else of the one that the verdict names.
     void add_best() {
-        const auto winner = find_winner(results_, by_, shown_.conditions);
+        const auto winner = this->winner();
         for (const Rank& rank : rank_results(results_, by_, shown_.conditions))
             if (const Result& r = results_[rank.result];
                 r.device && (view_.verbose || (winner && winner->best == rank.result)))
@@ -263,7 +283,9 @@ void add_matrix(const ModelComparison& c, const CompareModelsView& view, Format 
 
 } // namespace
 
-Report describe(const ModelComparison& c, const CompareModelsView& view, Format format) {
+Report describe(const ModelComparison& c, const CompareModelsView& given, Format format) {
+    CompareModelsView view = given;
+    view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
     if (format == Format::csv)
         return flat_table(c, view);
     Report report;

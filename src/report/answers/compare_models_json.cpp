@@ -18,7 +18,9 @@ using Json = nlohmann::ordered_json;
 
 } // namespace
 
-std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
+std::string to_json(const ModelComparison& c, const CompareModelsView& given) {
+    CompareModelsView view = given;
+    view.explanations.conditions = on_one_basis(c.results, view.explanations.conditions);
     Json document = {{"schema", "archsim.compare_models/1"}, {"version", version()}};
     const CompareModelsRequest& q = c.request;
     document["request"] = {
@@ -26,7 +28,7 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
         {"deployment", q.deployment.empty() ? Json(nullptr) : Json(q.deployment)},
         {"hardware", q.hardware},
         {"runtimes", q.stacks},
-        {"precision", precision_name(q.conditions.precision)},
+        {"precision", asked_formats(c)},
         {"batch_size", q.workload.batch},
         {"dims", q.workload.sizes.dims},
         {"scenario", name_of(q.conditions.scenario)},
@@ -46,7 +48,8 @@ std::string to_json(const ModelComparison& c, const CompareModelsView& view) {
         const Decision decided = decide(results, q.decision);
         const std::vector<std::string> labels = hardware_labels(results);
         Json verdict = {{"model", c.models[m]->name}};
-        verdict.update(verdict_json({results, labels, by, view.explanations.conditions, &decided}));
+        verdict.update(verdict_json(
+            {results, labels, by, view.explanations.conditions, &decided, usual_of(c, m), modes_of(c, m)}));
         verdict["next"] = next_commands(c, m, by, view.explanations.conditions);
         document["verdicts"].push_back(std::move(verdict));
         const Partition* partition = nullptr;

@@ -127,8 +127,8 @@ void add_flips(const ArchitectureComparison& c, const Explanation& e, Report& re
                                                 format_value(*x.metric, flip.b_value)));
     if (bullets.items.empty())
         bullets.items.push_back(
-            fmt::format("nothing within reach: no improvement of one of its properties by up "
-                        "to {}, no batch and no format that both execute",
+            fmt::format("No single change (one property up to {} better, any batch size, any format that both "
+                        "execute) would reverse this",
                         format_ratio(kPlausible)));
     report.blocks.push_back(std::move(bullets));
 }

@@ -31,7 +31,7 @@ constexpr std::array<std::string_view, kFactorCount> kSentences = {
     "{a} starts {x} kernels or layers, {b} {y}",
     "the network wants room on the chip for {x} of weights on {a}, {y} on {b}",
     "{a} executes {x}, {b} {y}",
-    "an operation costs {x} on {a}, {y} on {b}",
+    "a multiply-accumulate costs {x} on {a}, {y} on {b}",
     "instructions, scheduling and control take {x} on {a}, {y} on {b}",
     "registers and the nearest memory pass {x} on {a}, {y} on {b}",
     "each such byte costs {x} on {a}, {y} on {b}",

@@ -129,8 +129,7 @@ void add_subgraph(const Result& result, const SubgraphGroup& group, Report& repo
     facts.items.push_back({"Factors", factors_text(s.mapping, unit)});
     facts.items.push_back(
         {"Time", fmt::format("{}, {} bound ({}), {} of the peak", format_time(s.latency_s), name_of(s.bound),
-                             s.bound == Bound::overhead ? "fixed cost" : name_of(s.binding),
-                             format_percent(s.utilization))});
+                             bound_label(s.bound, s.binding), format_percent(s.utilization))});
     facts.items.push_back({"Energy", fmt::format("{}, of it {} static", format_energy(s.energy.total()),
                                                  format_energy(s.energy.static_joules))});
     report.blocks.push_back(std::move(facts));

@@ -164,12 +164,14 @@ void add_deployments(const HardwareList& list, Report& report) {
         return;
     Table table;
     table.title = "Deployments (--deployment)";
-    table.columns = {{"Id", "", "id"}, {"Title", "", "title"}, {"Hardware", "", "devices"}};
+    table.columns = {
+        {"Id", "", "id"}, {"Title", "", "title"}, {"For", "", "use"}, {"Hardware", "", "devices"}};
     for (const Deployment& deployment : list.deployments) {
         std::string names;
         for (const std::string& name : deployment.hardware)
             names += (names.empty() ? "" : " ") + name;
-        table.rows.push_back({{deployment.id}, {deployment.title}, {std::move(names)}});
+        table.rows.push_back(
+            {{deployment.id}, {deployment.title}, {deployment.description}, {std::move(names)}});
     }
     report.blocks.push_back(std::move(table));
 }

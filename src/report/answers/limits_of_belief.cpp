@@ -32,7 +32,7 @@ Table family_table(Family family, const std::vector<BeliefRow>& rows) {
     Table table;
     table.columns = {{"Device", "", "hardware"},
                      {"Stack", "", "runtime"},
-                     {"Belief", "", "belief"},
+                     {"Basis", "", "belief"},
                      {"Time", "measured / estimated, 90 %", "latency_width"},
                      {"Energy", "measured / estimated, 90 %", "energy_width"},
                      {"What the width comes from", "", "basis"}};

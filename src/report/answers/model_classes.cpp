@@ -1,5 +1,6 @@
 #include "archsim/report/model_classes_report.hpp"
 
+#include "archsim/compare/mixed_formats.hpp"
 #include "archsim/compare/ties.hpp"
 #include "archsim/core/version.hpp"
 #include "report/blocks/architecture_differences.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace archsim {
@@ -55,12 +57,31 @@ std::string titles_of(const ModelClassComparison& c, const std::vector<std::size
     return titles.empty() ? "none of these classes" : fmt::format("{}", fmt::join(titles, ", "));
 }
 
-/// "TPU on 8 of 13 classes, GPU on 5": who leads how often, most often first.
-std::string leaders_text(const ModelClassComparison& c,
-                         std::vector<std::size_t> ArchitectureProfile::*leads) {
+/// How many classes each architecture leads in, by winners that were measured where any was.
+struct Leads {
+    std::vector<std::size_t> measured, projected; ///< per architecture; projected: would be better than those
+};
+
+Leads leads_of(const ModelClassComparison& c, std::vector<Result> ModelClassRow::*results,
+               const Metric& metric) {
+    Leads leads{std::vector<std::size_t>(c.labels.size()), std::vector<std::size_t>(c.labels.size())};
+    for (const ModelClassRow& row : c.rows) {
+        const auto winner = find_winner(row.*results, metric);
+        if (!winner)
+            continue;
+        const bool only_projections = (row.*results)[winner->best].estimate.projected;
+        ++(only_projections ? leads.projected : leads.measured)[winner->best];
+        if (winner->projected)
+            ++leads.projected[*winner->projected];
+    }
+    return leads;
+}
+
+/// "TPU on 8 of 13 classes, GPU on 5": who leads how often, most often first; empty: nobody.
+std::string leaders_text(const ModelClassComparison& c, const std::vector<std::size_t>& counts) {
     std::vector<std::size_t> order(c.labels.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const auto count = [&](std::size_t i) { return (c.profiles[i].*leads).size(); };
+    const auto count = [&](std::size_t i) { return counts[i]; };
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return count(a) > count(b); });
     std::string text;
@@ -68,14 +89,58 @@ std::string leaders_text(const ModelClassComparison& c,
         if (count(i) > 0)
             text += text.empty() ? fmt::format("{} on {} of {} classes", c.labels[i], count(i), c.rows.size())
                                  : fmt::format(", {} on {}", c.labels[i], count(i));
-    return text.empty() ? "none" : text;
+    return text;
+}
+
+/// "Fastest: GPU on 13 of 13 classes. Least energy: ...", and of projections what they would be.
+std::vector<std::string> leaders_lines(const ModelClassComparison& c,
+                                       std::vector<Result> ModelClassRow::*results, std::string_view prefix) {
+    const Leads fast = leads_of(c, results, metric::latency), frugal = leads_of(c, results, metric::energy);
+    const auto line = [&](std::string_view head, const std::string& first, const std::string& second) {
+        std::string text(head);
+        if (!first.empty())
+            text +=
+                fmt::format("{}: {}.", head.empty() || head.ends_with(". ") ? "Fastest" : "fastest", first);
+        if (!second.empty())
+            text += fmt::format("{}Least energy: {}.", first.empty() ? "" : " ", second);
+        return first.empty() && second.empty() ? std::string() : text;
+    };
+    std::vector<std::string> lines;
+    if (std::string text = line(prefix, leaders_text(c, fast.measured), leaders_text(c, frugal.measured));
+        !text.empty())
+        lines.push_back(std::move(text));
+    if (std::string text = line("Projected to do better, not measured: ", leaders_text(c, fast.projected),
+                                leaders_text(c, frugal.projected));
+        !text.empty() && prefix.empty())
+        lines.push_back(std::move(text));
+    return lines;
+}
+
+/// Which formats the architectures multiply in: "fp32 on CPU and KPU, tf32 on GPU"; empty: one, as asked.
+std::string class_formats_text(const ModelClassComparison& c) {
+    if (c.rows.empty() || !other_format_runs(c.rows.front().results))
+        return "";
+    std::vector<std::string> formats;
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        if (c.rows.front().results[i].ok())
+            formats.push_back(
+                fmt::format("{} on {}", multiplied_format(c.rows.front().results[i]), c.labels[i]));
+    return fmt::format("{}", fmt::join(formats, ", "));
 }
 
 /// Who is fastest and most frugal how often, and who does not run everything.
 std::vector<std::string> class_lines(const ModelClassComparison& c) {
-    std::vector<std::string> lines = {fmt::format("Fastest: {}. Least energy: {}.",
-                                                  leaders_text(c, &ArchitectureProfile::best_for),
-                                                  leaders_text(c, &ArchitectureProfile::frugal_for))};
+    std::vector<std::string> lines = leaders_lines(c, &ModelClassRow::results, "");
+    if (const std::string formats = class_formats_text(c); !formats.empty()) {
+        const bool open = !c.rows.front().usual.empty();
+        lines.push_back(fmt::format("Formats differ, {} {}: {}.",
+                                    precision_name(c.rows.front().results.front().conditions.precision),
+                                    open ? "is only the default" : "was asked for", formats));
+        if (open)
+            for (std::string& line : leaders_lines(c, &ModelClassRow::usual,
+                                                   "In each device's usual format (--precision usual), "))
+                lines.push_back(std::move(line));
+    }
     for (std::size_t i = 0; i < c.labels.size(); ++i)
         if (!c.profiles[i].unable.empty())
             lines.push_back(
@@ -106,21 +171,26 @@ Table times_table(const ModelClassComparison& c, const Metric& metric, const cha
     return table;
 }
 
+/// A row per class, a column per architecture.
 Chart times_chart(const ModelClassComparison& c) {
     Chart chart;
     chart.kind = ChartKind::heat_map;
     chart.title = fmt::format("Times faster than {}", c.labels[c.baseline]);
-    chart.x_title = "model class";
+    chart.x_title = "architecture";
     chart.y_title = "times faster";
     chart.y_log = true;
-    for (std::size_t i = 0; i < c.labels.size(); ++i) {
-        ChartSeries series{c.labels[i], {}};
-        for (const ModelClassRow& row : c.rows)
-            if (const auto times = times_better(c, row, i, metric::latency))
-                series.points.push_back(
-                    {std::string(row.what.title), 0, *times, {}, {}, format_ratio(*times)});
-        if (!series.points.empty())
-            chart.series.push_back(std::move(series));
+    for (const ModelClassRow& row : c.rows) {
+        ChartSeries series{std::string(row.what.title), {}};
+        for (std::size_t i = 0; i < c.labels.size(); ++i) {
+            const auto times = times_better(c, row, i, metric::latency);
+            series.points.push_back({c.labels[i],
+                                     0,
+                                     times.value_or(std::numeric_limits<double>::quiet_NaN()),
+                                     {},
+                                     {},
+                                     times ? format_ratio(*times) : std::string()});
+        }
+        chart.series.push_back(std::move(series));
     }
     return chart;
 }
@@ -148,9 +218,21 @@ std::string claim_text(const ModelClassComparison& c, std::size_t self, const Cl
 
 void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     const ArchitectureProfile& profile = c.profiles[i];
-    report.blocks.push_back(Heading{2, fmt::format("{}: strengths and weaknesses", c.labels[i])});
-    if (const Result& any = c.rows.front().results[i]; any.device)
+    const bool projected = std::any_of(c.rows.begin(), c.rows.end(), [&](const ModelClassRow& row) {
+        return row.results[i].estimate.projected;
+    });
+    report.blocks.push_back(Heading{2, fmt::format("{}: strengths and weaknesses{}", c.labels[i],
+                                                   projected ? ", projected and not measured" : "")});
+    if (const Result& any = c.rows.front().results[i]; any.device) {
         report.blocks.push_back(device_facts(any));
+        Facts properties;
+        for (const FamilyProperty& property : any.device->family.row().properties)
+            properties.items.push_back({std::string(property.text), std::string(property.source), 1});
+        if (!properties.items.empty()) {
+            report.blocks.push_back(Heading{3, "What its kind is like:"});
+            report.blocks.push_back(std::move(properties));
+        }
+    }
     const auto list = [&](const char* heading, const std::vector<ClassClaim>& claims, const char* none) {
         report.blocks.push_back(Heading{3, heading});
         Bullets bullets;
@@ -163,8 +245,9 @@ void add_profile(const ModelClassComparison& c, std::size_t i, Report& report) {
     list("Strengths:", profile.strengths, "on no class is it surely ahead of every other architecture here");
     list("Weaknesses:", profile.weaknesses, "on no class is it surely behind another architecture here");
     Facts best;
-    best.items.push_back({"Best for latency", titles_of(c, profile.best_for)});
-    best.items.push_back({"Best for energy", titles_of(c, profile.frugal_for)});
+    const char* would = projected ? "Projected best for" : "Best for";
+    best.items.push_back({fmt::format("{} latency", would), titles_of(c, profile.best_for)});
+    best.items.push_back({fmt::format("{} energy", would), titles_of(c, profile.frugal_for)});
     if (!profile.unable.empty())
         best.items.push_back({"Does not run", titles_of(c, profile.unable)});
     report.blocks.push_back(std::move(best));

@@ -1,17 +1,35 @@
 #include "report/answers/model_ranking.hpp"
 
 #include "archsim/compare/bound_shares.hpp"
+#include "archsim/compare/decisions.hpp"
 #include "archsim/compare/ranking.hpp"
 #include "report/blocks/command_text.hpp"
+#include "report/blocks/result_text.hpp"
 #include "report/blocks/shown_metrics.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace archsim {
 
 std::span<const Result> results_of(const ModelComparison& c, std::size_t model) {
     const std::size_t per_model = c.models.empty() ? 0 : c.results.size() / c.models.size();
     return std::span(c.results).subspan(model * per_model, per_model);
+}
+
+std::span<const Result> usual_of(const ModelComparison& c, std::size_t model) {
+    return model < c.usual.size() ? std::span<const Result>(c.usual[model]) : std::span<const Result>();
+}
+
+std::span<const Result> modes_of(const ModelComparison& c, std::size_t model) {
+    return model < c.modes.size() ? std::span<const Result>(c.modes[model]) : std::span<const Result>();
+}
+
+std::string asked_formats(const ModelComparison& c) {
+    if (!c.request.precisions.empty())
+        return fmt::format("{}", fmt::join(c.request.precisions, ", "));
+    return c.request.conditions.format_of_device ? std::string("usual")
+                                                 : precision_name(c.request.conditions.precision);
 }
 
 const Metric& order_of(const ModelComparison& c, std::span<const Result> results,
@@ -33,12 +51,15 @@ bool explained(const Metric& by) {
 std::vector<std::string> next_commands(const ModelComparison& c, std::size_t model, const Metric& by,
                                        const CostOptions& conditions) {
     const auto results = results_of(c, model);
-    const auto winner = find_winner(results, by, conditions);
+    const Decision decision = decide(results, c.request.decision);
+    auto winner = winner_within(results, by, decision);
+    if (!winner)
+        winner = find_winner(results, by, conditions);
     if (!winner)
         return {};
     std::vector<const Result*> best = {&results[winner->best]};
     for (const Rank& rank : rank_results(results, by, conditions))
-        if (rank.result != winner->best && rank.place > 0)
+        if (rank.result != winner->best && rank.place > 0 && results[rank.result].ok())
             best.push_back(&results[rank.result]);
     const Result& leader = *best.front();
     const std::string name =

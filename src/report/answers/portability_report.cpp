@@ -41,7 +41,7 @@ Table device_table(const PortabilityAnswer& answer) {
          estimated([](const Portability& p) { return Cell{precision_label(p.result)}; })},
         {{"Operators", "", "operators", Align::right, 1},
          estimated([](const Portability& p) { return whole_cell(p.operators); })},
-        {{"Leave", "", "leaving", Align::right},
+        {{"Unsupported", "", "leaving", Align::right},
          estimated([](const Portability& p) { return whole_cell(p.leaving); })},
         {{"Arithmetic", "on it", "operations_share", Align::right, 1},
          estimated([](const Portability& p) { return share_cell(p.operations_share); })},
@@ -91,7 +91,7 @@ Table leaving_table(const std::vector<const Portability*>& devices, bool named) 
     add({"Host", "", "host_s", Align::right}, [](const Type& t) { return time_cell(t.host_s); });
     add({"Hand-over", "", "switch_s", Align::right}, [](const Type& t) { return time_cell(t.switch_s); });
     add({"Transfers", "", "transfer_s", Align::right}, [](const Type& t) { return time_cell(t.transfer_s); });
-    add({"Together", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
+    add({"Total", "", "total_s", Align::right}, [](const Type& t) { return time_cell(t.total_s()); });
     add({"Where", "", "names", Align::left, 1}, [](const Type& t) { return Cell{few_names(t.names)}; });
     return table_of(named ? "" : "What leaves the accelerator", columns, rows);
 }
@@ -109,7 +109,7 @@ Table rewrite_table(const Portability& p) {
          }},
         {{"After", "", "after_s", Align::right},
          [](const RewriteOutcome& o) { return time_cell(o.latency_s); }},
-        {{"Still leave", "", "leaving", Align::right},
+        {{"Unsupported after", "", "leaving", Align::right},
          [](const RewriteOutcome& o) { return whole_cell(o.leaving); }},
         {{"Changes", "", "note", Align::left, 1}, [](const RewriteOutcome& o) { return Cell{o.note}; }}};
     std::vector<RewriteOutcome> rows = p.rewrites;
@@ -173,9 +173,9 @@ std::vector<std::string> verdict_lines(const PortabilityAnswer& answer) {
             lines.push_back(device_line(p));
     }
     if (unknown == answer.devices.size())
-        lines.front() = "Unknown whether it stays whole: a part of the model is not understood.";
+        lines.front() = "Unknown whether it runs entirely on any device: a part of the model is not understood.";
     else
-        lines.front() = fmt::format("Stays whole on {} of {} devices{}{}.", whole.size(),
+        lines.front() = fmt::format("Runs entirely on {} of {} devices{}{}.", whole.size(),
                                     answer.devices.size(), whole.empty() ? "" : ": ", names_text(whole));
     return lines;
 }

@@ -40,7 +40,7 @@ Table serving_table(std::span<const ServingResult> results) {
                      {"Parallel", "", "parallel"},
                      {"Load", "req/s", "rate_per_s", Align::right},
                      {"In flight", "", "in_flight", Align::right, 2},
-                     {"Capacity", "req/s", "capacity_per_s", Align::right, 1},
+                     {"Saturated rate", "req/s", "capacity_per_s", Align::right, 1},
                      {"TTFT P50", "ms", "time_to_first_token_p50_s", Align::right, 1},
                      {"TTFT P99", "ms", "time_to_first_token_p99_s", Align::right},
                      {"90 %", "ms", "time_to_first_token_p99_interval", Align::right, 1},
@@ -103,8 +103,8 @@ std::vector<std::string> serving_sentences(const ServingResult& r) {
                         "here would wait longer in a longer run",
                         format_number(r.capacity_per_s)));
     out.push_back(
-        fmt::format("cache: {} per token{}, room for {} sequences of the mean length, {} of the given-out "
-                    "blocks empty on average",
+        fmt::format("KV cache: {} per token{}; {} sequences of the mean length fit; {} of the allocated "
+                    "KV-cache blocks unused on average",
                     format_bytes(r.cache_bytes_per_token),
                     r.fixed_cache_bytes_per_sequence > 0
                         ? fmt::format(" and {} of fixed size per sequence (full windows, states)",
@@ -199,8 +199,7 @@ namespace {
 std::string served_text(const ServingResult& r) {
     const ServingSummary& s = r.summary;
     return fmt::format(
-        "{}, {}: {}{} requests/s, first token within {} and a token every {} (99 of 100), {} output "
-        "tokens/s at {}.",
+        "{}, {}: {}{} requests/s, P99 TTFT {}, P99 TPOT {}, {} output tokens/s at {}.",
         r.hardware, to_string(r.parallelism), r.overloaded ? "overloaded at " : "",
         format_number(r.rate_per_s > 0 ? r.rate_per_s : r.capacity_per_s), format_time(s.time_to_first_s.p99),
         format_time(s.time_per_token_s.p99), format_number(s.output_tokens_per_s), format_power(s.watts));
@@ -244,8 +243,8 @@ Takeaway frontier_takeaway(std::span<const ServingResult> results) {
     if (!user)
         return {{"None of these devices serves it: the table says why."}};
     const auto line = [](const char* what, const ServingResult& r) {
-        return fmt::format("{}: {}, {}, {} in flight: {} tokens/s a user, {} tokens/s a device, first token "
-                           "within {} (99 of 100).",
+        return fmt::format("{}: {}, {}, {} in flight: {} tokens/s per user, {} tokens/s per device, P99 TTFT "
+                           "{}.",
                            what, r.hardware, to_string(r.parallelism), r.in_flight,
                            format_number(r.tokens_per_user()), format_number(r.tokens_per_device()),
                            format_time(r.summary.time_to_first_s.p99));

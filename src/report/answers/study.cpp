@@ -1,5 +1,6 @@
 #include "archsim/report/study_report.hpp"
 
+#include "archsim/compare/mixed_formats.hpp"
 #include "archsim/core/version.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/plural.hpp"
@@ -26,7 +27,8 @@ std::vector<std::string> study_lines(const Study& study) {
     std::size_t decided = 0;
     for (const StudyGroup& group : study.groups)
         if (const auto winner = find_winner(group.results, by)) {
-            ++wins[hardware_label(group.results[winner->best])];
+            const Result& best = group.results[winner->best];
+            ++wins[hardware_label(best) + (best.estimate.projected ? " (projected)" : "")];
             ++decided;
         }
     std::vector<std::string> lines = {
@@ -53,6 +55,11 @@ Facts study_summary(const Study& study) {
     return facts;
 }
 
+MetricView study_view(const Study& study) {
+    return {study.request.metrics,
+            study.groups.empty() ? CostOptions{} : on_one_basis(study.groups.front().results, {})};
+}
+
 /// A group and its first place.
 struct FirstPlace {
     const StudyGroup* group;
@@ -66,9 +73,11 @@ Table winners(const Study& study) {
     std::vector<FirstPlace> rows;
     for (const StudyGroup& group : study.groups) {
         const auto ranks = rank_results(group.results, by);
-        const bool any = !ranks.empty() && ranks.front().place > 0;
+        const auto winner = find_winner(group.results, by);
+        const auto rank = std::find_if(ranks.begin(), ranks.end(),
+                                       [&](const Rank& r) { return winner && r.result == winner->best; });
         rows.push_back(
-            {&group, any ? &group.results[ranks.front().result] : nullptr, any && ranks.front().tied});
+            {&group, winner ? &group.results[winner->best] : nullptr, rank != ranks.end() && rank->tied});
     }
     WinnerColumns columns = {
         {{"Model", "", "model"}, [](const FirstPlace& row) { return Cell{row.group->model}; }},
@@ -77,24 +86,27 @@ Table winners(const Study& study) {
         {{"Asked", "", "precision"}, [](const FirstPlace& row) { return Cell{row.group->precision}; }},
         {{"Hardware", "", "hardware"},
          [](const FirstPlace& row) {
-             return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "")}
+             return row.best != nullptr ? Cell{hardware_label(*row.best) + (row.tied ? " =" : "") +
+                                               (row.best->estimate.projected ? " (projected)" : "")}
                                         : Cell{"none", {}, Tone::bad};
+         }},
+        {{"Runs", "", "executed_precision"},
+         [](const FirstPlace& row) {
+             return Cell{row.best != nullptr ? multiplied_format(*row.best) : std::string("-")};
          }},
         {{"Stack", "", "runtime"},
          [](const FirstPlace& row) { return Cell{row.best != nullptr ? runtime_label(*row.best) : "-"}; }}};
     for (const Metric* m : study.request.metrics->rows()) {
         if (!m->recommend)
             continue;
-        columns.push_back({column_of(*m), [m](const FirstPlace& row) {
-                               return row.best != nullptr ? cell_of(*m, measure_of(*row.best, *m))
-                                                          : Cell{"-"};
+        columns.push_back({column_of(*m), [m, &study](const FirstPlace& row) {
+                               return row.best != nullptr
+                                          ? cell_of(*m,
+                                                    measure_of(*row.best, *m, study_view(study).conditions))
+                                          : Cell{"-"};
                            }});
     }
     return table_of("Best of Each Combination", columns, rows);
-}
-
-MetricView study_view(const Study& study) {
-    return {study.request.metrics, {}};
 }
 
 /// Every cell, group by group, best first.

@@ -28,14 +28,16 @@ Json rows_json(const std::vector<SweepRow>& rows, const SweepSummary& summary) {
 
 Json winners_json(const SweepSummary& summary) {
     Json list = Json::array();
-    for (const BestRows& winner : summary.winners)
-        for (const SweepRow& row : winner.rows())
-            list.push_back({{"metric", winner.metric().key},
-                            {"model", row.model},
-                            {"point", row.point},
-                            {"hardware", row.hardware},
-                            {"value", *row.value(winner.metric())},
-                            {"unit", winner.metric().unit}});
+    for (const auto* winners : {&summary.winners, &summary.projected_winners})
+        for (const BestRows& winner : *winners)
+            for (const SweepRow& row : winner.rows())
+                list.push_back({{"metric", winner.metric().key},
+                                {"measured", !row.projected},
+                                {"model", row.model},
+                                {"point", row.point},
+                                {"hardware", row.hardware},
+                                {"value", *row.value(winner.metric())},
+                                {"unit", winner.metric().unit}});
     return list;
 }
 

@@ -177,6 +177,7 @@ SweepSummary::SweepSummary(std::vector<SweepAxis> parts, const Metric& ranks, st
         if (std::none_of(winners.begin(), winners.end(),
                          [m](const BestRows& known) { return known.metric() == *m; }))
             winners.emplace_back(*m, 1);
+    projected_winners = winners;
 }
 
 void SweepSummary::count(const SweepRow& row) {
@@ -196,8 +197,14 @@ void SweepSummary::add(const SweepRow& row) {
     if (front)
         front->add(row);
     best.add(row);
-    for (BestRows& winner : winners)
+    for (BestRows& winner : row.projected ? projected_winners : winners)
         winner.add(row);
+    if (row.status != Status::ok)
+        return;
+    std::vector<std::string>& devices = formats[row.executed];
+    if (devices.empty() || devices.back() != row.hardware)
+        if (std::find(devices.begin(), devices.end(), row.hardware) == devices.end())
+            devices.push_back(row.hardware);
 }
 
 Report describe(const SweepSummary& summary, PlainView, Format format) {

@@ -3,11 +3,14 @@
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/plural.hpp"
+#include "report/blocks/verdict.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 namespace archsim {
 
@@ -20,28 +23,61 @@ std::string best_words(const Metric& m) {
 /// The models in the order of their rows.
 std::vector<std::string> models_of(const SweepSummary& summary) {
     std::vector<std::string> models;
-    for (const BestRows& winner : summary.winners)
-        for (const SweepRow& row : winner.rows())
-            if (std::find(models.begin(), models.end(), row.model) == models.end())
-                models.push_back(row.model);
+    for (const auto* winners : {&summary.winners, &summary.projected_winners})
+        for (const BestRows& winner : *winners)
+            for (const SweepRow& row : winner.rows())
+                if (std::find(models.begin(), models.end(), row.model) == models.end())
+                    models.push_back(row.model);
     return models;
 }
 
-/// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ."
+std::optional<SweepRow> best_of(const BestRows& winner, const std::string& model) {
+    for (SweepRow& row : winner.rows())
+        if (row.model == model)
+            return std::move(row);
+    return std::nullopt;
+}
+
+/// "Fastest: A, 191 us. Least energy: the same point, 24.6 mJ. Projected to do better, not measured: B, 150
+/// us."
 std::string model_line(const SweepSummary& summary, const std::string& model) {
-    std::string text;
+    std::string text, projections;
     std::optional<std::uint64_t> named;
-    for (const BestRows& winner : summary.winners)
-        for (const SweepRow& row : winner.rows()) {
-            if (row.model != model)
-                continue;
-            text += fmt::format("{}{}: {}, {}.", text.empty() ? "" : " ", best_words(winner.metric()),
-                                named == row.point ? std::string("the same point")
-                                                   : point_label(row, summary.axes),
-                                format_value(winner.metric(), *row.value(winner.metric())));
-            named = named.value_or(row.point);
-        }
+    for (std::size_t w = 0; w < summary.winners.size(); ++w) {
+        const Metric& metric = summary.winners[w].metric();
+        const auto measured = best_of(summary.winners[w], model),
+                   projected = best_of(summary.projected_winners[w], model);
+        const auto& row = measured ? measured : projected;
+        if (!row)
+            continue;
+        text += fmt::format(
+            "{}{}{}: {}, {}.", text.empty() ? "" : " ", best_words(metric), measured ? "" : " (projected)",
+            named == row->point ? std::string("the same point") : point_label(*row, summary.axes),
+            format_value(metric, *row->value(metric)));
+        named = named.value_or(row->point);
+        if (measured && projected && better(metric, *projected->value(metric), *measured->value(metric)))
+            projections += fmt::format("{}{}, {}", projections.empty() ? "" : "; ",
+                                       point_label(*projected, summary.axes),
+                                       format_value(metric, *projected->value(metric)));
+    }
+    if (!projections.empty())
+        text += fmt::format(" Projected to do better, not measured: {}.", projections);
     return text;
+}
+
+/// "Formats differ, fp32 is only the default: fp32 on KPU-T64, tf32 on H100; --precision names one."
+std::string formats_line(const SweepSummary& summary) {
+    const bool as_asked =
+        summary.formats.size() == 1 &&
+        (summary.default_format.empty() || summary.formats.begin()->first == summary.default_format);
+    if (summary.default_format.empty() || summary.formats.empty() || as_asked)
+        return "";
+    std::string text;
+    for (const auto& [format, devices] : summary.formats)
+        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(devices, 2));
+    return fmt::format("{}, {} is only the default: {}; --precision names the formats to compare.",
+                       summary.formats.size() > 1 ? "Formats differ" : "The format is not the one asked for",
+                       summary.default_format, text);
 }
 
 /// "What matters most: bandwidth, from 0.5x to 4x latency changes by 16.1 %."
@@ -81,6 +117,8 @@ std::vector<std::string> sweep_lines(const SweepSummary& summary) {
     for (const std::string& model : models)
         lines.push_back(models.size() == 1 ? model_line(summary, model)
                                            : fmt::format("{}: {}", model, model_line(summary, model)));
+    if (std::string line = formats_line(summary); !line.empty())
+        lines.push_back(std::move(line));
     if (summary.sensitivity_of)
         if (std::string line = sensitivity_line(summary); !line.empty())
             lines.push_back(std::move(line));

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 
 namespace archsim {
@@ -58,10 +59,51 @@ const PowerMode* stronger_mode(const Result& r) {
     return found;
 }
 
+/// An operator without products that takes most of the time: no batch and no format of products helps it.
+struct DominantOperation {
+    std::string type;
+    double seconds = 0;
+    bool upper_bound = false; ///< its work is that of the largest output it can have
+};
+
+bool multiplies(OpKind kind) {
+    return kind == OpKind::convolution || kind == OpKind::matmul || kind == OpKind::attention ||
+           kind == OpKind::recurrent;
+}
+
+std::optional<DominantOperation> dominant_operation(const Result& r) {
+    if (!r.ok() || !r.partition || !r.model || !r.model->graph || r.generation || !r.parts.empty())
+        return std::nullopt;
+    const ShapedGraph& graph = *r.model->graph;
+    std::map<std::string, DominantOperation> all;
+    for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+        const Subgraph& subgraph = r.partition->subgraphs[s.index];
+        if (multiplies(subgraph.kind))
+            continue;
+        const Operator& anchor = graph.operators[subgraph.anchor];
+        DominantOperation& operation = all[anchor.type];
+        operation.type = anchor.type;
+        operation.seconds += s.latency_s;
+        operation.upper_bound =
+            operation.upper_bound ||
+            std::any_of(graph.findings.begin(), graph.findings.end(), [&](const Finding& f) {
+                return f.kind == FindingKind::data_dependent_shape && f.op_type == anchor.type &&
+                       f.hint.starts_with("give the expected size");
+            });
+    }
+    for (auto& [type, operation] : all)
+        if (operation.seconds > r.estimate.latency_s / 2)
+            return std::move(operation);
+    return std::nullopt;
+}
+
 std::string advice_of(const Result& r) {
     const auto shares = bound_shares(r);
     if (!shares || !r.machine || !r.device || !r.runtime)
         return "";
+    if (const auto operation = dominant_operation(r))
+        return fmt::format("{} dominates; check_model shows how it can leave the network or shrink",
+                           operation->type);
     constexpr double kHardlyLower = 0.99; // a clock above that is no reason to draw more
     const bool held = r.estimate.power_limited && r.estimate.clock_ratio < kHardlyLower;
     if (const PowerMode* mode = held ? stronger_mode(r) : nullptr)
@@ -83,7 +125,8 @@ std::string advice_of(const Result& r) {
         return fmt::format("use a faster number format (--precision {})", name_of(*format));
     return r.estimate.utilization < kWellUsed
                ? fmt::format("fill the tiles with {}", batch_advice(r))
-               : std::string("nothing within reach: it works near its peak in the narrowest format it has");
+               : fmt::format("none of batch and format: it runs at {} of its peak in its fastest format",
+                             share_text(r.estimate.utilization));
 }
 
 std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels) {
@@ -95,21 +138,26 @@ std::vector<std::string> names_of(const Advice& advice, const std::vector<std::s
 
 } // namespace
 
-std::string bound_text(const Result& result) {
+std::string bound_sentence(const Result& result, const std::string& label) {
     const auto shares = bound_shares(result);
     if (!shares)
         return "";
+    if (const auto operation = dominant_operation(result))
+        return fmt::format("{} spends {} of its time in {}{}; the rest takes {}", label,
+                           share_text(operation->seconds / result.estimate.latency_s), operation->type,
+                           operation->upper_bound ? ", at the upper bound of its output" : "",
+                           format_time(result.estimate.latency_s - operation->seconds));
     const Bound bound = shares->largest();
     const std::string share = share_text(shares->of(bound));
     switch (bound) {
     case Bound::overhead:
-        return fmt::format("starting kernels and layers, {} of its time", share);
+        return fmt::format("{} is bound by starting kernels and layers, {} of its time", label, share);
     case Bound::memory:
-        return fmt::format("memory, {} of its time", share);
+        return fmt::format("{} is bound by memory, {} of its time", label, share);
     case Bound::compute:
         break;
     }
-    return fmt::format("compute, {} of its time at {} of the peak", share,
+    return fmt::format("{} is bound by compute, {} of its time at {} of the peak", label, share,
                        share_text(result.estimate.utilization));
 }
 

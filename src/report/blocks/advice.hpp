@@ -24,8 +24,11 @@ struct Advice {
     std::string text;
 };
 
-/// "fixed cost of kernels and layers is 61 % of the time"; empty where the time has no parts.
-std::string bound_text(const Result& result);
+/// "H100 is bound by starting kernels and layers, 61 % of its time"; of a network in which one operator that
+/// is no product takes most of the time its name and both times: "QRB5165 spends 99 % of its time in
+/// NonMaxSuppression, at the upper bound of its output; the rest takes 9.05 ms". Empty where the time has no
+/// parts.
+std::string bound_sentence(const Result& result, const std::string& label);
 
 /// One piece of advice per result that has any, equal ones together, in the order of the results.
 std::vector<Advice> advice_for(std::span<const Result> results);

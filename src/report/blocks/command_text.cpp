@@ -25,6 +25,8 @@ namespace {
 
 /// The formats as the flags that state them: of arithmetic, and of weights and caches where these differ.
 std::string format_flags(const Conditions& conditions) {
+    if (conditions.format_of_device)
+        return " --precision usual";
     const PrecisionConfig& c = conditions.precision;
     PrecisionConfig named = c;
     named.strict_fp32 = false;

@@ -82,18 +82,26 @@ std::vector<Crossing> crossings(std::span<const Result> results, const CostOptio
     return found;
 }
 
+/// "7 months", "2.31 years".
+std::string duration_text(double years) {
+    constexpr double kMonths = 12;
+    return years < 2 && years * kMonths >= 1 ? fmt::format("{:.0f} months", years * kMonths)
+                                             : format_number(years) + " years";
+}
+
 std::string crossing_text(const Crossing& c, const CostOptions& options) {
     const bool rented = cost_of(*c.other, options).cloud.has_value();
     const std::string head = c.bought == c.other
-                                 ? fmt::format("Buying {} against renting it: ", hardware_label(*c.bought))
+                                 ? fmt::format("Buying {} instead of renting it: ", hardware_label(*c.bought))
                                  : fmt::format("{} against {} {}: ", hardware_label(*c.bought),
                                                rented ? "renting" : "buying", hardware_label(*c.other));
     if (!c.point.within_life)
-        return head + fmt::format("never within {:g} years; {} inferences would take {} years at full use",
-                                  options.years, format_count(c.point.inferences),
-                                  format_number(c.point.years));
-    return head + fmt::format("pays from {} inferences, {} years at full use",
-                              format_count(c.point.inferences), format_number(c.point.years));
+        return head +
+               fmt::format(
+                   "does not break even within {:g} years; {} inferences would take {} years at full load",
+                   options.years, format_count(c.point.inferences), format_number(c.point.years));
+    return head + fmt::format("breaks even after {} inferences ({} at full load)",
+                              format_count(c.point.inferences), duration_text(c.point.years));
 }
 
 std::vector<std::string> assumption_notes(const CostOptions& o) {
@@ -109,11 +117,12 @@ std::vector<std::string> assumption_notes(const CostOptions& o) {
             o.grid_intensity,
             origin(o.grid_intensity, usual.grid_intensity,
                    "world 2023, Ember Global Electricity Review 2024")),
-        fmt::format(
-            "{:g} years of use ({}), at work {:g} % of the time ({}); idle power is paid for in between.",
-            o.years, origin(o.years, usual.years, "assumed: usual depreciation of servers"),
-            100 * o.utilization, origin(o.utilization, usual.utilization, "assumed")),
-        "Purchase is the device alone, at its list price of the date shown: no server, no staff, no space.",
+        fmt::format("{:g} years of use ({}), {:g} % utilisation ({}); idle power is paid for in between.",
+                    o.years, origin(o.years, usual.years, "assumed: usual depreciation of servers"),
+                    100 * o.utilization, origin(o.utilization, usual.utilization, "assumed")),
+        "Purchase is the device at its list price of the date shown, and its share of the server that the "
+        "price "
+        "column names; no staff, no space.",
         "Embodied carbon is that of making the device, where its vendor publishes it, over its years of use; "
         "it comes on top of its electricity's.",
     };
@@ -134,7 +143,7 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
     for (const Result& result : results)
         if (const auto tokens = token_costs(result, options))
             for (const auto& [name, cost] :
-                 {std::pair{"of the prompt", &tokens->prompt}, std::pair{"of the answer", &tokens->output}})
+                 {std::pair{"input", &tokens->prompt}, std::pair{"output", &tokens->output}})
                 if (cost->inferences_per_s > 0)
                     table.rows.push_back({{result.model->name},
                                           {hardware_label(result)},
@@ -152,6 +161,10 @@ Table token_table(std::span<const Result> results, const CostOptions& options) {
 
 } // namespace
 
+namespace {
+constexpr double kSecondsPerMonth = 8766.0 / 12 * 3600; ///< of a year of 365.25 days
+} // namespace
+
 std::vector<Block> cost_blocks(std::span<const Result> results, const CostOptions& options) {
     check_cost_options(options);
     Table table;
@@ -162,13 +175,15 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
                      {"Owned", "USD", "owned_usd_per_million", Align::right},
                      {"purchase", "USD", "capital_usd_per_million", Align::right, 1},
                      {"electricity", "USD", "electricity_usd_per_million", Align::right, 1},
+                     {"A month", "USD", "usd_per_month", Align::right},
                      {"Carbon", "g CO2e", "carbon_g_per_thousand", Align::right},
                      {"embodied", "g CO2e", "embodied_g_per_thousand", Align::right, 1},
                      {"Price (date)", "", "price", Align::left, 2}};
+    const CostOptions basis = on_one_basis(results, options);
     std::vector<std::pair<double, std::size_t>> order;
     for (std::size_t i = 0; i < results.size(); ++i)
         if (results[i].ok() && results[i].device)
-            order.emplace_back(cost_of(results[i], options).best().value_or(INFINITY), i);
+            order.emplace_back(cost_of(results[i], basis).best().value_or(INFINITY), i);
     std::stable_sort(order.begin(), order.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [best, i] : order) {
@@ -176,6 +191,9 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
         std::vector<Cell> row{{results[i].model->name}, {hardware_label(results[i])},
                               money(cost.cloud),        money(cost.owned()),
                               money(cost.capital),      money(cost.electricity)};
+        const auto each = cost_of(results[i], basis).best();
+        row.push_back(times(each ? std::optional(*each * cost.inferences_per_s) : std::nullopt,
+                            kSecondsPerMonth * options.utilization));
         row.push_back(grams(cost.carbon_g));
         row.push_back(grams(cost.embodied_g));
         row.push_back({price_text(results[i], options)});
@@ -183,8 +201,8 @@ std::vector<Block> cost_blocks(std::span<const Result> results, const CostOption
     }
     for (std::string& note : assumption_notes(options))
         table.notes.push_back(std::move(note));
-    if (std::string mixed = mixed_tenure(results, options); !mixed.empty())
-        table.notes.insert(table.notes.begin(), std::move(mixed));
+    if (std::string said = cost_basis(results, options); !said.empty())
+        table.notes.insert(table.notes.begin(), std::move(said));
     for (std::string& note : unused_prices(results, options))
         table.notes.push_back(std::move(note));
     std::vector<Block> blocks{std::move(table)};
@@ -209,8 +227,8 @@ std::vector<Block> carbon_blocks(std::span<const Result> results, const CostOpti
                                 format_number(*cost.carbon_g * 1e3));
     if (line.empty())
         return {};
-    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, PUE {:g}, at work {:g} % "
-                                  "of the time: {}.",
+    return {Paragraph{fmt::format("Carbon, CO2e per 1,000 inferences at {:g} g/kWh, PUE {:g}, {:g} % "
+                                  "utilisation: {}.",
                                   options.grid_intensity, options.pue, 100 * options.utilization, line)}};
 }
 

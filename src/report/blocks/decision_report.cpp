@@ -36,9 +36,8 @@ Cell verdict_cell(const Verdict& v) {
     if (!v.value)
         return {"unknown", {}, Tone::bad};
     if (!v.certain)
-        return {fmt::format("{}, {}", v.met ? "may be met" : "may be missed",
-                            format_percent(v.met ? v.probability : 1 - v.probability)),
-                v.headroom, v.met ? Tone::good : Tone::bad};
+        return {fmt::format("{}, {:.0f} %", v.met ? "likely" : "unlikely", 100 * v.probability), v.headroom,
+                v.met ? Tone::good : Tone::bad};
     const std::string text = v.met ? at_least(v.constraint) && v.headroom > 1
                                          ? "yes, " + format_ratio(1 + v.headroom) + " the limit"
                                          : "yes, " + format_percent(v.headroom) + " headroom"
@@ -58,12 +57,12 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
     const Metric& by = *d.request.preference;
     if (d.recommended) {
         const Winner& w = *d.recommended;
-        std::string text = fmt::format("Recommended: {}, best by {} ({})", labels[w.best], by.noun,
-                                       format_value(by, *value_of(results[w.best], by, d.request.cost)));
-        if (results[w.best].estimate.projected)
-            text += "; a projection: nothing measured stands behind it";
+        const bool projected = results[w.best].estimate.projected;
+        std::string text = fmt::format(
+            "{}: {}, best by {} ({})", projected ? "No measured device qualifies; projected" : "Recommended",
+            labels[w.best], by.noun, format_value(by, *value_of(results[w.best], by, d.request.cost)));
         if (w.projected)
-            text += fmt::format("; projected to do better, and not measured: {} ({})", labels[*w.projected],
+            text += fmt::format("; projected to be better, not measured: {} ({})", labels[*w.projected],
                                 format_value(by, *value_of(results[*w.projected], by, d.request.cost)));
         if (!w.tied.empty())
             text += fmt::format("; by odds of less than 3 to 1 against {}",
@@ -73,9 +72,10 @@ std::string recommendation(const Decision& d, std::span<const Result> results,
     if (!d.nearest)
         return "None qualifies: there is no estimate with all of these values.";
     const Verdict& v = d.verdicts[d.nearest->result][d.nearest->constraint];
-    return fmt::format("None qualifies; nearest is {}: {} of {}, {} is allowed ({}).",
-                       labels[d.nearest->result], v.constraint.metric->noun,
-                       format_value(*v.constraint.metric, *v.value), limit_text(v.constraint), shortfall(v));
+    return fmt::format(
+        "None qualifies; nearest is {}{}: {} of {}, {} required ({}).", labels[d.nearest->result],
+        results[d.nearest->result].estimate.projected ? " (projected)" : "", v.constraint.metric->noun,
+        format_value(*v.constraint.metric, *v.value), limit_text(v.constraint), shortfall(v));
 }
 
 } // namespace
@@ -100,15 +100,20 @@ std::vector<Block> decision_blocks(const Decision& d, std::span<const Result> re
             uncertain = uncertain || (v.value && !v.certain);
         }
         if (!d.request.constraints.empty())
-            row.push_back({d.qualifies[i] ? "yes" : "no", d.qualifies[i] ? 1.0 : 0.0,
-                           d.qualifies[i] ? Tone::good : Tone::bad});
+            row.push_back({!d.qualifies[i]                 ? "no"
+                           : results[i].estimate.projected ? "projected"
+                                                           : "yes",
+                           d.qualifies[i] ? 1.0 : 0.0, d.qualifies[i] ? Tone::good : Tone::bad});
         if (!d.request.pareto.empty())
-            row.push_back({d.on_front[i] ? "on it" : "", d.on_front[i] ? 1.0 : 0.0});
+            row.push_back({!d.on_front[i]                  ? ""
+                           : results[i].estimate.projected ? "on it (projected)"
+                                                           : "on it",
+                           d.on_front[i] ? 1.0 : 0.0});
         table.rows.push_back(std::move(row));
     }
     if (uncertain)
-        table.notes.emplace_back("may be met, may be missed: the limit lies inside the 90 % interval of the "
-                                 "estimate; with its probability");
+        table.notes.emplace_back("likely, unlikely: the limit lies inside the 90 % interval of the estimate; "
+                                 "with the probability that it is met");
     if (!d.request.pareto.empty()) {
         std::vector<std::string_view> nouns;
         for (const Metric* m : d.request.pareto)

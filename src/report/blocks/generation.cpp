@@ -69,7 +69,7 @@ GenerationColumns generation_columns(bool serving) {
     add_time(
         columns, "Per token", "time_per_output_token", [](G g) { return g.time_per_output_token_s; },
         [](G g) { return g.time_per_output_token_interval; });
-    add_estimated(columns, {"Stream", "tokens/s", "tokens_per_s_stream"}, 1,
+    add_estimated(columns, {"Per user", "tokens/s", "tokens_per_s_stream"}, 1,
                   [](G g) { return g.tokens_per_s_stream; });
     add_estimated(columns, {"Total", "tokens/s", "tokens_per_s_total", Align::right, 1}, 1,
                   [](G g) { return g.tokens_per_s_total; });

@@ -37,7 +37,7 @@ GroupRow row_of(const Result& result, const SubgraphGroup& group) {
     const Subgraph& subgraph = result.partition->subgraphs[first.index];
     return {group_name(result, group),
             std::string(name_of(subgraph.kind)),
-            first.bound == Bound::overhead ? "fixed cost" : std::string(name_of(first.binding)),
+            bound_label(first.bound, first.binding),
             allocation_text(first.mapping.allocation, unit_name(*result.device)),
             static_cast<double>(group.members.size()),
             group.latency_s,
@@ -119,6 +119,15 @@ Table grouped_subgraph_table(const Result& result, std::size_t most) {
         rest.name = fmt::format("{} more groups (--verbose)", groups.size() - shown);
         std::vector<Cell> cells = cells_of_row(rest, total, joules);
         cells[6] = {};
+        table.rows.push_back(std::move(cells));
+    }
+    if (const auto outside = outside_subgraphs(result)) {
+        GroupRow row;
+        row.name = "outside subgraphs";
+        row.seconds = outside->latency_s;
+        row.joules = outside->energy_j;
+        std::vector<Cell> cells = cells_of_row(row, total, joules);
+        cells[1] = cells[6] = {};
         table.rows.push_back(std::move(cells));
     }
     return table;

@@ -3,6 +3,7 @@
 #include "archsim/report/graph_mapping.hpp"
 #include "report/blocks/number_format.hpp"
 #include "report/blocks/result_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -78,10 +79,9 @@ ChartSeries points_of(const Result& result) {
         point.label = result.partition->subgraphs[s.index].name;
         point.x = operations / bytes;
         point.y = operations / s.latency_s;
-        point.hover =
-            fmt::format("{} {}: {}, {} operations, {} from memory, bound by {}", name_of(work.kind),
-                        point.label, format_time(s.latency_s), format_count(operations), format_bytes(bytes),
-                        s.bound == Bound::overhead ? "fixed cost" : name_of(s.binding));
+        point.hover = fmt::format("{} {}: {}, {} operations, {} from memory, bound by {}", name_of(work.kind),
+                                  point.label, format_time(s.latency_s), format_count(operations),
+                                  format_bytes(bytes), bound_label(s.bound, s.binding));
         series.points.push_back(std::move(point));
     }
     if (ChartPoint whole = network_point(result); whole.x > 0)

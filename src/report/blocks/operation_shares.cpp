@@ -1,5 +1,6 @@
 #include "report/blocks/operation_shares.hpp"
 
+#include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/common_regions.hpp"
 #include "report/blocks/number_format.hpp"
 
@@ -34,25 +35,6 @@ bool has_constant_weights(const ShapedGraph& graph, const Operator& op) {
     return std::any_of(op.inputs.begin(), op.inputs.end(), [&](TensorId input) {
         return input != kNoTensor && graph.tensors[input].constant && graph.tensors[input].shape.size() > 1;
     });
-}
-
-/// Seconds by what binds them.
-struct BoundTimes {
-    double compute_s = 0, memory_s = 0, overhead_s = 0;
-    double total() const { return compute_s + memory_s + overhead_s; }
-};
-
-BoundTimes bound_times(const Result& result) {
-    BoundTimes times;
-    for (const ResultLeaf& leaf : leaves_of(result)) {
-        const Estimate& e = leaf.result->estimate;
-        for (const SubgraphEstimate& s : e.subgraphs)
-            (s.bound == Bound::compute  ? times.compute_s
-             : s.bound == Bound::memory ? times.memory_s
-                                        : times.overhead_s) += s.latency_s * leaf.repeat;
-        times.overhead_s += std::max(0.0, e.network_s) * leaf.repeat;
-    }
-    return times;
 }
 
 struct UtilizationExtremes {
@@ -96,6 +78,19 @@ std::string operation_name(const ShapedGraph& graph, const Subgraph& subgraph) {
     if (subgraph.kind == OpKind::matmul)
         return has_constant_weights(graph, anchor) ? "Linear" : "MatMul";
     return as_title(name_of(subgraph.kind));
+}
+
+std::string operation_with_size(const ShapedGraph& graph, const Subgraph& subgraph) {
+    const std::string name = operation_name(graph, subgraph);
+    const Operator& anchor = graph.operators[subgraph.anchor];
+    if (anchor.outputs.empty() || anchor.outputs.front() == kNoTensor)
+        return name;
+    const auto& shape = graph.tensors[anchor.outputs.front()].shape;
+    if (subgraph.kind == OpKind::convolution && shape.size() > 2)
+        return fmt::format("{} {}ch", name, shape[1]);
+    if (subgraph.kind == OpKind::matmul && !shape.empty())
+        return fmt::format("{} {}", name, shape.back());
+    return name;
 }
 
 std::vector<OperationShare> operation_shares(const Result& result) {
@@ -146,13 +141,19 @@ std::vector<NamedValue> time_shares(const Result& result) {
     });
     const double total = result.estimate.latency_s;
     std::vector<NamedValue> items;
-    for (const OperationShare& share : shares)
+    double outside = total;
+    for (const OperationShare& share : shares) {
+        outside -= share.latency_s;
         if (share.latency_s > 0 && total > 0)
             items.push_back(
                 {share.name + " Operations",
                  fmt::format("{} of the time ({:.0f} subgraph{})", format_percent(share.latency_s / total),
                              share.subgraphs, share.subgraphs == 1 ? "" : "s"),
                  1});
+    }
+    constexpr double kShown = 0.0005; // what would not print as 0.0 %
+    if (outside > kShown * total)
+        items.push_back({"Outside subgraphs", format_percent(outside / total) + " of the time", 1});
     return items;
 }
 
@@ -166,24 +167,23 @@ const UtilizationBand& utilization_band(double utilization) {
 std::string utilization_reading(const Result& result) {
     const UtilizationBand& band = utilization_band(result.estimate.utilization);
     std::string text = fmt::format("{}, {}", band.verdict, band.meaning);
-    const BoundTimes times = bound_times(result);
+    const auto shares = bound_shares(result);
     // Of generated text the subgraphs are those of one pass alone.
-    if (&band == &kBands.front() || times.total() <= 0 || result.generation)
+    if (&band == &kBands.front() || !shares || result.generation)
         return text;
-    const double largest = std::max({times.compute_s, times.memory_s, times.overhead_s});
     const char *binds = "compute",
                *helps = "a larger batch fills more of the units; a narrower format raises the peak";
-    if (largest == times.memory_s) {
+    if (shares->largest() == Bound::memory) {
         binds = "memory";
         helps =
             "a narrower format, a larger batch (weights are read once for all items) or more bandwidth helps";
-    } else if (largest == times.overhead_s) {
-        binds = "fixed costs";
+    } else if (shares->largest() == Bound::overhead) {
+        binds = "starting kernels and layers";
         helps = "a larger batch, or a stack that launches less, helps; else the device is too large for this "
                 "model";
     }
-    return fmt::format("{}: {} of the time is bound by {}; {}", text, format_percent(largest / times.total()),
-                       binds, helps);
+    return fmt::format("{}: {} of the time is bound by {}; {}", text,
+                       format_percent(shares->of(shares->largest())), binds, helps);
 }
 
 std::vector<NamedValue> utilization_facts(const Result& result) {

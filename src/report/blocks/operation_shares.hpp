@@ -13,6 +13,8 @@ namespace archsim {
 /// The sort of a subgraph by the operator that anchors it: "Conv2D", "Linear" (a product with constant
 /// weights), "MatMul" (of two activations), "Pooling".
 std::string operation_name(const ShapedGraph& graph, const Subgraph& subgraph);
+/// The same with the channels or features that it makes: "Conv2D 64ch", "Linear 1000".
+std::string operation_with_size(const ShapedGraph& graph, const Subgraph& subgraph);
 
 /// Subgraphs of one sort, over all parts of a model.
 struct OperationShare {

@@ -28,7 +28,7 @@ std::vector<Column> percentile_columns(bool queued) {
     if (queued) {
         columns.push_back({"Wait", "ms", "mean_wait_s", Align::right});
         columns.push_back({"Busy", "%", "utilization", Align::right});
-        columns.push_back({"Capacity", "per s", "capacity_per_s", Align::right});
+        columns.push_back({"Saturated rate", "per s", "capacity_per_s", Align::right});
     } else {
         columns.push_back({"Model error", "90 %", "interval", Align::right});
     }

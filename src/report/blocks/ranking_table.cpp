@@ -1,5 +1,6 @@
 #include "report/blocks/ranking_table.hpp"
 
+#include "archsim/compare/mixed_formats.hpp"
 #include "report/blocks/columns.hpp"
 #include "report/blocks/failure_notes.hpp"
 #include "report/blocks/metric_text.hpp"
@@ -91,12 +92,16 @@ RankingColumns ranking_columns(std::span<const Result> results, const Metric& by
                                            : Tone::plain};
                        }});
     if (std::any_of(results.begin(), results.end(), [](const Result& r) { return r.estimate.projected; }))
-        add_estimated(columns, {"Belief", "", "belief", Align::left, 2}, [](const RankingRow& row) {
+        add_estimated(columns, {"Basis", "", "belief", Align::left, 2}, [](const RankingRow& row) {
             const bool projected = row.result->estimate.projected;
             return Cell{projected ? "projected" : "measured", {}, projected ? Tone::muted : Tone::plain};
         });
-    add_estimated(columns, {"Precision", "", "executed_precision", Align::left, 1},
-                  [](const RankingRow& row) { return Cell{precision_label(*row.result)}; });
+    // Where formats differ every width shows them.
+    add_estimated(columns,
+                  {"Precision", "", "executed_precision", Align::left, mixed_formats(results) ? 0 : 1},
+                  [](const RankingRow& row) {
+                      return Cell{marked(multiplied_format(*row.result), MarkedCell::precision, *row.result)};
+                  });
     add_ranking_metrics(columns, results, by, view, false);
     columns.push_back({{"Stack", "", "runtime", Align::left, several_stacks(results) ? 0 : 3},
                        [](const RankingRow& row) { return Cell{runtime_label(*row.result)}; }});
@@ -127,8 +132,11 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                                        name_of(view.conditions.power_at)),
                            ranking_columns(results, by, view), rows);
     if (tied)
-        table.notes.emplace_back("= same place: the first of these leads by odds of less than 3 to 1",
+        table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %",
                                  "rank");
+    if (std::string basis = cost_basis(results, view.conditions);
+        !basis.empty() && view.metrics->find("cost"))
+        table.notes.emplace_back(std::move(basis), column_of(metric::cost).key);
     for (TableNote& line : lines_of(marks))
         table.notes.push_back(std::move(line));
     for (std::string& note : failure_notes(shown))

@@ -1,5 +1,6 @@
 #include "report/blocks/result_text.hpp"
 
+#include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/generation_metrics.hpp"
 #include "report/blocks/metric_text.hpp"
 #include "report/blocks/number_format.hpp"
@@ -13,7 +14,9 @@
 #include <algorithm>
 #include <cctype>
 #include <iterator>
+#include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -37,6 +40,18 @@ std::vector<std::string> hardware_labels(std::span<const Result> results) {
     std::vector<std::string> labels;
     for (const Result& result : results)
         labels.push_back(hardware_label(result));
+    const auto key = [&](std::size_t i) {
+        return std::pair(results[i].model ? results[i].model->name : std::string(), labels[i]);
+    };
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> formats; // of rows of one device
+    for (std::size_t i = 0; i < results.size(); ++i)
+        formats[key(i)].insert(precision_name(results[i].conditions.precision));
+    std::vector<bool> several;
+    for (std::size_t i = 0; i < results.size(); ++i)
+        several.push_back(formats[key(i)].size() > 1);
+    for (std::size_t i = 0; i < results.size(); ++i)
+        if (several[i])
+            labels[i] += " in " + precision_name(results[i].conditions.precision);
     return labels;
 }
 
@@ -223,6 +238,22 @@ std::string performance_line(const Result& result, const MetricView& view) {
     return text;
 }
 
+std::vector<NamedValue> bound_facts(const Result& result) {
+    const Estimate& e = result.estimate;
+    const auto time = bound_shares(result);
+    const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
+    std::vector<NamedValue> bounds;
+    for (const auto& [name, bound, count] : {std::tuple("Compute-bound", Bound::compute, e.compute_bound),
+                                             std::tuple("Memory-bound", Bound::memory, e.memory_bound),
+                                             std::tuple("Overhead-bound", Bound::overhead, e.overhead_bound)})
+        bounds.push_back({name,
+                          time ? fmt::format("{:.0f} % of the time, {:.0f} % of subgraphs",
+                                             100 * time->of(bound), 100 * count / total)
+                               : fmt::format("{:.0f} % of subgraphs", 100 * count / total),
+                          1});
+    return bounds;
+}
+
 void add_performance(const Result& result, const MetricView& view, Detail detail, Facts& facts) {
     if (detail == Detail::brief) {
         facts.items.push_back({"Performance", performance_line(result, view)});
@@ -259,16 +290,7 @@ Facts performance_facts(const Result& result, const MetricView& view, Detail det
     add("Utilization", utilization_facts(result));
     if (detail == Detail::all)
         add("Time by operation", time_shares(result));
-    const double total = std::max(1, e.compute_bound + e.memory_bound + e.overhead_bound);
-    std::vector<NamedValue> bounds;
-    for (const auto& [name, count] :
-         {std::pair("Compute-bound", e.compute_bound), std::pair("Memory-bound", e.memory_bound),
-          std::pair("Overhead-bound", e.overhead_bound)})
-        bounds.push_back(
-            {name,
-             fmt::format("{:.0f} %{}", 100 * count / total, detail == Detail::all ? " of subgraphs" : ""),
-             1});
-    add("Bottleneck Distribution", std::move(bounds));
+    add("Bottleneck Distribution", bound_facts(result));
     if (result.generation)
         facts.items.push_back({"Request", request_text(*result.generation)});
     facts.items.push_back({"Memory use", memory_text(e.memory, detail)});

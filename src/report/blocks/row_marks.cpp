@@ -24,7 +24,7 @@ constexpr std::array kMarks = {
             [](const Result& r) {
                 return r.estimate.precision_note.empty()
                            ? std::string()
-                           : fmt::format("asked {}, {}", precision_name(r.conditions.precision),
+                           : fmt::format("{} requested; {}", precision_name(r.conditions.precision),
                                          r.estimate.precision_note);
             }},
     RowMark{"!", MarkedCell::hardware, true,

@@ -42,6 +42,23 @@ std::string with_pass(std::string title, const Result& result) {
     return pass.empty() ? title : title + " of " + pass;
 }
 
+std::string bound_label(Bound bound, Resource binding) {
+    return bound == Bound::overhead ? std::string("starting kernels") : std::string(name_of(binding));
+}
+
+std::optional<OutsideSubgraphs> outside_subgraphs(const Result& result) {
+    const ShownPass pass = shown_pass(result);
+    OutsideSubgraphs outside{pass.latency_s, pass.energy_j};
+    for (const SubgraphEstimate& s : result.estimate.subgraphs) {
+        outside.latency_s -= s.latency_s;
+        outside.energy_j -= s.energy.total();
+    }
+    constexpr double kRounding = 1e-9; // of sums taken in another order
+    if (!(outside.latency_s > kRounding * pass.latency_s) && !(outside.energy_j > kRounding * pass.energy_j))
+        return std::nullopt;
+    return OutsideSubgraphs{std::max(0.0, outside.latency_s), std::max(0.0, outside.energy_j)};
+}
+
 Table subgraph_table(const Result& result) {
     double largest = 0;
     for (const SubgraphEstimate& s : result.estimate.subgraphs)
@@ -70,7 +87,7 @@ Table subgraph_table(const Result& result) {
         table.rows.push_back({{subgraph.name},
                               {std::string(name_of(subgraph.kind))},
                               cell_in(1e-6, s.latency_s),
-                              {s.bound == Bound::overhead ? "fixed cost" : std::string(name_of(s.binding))},
+                              {bound_label(s.bound, s.binding)},
                               lane(Lane::compute),
                               lane(Lane::on_chip),
                               lane(Lane::memory),
@@ -80,6 +97,12 @@ Table subgraph_table(const Result& result) {
                               {s.pieces > 1 ? fmt::format("{} pieces of the batch: {}", s.pieces,
                                                           allocation_text(s.mapping.allocation, unit))
                                             : allocation_text(s.mapping.allocation, unit)}});
+    }
+    if (const auto outside = outside_subgraphs(result)) {
+        std::vector<Cell>& row = table.rows.emplace_back(table.columns.size());
+        row[0].text = "outside subgraphs";
+        row[2] = cell_in(1e-6, outside->latency_s);
+        row[9] = cell_in(joules.factor, outside->energy_j);
     }
     return table;
 }

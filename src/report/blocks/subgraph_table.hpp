@@ -2,6 +2,10 @@
 #include "archsim/compare/result.hpp"
 #include "archsim/report/report.hpp"
 
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace archsim {
 
 /// One row per fused subgraph: allocation, time of each lane, what binds, utilisation, energy.
@@ -12,6 +16,16 @@ Table subgraph_table(const Result& result);
 std::string pass_text(const Result& result);
 /// The same in the title of a table: "Subgraphs of the prompt's pass (21 ms)".
 std::string with_pass(std::string title, const Result& result);
+
+/// What binds a subgraph: "starting kernels", or the resource that takes longest on the side that binds,
+/// which is the side that bottleneck distributions count it on.
+std::string bound_label(Bound bound, Resource binding);
+
+/// Time and energy that no subgraph of the pass holds; nothing where they hold all.
+struct OutsideSubgraphs {
+    double latency_s = 0, energy_j = 0;
+};
+std::optional<OutsideSubgraphs> outside_subgraphs(const Result& result);
 
 /// What the device's first engine counts: "SM", "core", "tile".
 std::string_view unit_name(const Device& device);

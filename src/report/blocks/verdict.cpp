@@ -2,6 +2,7 @@
 
 #include "archsim/compare/bound_shares.hpp"
 #include "archsim/compare/generation_metrics.hpp"
+#include "archsim/compare/mixed_formats.hpp"
 #include "archsim/compare/ties.hpp"
 #include "archsim/ops/given_values.hpp"
 #include "report/blocks/advice.hpp"
@@ -12,6 +13,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 
@@ -34,6 +36,8 @@ struct LimitCount {
 };
 
 struct VerdictFacts {
+    bool within = false; ///< `best` is of those that meet every limit
+    bool mixed = false;  ///< estimates multiply in different formats
     std::vector<Best> best;
     std::vector<LimitCount> limits;
     std::size_t all_limits = 0; ///< results that meet every limit
@@ -58,8 +62,13 @@ std::vector<const Metric*> judged(const VerdictQuestion& q) {
 
 VerdictFacts facts_of(const VerdictQuestion& q) {
     VerdictFacts facts;
+    facts.mixed = mixed_formats(q.results);
+    facts.within = q.decision != nullptr && !q.decision->request.constraints.empty() &&
+                   std::any_of(q.decision->qualifies.begin(), q.decision->qualifies.end(),
+                               [](bool qualifies) { return qualifies; });
     for (const Metric* m : judged(q))
-        if (auto winner = find_winner(q.results, *m, q.conditions))
+        if (auto winner = facts.within ? winner_within(q.results, *m, *q.decision)
+                                       : find_winner(q.results, *m, q.conditions))
             facts.best.push_back({m, std::move(*winner)});
     facts.running = static_cast<std::size_t>(
         std::count_if(q.results.begin(), q.results.end(), [](const Result& r) { return r.ok(); }));
@@ -77,6 +86,12 @@ VerdictFacts facts_of(const VerdictQuestion& q) {
     return facts;
 }
 
+std::string first_lower(std::string text) {
+    if (text.size() > 1 && text[1] >= 'a' && text[1] <= 'z') // not of abbreviations
+        text[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(text[0])));
+    return text;
+}
+
 std::string words_of(const Metric& m) {
     return m.best.empty() ? "Best by " + m.noun : m.best;
 }
@@ -92,9 +107,33 @@ std::vector<std::string> tied_names(const VerdictQuestion& q, const Winner& winn
     return names;
 }
 
+/// "H100", of mixed formats "H100 in int8".
+std::string named(const VerdictQuestion& q, const VerdictFacts& facts, std::size_t index) {
+    const std::string format = facts.mixed ? " in " + multiplied_format(q.results[index]) : std::string();
+    return q.labels[index].ends_with(format) ? q.labels[index] : q.labels[index] + format;
+}
+
+/// The results that may be named as best: those within the limits, where any is.
+std::vector<double> shares_within(const VerdictQuestion& q, const VerdictFacts& facts, const Metric& metric) {
+    if (!facts.within)
+        return shares_of_best(q.results, metric, q.conditions);
+    std::vector<Result> left;
+    std::vector<std::size_t> index;
+    for (std::size_t i = 0; i < q.results.size(); ++i)
+        if (q.decision->qualifies[i]) {
+            left.push_back(q.results[i]);
+            index.push_back(i);
+        }
+    std::vector<double> shares(q.results.size(), 0);
+    const std::vector<double> own = shares_of_best(left, metric, q.conditions);
+    for (std::size_t k = 0; k < own.size(); ++k)
+        shares[index[k]] = own[k];
+    return shares;
+}
+
 /// " (82 % likely; else A100)"; nothing where there is no other.
-std::string odds_text(const VerdictQuestion& q, const Best& best) {
-    const std::vector<double> shares = shares_of_best(q.results, *best.metric, q.conditions);
+std::string odds_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
+    const std::vector<double> shares = shares_within(q, facts, *best.metric);
     std::optional<std::size_t> next;
     for (std::size_t i = 0; i < shares.size(); ++i)
         if (i != best.winner.best && shares[i] > 0 && (!next || shares[i] > shares[*next]))
@@ -102,17 +141,76 @@ std::string odds_text(const VerdictQuestion& q, const Best& best) {
     constexpr double kCertain = 0.995;
     if (!next || shares[best.winner.best] >= kCertain)
         return {};
-    return fmt::format(" ({:.0f} % likely; else {})", 100 * shares[best.winner.best], q.labels[*next]);
+    return fmt::format(" ({:.0f} % likely; else {})", 100 * shares[best.winner.best], named(q, facts, *next));
 }
 
 /// "Fastest: H100, 465 us (82 % likely; else A100)."
-std::string best_text(const VerdictQuestion& q, const Best& best) {
+std::string best_text(const VerdictQuestion& q, const VerdictFacts& facts, const Best& best) {
     const Estimate& e = q.results[best.winner.best].estimate;
     const std::string text =
         fmt::format("{}{}{}: {}, {}", words_of(*best.metric),
                     e.uncounted.empty() ? "" : " in what is understood", e.projected ? " (projected)" : "",
-                    q.labels[best.winner.best], value_text(q, *best.metric, best.winner.best));
-    return text + odds_text(q, best) + ".";
+                    named(q, facts, best.winner.best), value_text(q, *best.metric, best.winner.best));
+    return text + odds_text(q, facts, best) + ".";
+}
+
+/// "int8 on QRB5165 and DPU-ZCU102, tf32 on Jetson-Orin-Nano@7W".
+std::string formats_text(const VerdictQuestion& q) {
+    std::vector<std::pair<std::string, std::vector<std::string>>> formats;
+    for (std::size_t i = 0; i < q.results.size(); ++i) {
+        if (!q.results[i].ok())
+            continue;
+        const std::string format = multiplied_format(q.results[i]);
+        auto at =
+            std::find_if(formats.begin(), formats.end(), [&](const auto& f) { return f.first == format; });
+        if (at == formats.end())
+            at = formats.insert(at, {format, {}});
+        at->second.push_back(q.labels[i]);
+    }
+    std::string text;
+    for (const auto& [format, labels] : formats)
+        text += fmt::format("{}{} on {}", text.empty() ? "" : ", ", format, names_text(labels, 2));
+    return text;
+}
+
+/// " In each device's usual format (--precision usual), fastest: Jetson-Orin-Nano@7W in int8, 3.85 ms."
+std::string usual_text(const VerdictQuestion& q) {
+    if (q.usual.size() != q.results.size())
+        return "";
+    std::optional<Decision> decision;
+    if (q.decision != nullptr && !q.decision->request.constraints.empty())
+        decision = decide(q.usual, q.decision->request);
+    std::string text;
+    std::optional<std::size_t> before;
+    for (const Metric* m : judged(q)) {
+        const auto winner =
+            decision ? winner_within(q.usual, *m, *decision) : find_winner(q.usual, *m, q.conditions);
+        if (!winner)
+            continue;
+        const Result& best = q.usual[winner->best];
+        const std::string name =
+            before == winner->best ? std::string("the same")
+                                   : fmt::format("{} in {}", q.labels[winner->best], multiplied_format(best));
+        before = winner->best;
+        text += fmt::format("{}{}{}: {}, {}", text.empty() ? "" : "; ", first_lower(words_of(*m)),
+                            best.estimate.projected ? " (projected)" : "", name,
+                            format_value(*m, *value_of(best, *m, q.conditions)));
+    }
+    return text.empty() ? text : fmt::format(" In each device's usual format (--precision usual), {}.", text);
+}
+
+/// Which formats are compared, where they are not one, or not the one that the header names.
+std::string mixed_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    const auto& first = q.results.front().conditions.precision;
+    const bool one_asked = std::all_of(q.results.begin(), q.results.end(),
+                                       [&](const Result& r) { return r.conditions.precision == first; });
+    if (q.results.size() < 2 || !one_asked || (!facts.mixed && q.usual.empty()))
+        return "";
+    const std::string asked = precision_name(first);
+    return fmt::format("{}, {}: {}.{}",
+                       facts.mixed ? "Formats differ" : "The format is not the one asked for",
+                       q.usual.empty() ? asked + " was asked for" : asked + " is only the default",
+                       formats_text(q), usual_text(q));
 }
 
 /// "Projected to do better, not measured: KPU-T64, 8.99 ms and 33.1 mJ."
@@ -140,6 +238,19 @@ std::string limit_words(const Constraint& c) {
                        format_value(*c.metric, c.limit));
 }
 
+/// " KPU-T256@15W would meet it (fastest in 12.1 ms)."
+std::string modes_text(const VerdictQuestion& q, bool one_limit) {
+    std::vector<std::string> names;
+    for (const Result& mode : q.modes) {
+        const auto value = value_of(mode, q.by, q.conditions);
+        names.push_back(fmt::format("{}{}{}", hardware_label(mode),
+                                    value ? " (" + format_value(q.by, *value) + ")" : std::string(),
+                                    mode.estimate.projected ? ", projected" : ""));
+    }
+    return names.empty() ? std::string()
+                         : fmt::format(" {} would meet {}.", names_text(names), one_limit ? "it" : "them");
+}
+
 std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.limits.empty())
         return "";
@@ -154,10 +265,23 @@ std::string limits_text(const VerdictQuestion& q, const VerdictFacts& facts) {
     if (facts.limits.size() > 1 && !one)
         text += fmt::format("; all: {} of {}", facts.all_limits, facts.running);
     text += ".";
-    if (!one && q.decision->recommended)
-        text += fmt::format(" Within {}: {}.", facts.limits.size() == 1 ? "it" : "them",
-                            q.labels[q.decision->recommended->best]);
-    return text;
+    return text + modes_text(q, facts.limits.size() == 1);
+}
+
+/// "None meets the limit; nearest is H100: power of 223 W, at most 15.0 W required."
+std::string none_text(const VerdictQuestion& q, const VerdictFacts& facts) {
+    if (facts.within || facts.limits.empty() || q.results.size() < 2)
+        return "";
+    std::string text = fmt::format("None meets {}", facts.limits.size() == 1 ? "the limit" : "all limits");
+    if (q.decision->nearest) {
+        const Verdict& v = q.decision->verdicts[q.decision->nearest->result][q.decision->nearest->constraint];
+        if (v.value)
+            text +=
+                fmt::format("; nearest is {}{}, {} of {}", q.labels[q.decision->nearest->result],
+                            q.results[q.decision->nearest->result].estimate.projected ? " (projected)" : "",
+                            v.constraint.metric->noun, format_value(*v.constraint.metric, *v.value));
+    }
+    return text + ".";
 }
 
 /// "2 of 7 cannot run it: A, B."
@@ -189,7 +313,7 @@ std::string single_text(const VerdictQuestion& q) {
         add(*m);
     add(metric::power);
     return fmt::format("{}: {}{}.", q.labels.front(), text,
-                       r.estimate.projected ? "; projected, nothing of its kind was measured" : "");
+                       r.estimate.projected ? "; a projection: no comparable device was measured" : "");
 }
 
 /// "; would help: ...".
@@ -241,13 +365,19 @@ std::vector<std::string> lines_of(const VerdictQuestion& q, const VerdictFacts& 
         first = single_text(q);
     } else {
         for (const Best& best : facts.best)
-            first += (first.empty() ? "" : " ") + best_text(q, best);
+            first += (first.empty() ? "" : " ") + best_text(q, facts, best);
+        add_line(lines, none_text(q, facts));
+        if (!facts.limits.empty())
+            first = fmt::format("{} the limit{}, {}", facts.within ? "Within" : "Without",
+                                facts.limits.size() == 1 ? "" : "s", first_lower(std::move(first)));
     }
     lines.push_back(std::move(first));
+    if (q.by == metric::cost && !one)
+        add_line(lines, cost_basis(q.results, q.conditions));
+    add_line(lines, mixed_text(q, facts));
     const std::size_t leader = facts.best.front().winner.best;
-    if (const std::string bound = bound_text(q.results[leader]); !bound.empty())
-        lines.push_back(fmt::format("{} is bound by {}{}.", q.labels[leader], bound,
-                                    one ? advice_text(q.results[leader]) : std::string()));
+    if (const std::string bound = bound_sentence(q.results[leader], q.labels[leader]); !bound.empty())
+        lines.push_back(bound + (one ? advice_text(q.results[leader]) : std::string()) + ".");
     add_line(lines, projected_text(q, facts));
     add_line(lines, limits_text(q, facts));
     add_line(lines, failing_text(q));

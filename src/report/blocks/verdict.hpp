@@ -1,10 +1,12 @@
 #pragma once
 // The answer in a few lines, on top of every report, and as the field "verdict" of its document:
 //
-//   Fastest: TPU-v4, 183 us. Least energy: TPU-v4, 23.9 mJ (tied: A100).
-//   TPU-v4 is bound by compute, 88 % of its time at 16 % of the peak.
+//   Within the limit, fastest: Jetson-Orin-Nano@7W in tf32, 12.0 ms. Least energy: the same, 65.8 mJ.
+//   Formats differ, fp32 is only the default: int8 on QRB5165, tf32 on Jetson-Orin-Nano@7W. In each device's
+//   usual format (--precision usual), fastest: Jetson-Orin-Nano@7W in int8, 3.85 ms.
+//   Jetson-Orin-Nano@7W is bound by compute, 88 % of its time at 16 % of the peak.
 //   Projected, not measured: KPU-T256, 101 us.
-//   Limit power at most 15 W: met by 3 of 4.
+//   Limit power at most 15 W: met by 3 of 4. KPU-T256@15W would meet it.
 
 #include "archsim/compare/decisions.hpp"
 #include "archsim/report/report.hpp"
@@ -24,6 +26,8 @@ struct VerdictQuestion {
     const Metric& by;                       ///< what ranks; energy is judged beside it
     const CostOptions& conditions;
     const Decision* decision = nullptr; ///< limits; null or inactive: none
+    std::span<const Result> usual = {}; ///< the same in each device's usual format; empty: not to be said
+    std::span<const Result> modes = {}; ///< other power modes that meet every limit
 };
 
 /// The answer for several devices, or for one; for none that runs the reason.

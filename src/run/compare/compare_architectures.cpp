@@ -6,6 +6,7 @@
 #include "run/compare/architecture_choice.hpp"
 #include "run/compare/batch_sweep.hpp"
 #include "run/compare/flips.hpp"
+#include "run/compare/other_conditions.hpp"
 #include "run/compare/sensitivity.hpp"
 #include "run/compare/what_if.hpp"
 
@@ -106,6 +107,7 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
     if (!request.architecture.empty())
         c.detailed.push_back(find_architecture(choices, request.architecture, "--architecture"));
     request.workload.model = session.load(request.model);
+    const Conditions asked = request.conditions;
     request.conditions = settled(std::move(request.conditions), request.workload);
     c.model = session.facts(request.workload);
     c.request = std::move(request);
@@ -114,6 +116,9 @@ ArchitectureComparison compare_architectures(const Session& session, CompareArch
         c.labels.push_back(choice.label);
         c.results.push_back(session.estimate(q.workload, choice.hardware, q.conditions));
     }
+    c.request.decision.cost = on_one_basis(c.results, c.request.decision.cost);
+    c.usual = in_usual_formats(session, q.workload, asked, c.results);
+    c.modes = modes_within(session, q.workload, c.results, q.decision);
     if (c.detailed.empty()) {
         c.detailed.resize(c.results.size());
         std::iota(c.detailed.begin(), c.detailed.end(), std::size_t{0});

@@ -2,7 +2,10 @@
 
 #include "archsim/run/usual_precision.hpp"
 
+#include "run/compare/other_conditions.hpp"
 #include "run/session/every_mode.hpp"
+
+#include <algorithm>
 
 namespace archsim {
 
@@ -14,6 +17,7 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
         const Deployment deployment = session.hardware().deployment(request.deployment);
         request.hardware = deployment.hardware;
         comparison.deployment_title = deployment.title;
+        comparison.deployment_use = deployment.description;
     }
     request.hardware = with_every_mode(session.hardware(), request.hardware);
     for (const std::string& hardware : request.hardware)
@@ -31,19 +35,38 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
         Workload workload = request.workload;
         workload.model = session.load(name);
         comparison.models.push_back(session.facts(workload));
-        Conditions settled_conditions = settled(request.conditions, workload);
-        if (formats.empty() || formats.back() != settled_conditions.precision)
-            formats.push_back(settled_conditions.precision);
+        std::vector<Conditions> each_format; ///< as asked for
+        for (const std::string& format : request.precisions) {
+            Conditions& conditions = each_format.emplace_back(request.conditions);
+            ask_precision(conditions, format);
+            conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
+        }
+        if (each_format.empty())
+            each_format.push_back(request.conditions);
+        for (Conditions& conditions : each_format)
+            conditions = settled(std::move(conditions), workload);
+        if (formats.empty() || formats.back() != each_format.front().precision)
+            formats.push_back(each_format.front().precision);
+        const std::size_t before = comparison.results.size();
         for (const std::string& hardware : request.hardware)
             for (const double devices : counts)
-                for (const std::string& stack : stacks) {
-                    Conditions conditions = settled_conditions;
-                    conditions.devices = devices;
-                    conditions.stack = stack;
-                    comparison.results.push_back(session.estimate(workload, hardware, conditions));
-                }
+                for (const std::string& stack : stacks)
+                    for (Conditions conditions : each_format) {
+                        conditions.devices = devices;
+                        conditions.stack = stack;
+                        comparison.results.push_back(session.estimate(workload, hardware, conditions));
+                    }
+        const auto own = std::span(comparison.results).subspan(before);
+        comparison.usual.push_back(request.precisions.empty() && request.conditions.keep_subgraphs
+                                       ? in_usual_formats(session, workload, request.conditions, own)
+                                       : std::vector<Result>{});
+        DecisionRequest limits = request.decision;
+        limits.cost = on_one_basis(own, limits.cost);
+        comparison.modes.push_back(modes_within(session, workload, own, limits));
     }
-    if (request.conditions.usual_precision && formats.size() == 1) { // else each model has its own
+    request.decision.cost = on_one_basis(comparison.results, request.decision.cost);
+    if (request.conditions.usual_precision && !request.conditions.format_of_device &&
+        request.precisions.empty() && formats.size() == 1) { // else each model has its own
         request.conditions.precision = formats.front();
         request.conditions.usual_precision = false;
     }

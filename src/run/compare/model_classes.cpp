@@ -3,6 +3,7 @@
 #include "archsim/compare/ties.hpp"
 
 #include "run/compare/architecture_choice.hpp"
+#include "run/compare/other_conditions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -54,12 +55,17 @@ std::optional<double> surely_better(const Result& a, const Result& b, const Metr
     return metric.better == Better::lower ? y->value / x->value : x->value / y->value;
 }
 
-/// The best of the others, or the worst of them.
+/// The best of the others. A projection is compared with what was measured and with other projections, what
+/// was measured with its like alone, where there is any.
 std::optional<std::size_t> rival(const ModelClassRow& row, std::size_t self, const Metric& metric) {
     std::optional<std::size_t> found;
+    const bool self_projected = row.results[self].estimate.projected;
+    const bool any_measured = std::any_of(row.results.begin(), row.results.end(), [&](const Result& r) {
+        return &r != &row.results[self] && r.ok() && !r.estimate.projected;
+    });
     for (std::size_t i = 0; i < row.results.size(); ++i) {
         const auto value = value_of(row.results[i], metric);
-        if (i == self || !value)
+        if (i == self || !value || (row.results[i].estimate.projected && !self_projected && any_measured))
             continue;
         if (!found || better(metric, *value, *value_of(row.results[*found], metric)))
             found = i;
@@ -129,12 +135,15 @@ ModelClassComparison compare_model_classes(const Session& session, ModelClassReq
         row.what = what;
         Workload workload;
         workload.model = session.load(std::string(what.model));
+        const Conditions& asked = c.request.conditions;
         for (const ArchitectureChoice& choice : choices) {
             workload.batch = c.request.batch;
-            row.results.push_back(session.estimate(workload, choice.hardware, c.request.conditions));
+            row.results.push_back(session.estimate(workload, choice.hardware, asked));
             workload.batch = c.request.larger_batch;
-            row.batched.push_back(session.estimate(workload, choice.hardware, c.request.conditions));
+            row.batched.push_back(session.estimate(workload, choice.hardware, asked));
         }
+        workload.batch = c.request.batch;
+        row.usual = in_usual_formats(session, workload, asked, row.results);
     }
     c.baseline = choose_cpu(choices, c);
     for (std::size_t i = 0; i < choices.size(); ++i)

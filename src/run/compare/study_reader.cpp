@@ -110,7 +110,7 @@ class StudyReader {
             if (!checked.problem.empty())
                 report(FindingKind::unknown_name, item, std::move(checked.problem), std::move(checked.hint));
             else if (std::find(result.begin(), result.end(), checked.name) != result.end())
-                report(FindingKind::duplicate, item, fmt::format("\"{}\" stands here twice", checked.name),
+                report(FindingKind::duplicate, item, fmt::format("\"{}\" is listed twice", checked.name),
                        "remove one of them");
             else
                 result.push_back(std::move(checked.name));

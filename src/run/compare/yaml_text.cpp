@@ -158,7 +158,7 @@ class YamlConverter {
                 throw YamlMistake{key.start_mark, "a key is no text", "write name: value"};
             const std::string name(text_of(key));
             if (members.contains(name))
-                throw YamlMistake{key.start_mark, fmt::format("the key \"{}\" stands here twice", name),
+                throw YamlMistake{key.start_mark, fmt::format("the key \"{}\" is listed twice", name),
                                   "remove one of them"};
             members[name] = convert(*yaml_.node(&document_, pair->value), pointer + '/' + pointer_key(name),
                                     key.start_mark, level + 1);

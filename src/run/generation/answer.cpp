@@ -89,7 +89,7 @@ class AnswerBuilder {
             : way_.experts > 1 && !has_experts(runner_.model().bound(batch_, 1, prompt_)->graph())
                 ? "the model has no experts that ep could spread"
             : way_.engine_devices() > 1 && runner_.machine().rate(Resource::link_bytes) <= 0
-                ? "states no link to others of its kind, so several of them cannot share a model"
+                ? "has no interconnect in the database; several devices are not estimated"
             : way_.pipeline > 1 && hidden() <= 0
                 ? "the model does not say the width that crosses between pipeline stages"
             : way_.devices() > way_.tensor && result_.conditions.scenario == Scenario::throughput

@@ -84,7 +84,7 @@ bool Server::choose_way(const StepRunner& runner, const Lengths& lengths) {
         result_.parallelism = way;
         const bool linked = runner.machine().rate(Resource::link_bytes) > 0;
         if (way.engine_devices() > 1 && !linked) {
-            result_.reason = "states no link to others of its kind, so several of them cannot share a model";
+            result_.reason = "has no interconnect in the database; several devices are not estimated";
             return false;
         }
         auto prices = std::make_unique<EnginePrices>(runner, way, middle, lengths.longest,

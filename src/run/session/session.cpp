@@ -106,7 +106,18 @@ Result Session::estimate(const Workload& workload, std::string_view device,
     hardware_->device(device); // names that do not exist are errors, not results
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
-    return prepare(workload)->on(*this, device, settled(conditions, workload));
+    Conditions meant = settled(conditions, workload);
+    if (meant.format_of_device) {
+        meant.format_of_device = false;
+        try {
+            const bool strict = meant.precision.strict_fp32;
+            meant.precision = usual_on(*machine(device, meant));
+            meant.precision.strict_fp32 = strict;
+            meant.precision.weights = meant.weights.value_or(meant.precision.weights);
+        } catch (const InputError&) { // the estimate says what the device lacks
+        }
+    }
+    return prepare(workload)->on(*this, device, meant);
 }
 
 std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const {

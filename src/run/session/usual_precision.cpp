@@ -1,6 +1,9 @@
 #include "archsim/run/usual_precision.hpp"
 
+#include "archsim/map/machine.hpp"
+
 #include <algorithm>
+#include <array>
 #include <map>
 #include <variant>
 
@@ -86,13 +89,35 @@ PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
     return config;
 }
 
+PrecisionConfig usual_on(const Machine& machine) {
+    constexpr std::array kDeployed = {Precision::fp32, Precision::fp16, Precision::bf16, Precision::int8};
+    PrecisionConfig usual = PrecisionConfig::uniform(Precision::fp32);
+    double fastest = 0;
+    for (const Precision p : kDeployed) {
+        const PrecisionConfig asked = PrecisionConfig::uniform(p);
+        const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
+        if (!runs.supported || (p != Precision::fp32 && runs.config.compute != p))
+            continue;
+        const Precision multiplied = runs.config.compute;
+        const double rate = std::max(machine.matrix_ops(multiplied), machine.vector_ops(multiplied));
+        if (rate > fastest) {
+            fastest = rate;
+            usual = asked;
+        }
+    }
+    return usual;
+}
+
 Conditions settled(Conditions conditions, const Workload& workload) {
     if (!conditions.usual_precision)
         return conditions;
+    if (workload.prompt || workload.model.info.format || conditions.precision.strict_fp32)
+        conditions.format_of_device = false;
     conditions.usual_precision = false;
     conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
     conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
-    conditions.weights.reset();
+    if (!conditions.format_of_device)
+        conditions.weights.reset();
     return conditions;
 }
 

@@ -41,6 +41,10 @@ struct Sweep::State {
             if (request.view.metrics == &MetricTable::standard())
                 request.view.metrics = &generation_metrics();
         }
+        std::vector<std::shared_ptr<const Device>> devices;
+        for (const std::string& name : request.hardware)
+            devices.push_back(session.hardware().device(name).device);
+        request.view.conditions = on_one_basis(devices, request.view.conditions);
         size = 1;
         for (const std::size_t n : {request.models.size(), request.batches.size(), request.hardware.size(),
                                     request.precisions.size()})

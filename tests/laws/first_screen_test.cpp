@@ -1,0 +1,254 @@
+// What is read first holds over many questions: formats are not mixed unsaid, projections win nothing, what
+// binds agrees with its distribution, parts add up, limits come first, and money is on one basis.
+
+#include "archsim/compare/bound_shares.hpp"
+#include "archsim/compare/mixed_formats.hpp"
+#include "archsim/estimate/resource_times.hpp"
+#include "archsim/report/compare_architectures_report.hpp"
+#include "archsim/report/compare_models_report.hpp"
+#include "archsim/report/model_classes_report.hpp"
+#include "archsim/run/compare_architectures.hpp"
+#include "archsim/run/compare_models.hpp"
+#include "archsim/run/model_classes.hpp"
+#include "archsim/run/usual_precision.hpp"
+#include "laws/laws.hpp"
+#include "report/blocks/grouped_subgraphs.hpp"
+#include "report/blocks/result_text.hpp"
+#include "report/blocks/subgraph_table.hpp"
+#include "report/blocks/verdict.hpp"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+using namespace archsim;
+using Catch::Contains;
+
+namespace {
+
+constexpr std::array kWidths = {60, 100, 160};
+
+/// The lines that stand on top of an answer.
+std::string first_lines(const Report& report) {
+    for (const Block& block : report.blocks)
+        if (const auto* takeaway = std::get_if<Takeaway>(&block)) {
+            std::string text;
+            for (const std::string& line : takeaway->lines)
+                text += line + "\n";
+            return text;
+        }
+    return "";
+}
+
+/// "Fastest: NAME" and the like never names a projection, unless the word stands before it.
+void check_no_projection_wins(const std::string& text, const std::vector<std::string>& labels,
+                              std::span<const Result> results) {
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        if (!results[i].ok() || !results[i].estimate.projected)
+            continue;
+        for (const char* claim : {"Fastest: ", "fastest: ", "Least energy: ", "least energy: ", "Cheapest: ",
+                                  "Recommended: ", "Most throughput: ", "most throughput: "})
+            CHECK_THAT(text, !Contains(claim + labels[i] + ",") && !Contains(claim + labels[i] + " in "));
+    }
+}
+
+/// Every format that runs is named on top where there are several.
+void check_formats_said(const std::string& lines, std::span<const Result> results, bool asked_for_several) {
+    if (asked_for_several || !mixed_formats(results))
+        return;
+    CHECK_THAT(lines, Contains("Formats differ"));
+    for (const Result& r : results)
+        if (r.ok())
+            CHECK_THAT(lines, Contains(multiplied_format(r) + " on "));
+}
+
+/// The resource that is named lies on the side that binds, and rows of tables add up.
+void check_parts(const Result& r) {
+    if (!r.ok() || r.estimate.subgraphs.empty() || r.generation || !r.parts.empty())
+        return;
+    for (const SubgraphEstimate& s : r.estimate.subgraphs) {
+        bool found = false;
+        for (const ResourceTime& time : resource_times(s.mapping, *r.machine, r.estimate.clock_ratio, 1)) {
+            const bool copies = time.lane == Lane::overhead && (time.resource == Resource::dram_bytes ||
+                                                                time.resource == Resource::l2_bytes);
+            const Bound side = time.lane == Lane::compute               ? Bound::compute
+                               : time.lane == Lane::overhead && !copies ? Bound::overhead
+                                                                        : Bound::memory;
+            found = found || (time.resource == s.binding && side == s.bound);
+        }
+        CHECK(found);
+        CHECK(s.utilization <= 1 + 1e-9);
+    }
+    for (const Table& table : {subgraph_table(r), grouped_subgraph_table(r, 4)}) {
+        double seconds = 0, joules = 0;
+        for (const std::vector<Cell>& row : table.rows)
+            for (std::size_t c = 0; c < table.columns.size(); ++c) {
+                if (table.columns[c].key == "latency_s")
+                    seconds += row[c].value.value_or(0);
+                if (table.columns[c].key == "energy_j")
+                    joules += row[c].value.value_or(0);
+            }
+        CHECK(seconds == Approx(r.estimate.latency_s));
+        CHECK(joules == Approx(r.estimate.energy.total()));
+    }
+}
+
+} // namespace
+
+TEST_CASE("what a ranking of devices says first holds in every format and at every width", "[laws][screen]") {
+    for (const char* model : {"resnet50", "mobilenet_v2", "yolov8n", "bert-base"})
+        for (const char* deployment : {"datacenter", "edge", "embedded"})
+            for (const std::vector<std::string>& formats :
+                 {std::vector<std::string>{}, {"fp16"}, {"int8"}, {"usual"}, {"fp16", "int8"}}) {
+                INFO(model << " " << deployment << " " << (formats.empty() ? "default" : formats.back()));
+                CompareModelsRequest request;
+                request.models = {model};
+                request.deployment = deployment;
+                if (formats.empty())
+                    request.conditions.usual_precision = true;
+                else if (formats.size() == 1)
+                    ask_precision(request.conditions, formats.front());
+                else
+                    request.precisions = formats;
+                const ModelComparison c = compare_models(laws::session(), request);
+                const std::vector<std::string> labels = hardware_labels(c.results);
+                const Report report = describe(c);
+                const std::string lines = first_lines(report);
+                const bool several = formats.size() > 1 || (!formats.empty() && formats.front() == "usual");
+                check_formats_said(lines, c.results, several);
+                if (formats.empty() && other_format_runs(c.results))
+                    CHECK_THAT(lines, Contains("In each device's usual format"));
+                for (const int width : kWidths) {
+                    RenderOptions options;
+                    options.width = width;
+                    std::string text = render(report, Format::text, options);
+                    std::replace(text.begin(), text.end(), '\n', ' ');
+                    check_no_projection_wins(text, labels, c.results);
+                    if (mixed_formats(c.results))
+                        CHECK_THAT(text, Contains(" Precision"));
+                }
+                for (const Result& r : c.results)
+                    check_parts(r);
+                const auto document = nlohmann::json::parse(to_json(c));
+                const auto& bound = document.at("verdicts").at(0).at("bound");
+                for (std::size_t i = 0; i < labels.size(); ++i)
+                    if (!bound.is_null() && bound.at("device") == labels[i])
+                        CHECK(bound.at("by") == name_of(bound_shares(c.results[i])->largest()));
+            }
+}
+
+TEST_CASE("within limits the headline meets them", "[laws][screen]") {
+    for (const double watts : {3.0, 5.0, 15.0, 100.0, 250.0})
+        for (const char* deployment : {"datacenter", "edge", "embedded"}) {
+            INFO(watts << " W, " << deployment);
+            CompareModelsRequest request;
+            request.models = {"resnet50"};
+            request.deployment = deployment;
+            request.decision.constraints = {{&metric::power, watts}};
+            const ModelComparison c = compare_models(laws::session(), request);
+            const auto labels = hardware_labels(c.results);
+            const Decision decision = decide(c.results, request.decision);
+            const auto verdict = verdict_json({c.results, labels, metric::latency, {}, &decision});
+            const bool any =
+                std::any_of(decision.qualifies.begin(), decision.qualifies.end(), [](bool q) { return q; });
+            for (const auto& best : verdict.at("best"))
+                for (std::size_t i = 0; i < labels.size(); ++i)
+                    if (any && best.at("device") == labels[i])
+                        CHECK(decision.qualifies[i]);
+            CHECK_THAT(verdict.at("lines").at(0).get<std::string>(),
+                       Contains(any ? "Within the limit" : "None meets the limit"));
+            for (const Result& mode : c.modes.front()) {
+                CHECK(mode.estimate.power_w <= watts);
+                CHECK_THAT(first_lines(describe(c)), Contains("would meet it"));
+            }
+        }
+}
+
+TEST_CASE("a ranking by cost compares rent with rent, or purchases with purchases", "[laws][screen]") {
+    for (const std::vector<std::string>& devices : {std::vector<std::string>{"H100", "A100", "TPU-v4"},
+                                                    {"Jetson-Orin-Nano@15W", "RTX-4090"},
+                                                    {"H100", "Jetson-Orin-Nano@15W", "L4"}}) {
+        CompareModelsRequest request;
+        request.models = {"resnet50"};
+        request.hardware = devices;
+        const ModelComparison c = compare_models(laws::session(), request);
+        const CostOptions& options = c.request.decision.cost;
+        REQUIRE(options.tenure != Tenure::cheaper);
+        for (const Result& r : c.results) {
+            const Cost cost = cost_of(r, options);
+            CHECK(cost.best() == (options.tenure == Tenure::rent ? cost.cloud : cost.owned()));
+        }
+        CompareModelsView view;
+        view.sort_by = &metric::cost;
+        CHECK_THAT(first_lines(describe(c, view)),
+                   Contains(options.tenure == Tenure::rent ? "rented by the hour" : "bought"));
+    }
+}
+
+TEST_CASE("a comparison of architectures says formats and names no projection", "[laws][screen]") {
+    for (const auto level :
+         {ComparisonLevel::summary, ComparisonLevel::detailed, ComparisonLevel::subgraph}) {
+        CompareArchitecturesRequest request;
+        request.model = "resnet18";
+        request.conditions.usual_precision = true;
+        request.level = level;
+        const ArchitectureComparison c = compare_architectures(laws::session(), request);
+        const Report report = describe(c);
+        check_formats_said(first_lines(report), c.results, false);
+        for (const int width : kWidths) {
+            RenderOptions options;
+            options.width = width;
+            std::string text = render(report, Format::text, options);
+            std::replace(text.begin(), text.end(), '\n', ' ');
+            check_no_projection_wins(text, c.labels, c.results);
+        }
+        for (const Block& block : report.blocks)
+            if (const auto* table = std::get_if<Table>(&block); table && level == ComparisonLevel::subgraph)
+                for (std::size_t k = 0; k < table->columns.size(); ++k) {
+                    if (table->columns[k].key == "winner")
+                        for (const auto& row : table->rows)
+                            for (std::size_t i = 0; i < c.labels.size(); ++i)
+                                if (row[k].text == c.labels[i])
+                                    CHECK_FALSE(c.results[i].estimate.projected);
+                    if (table->columns[k].key.ends_with("_j") && table->rows.size() > 2) {
+                        double sum = 0; // of all rows but the total
+                        for (std::size_t r = 0; r + 1 < table->rows.size(); ++r)
+                            sum += table->rows[r][k].value.value_or(0);
+                        CHECK(sum == Approx(*table->rows.back()[k].value));
+                    }
+                }
+    }
+}
+
+TEST_CASE("classes of models count what was measured", "[laws][screen]") {
+    ModelClassRequest request;
+    request.conditions.usual_precision = true;
+    const ModelClassComparison c = compare_model_classes(laws::session(), request);
+    const std::string lines = first_lines(describe(c));
+    const std::string fastest = lines.substr(0, lines.find('\n'));
+    for (std::size_t i = 0; i < c.labels.size(); ++i)
+        if (c.rows.front().results[i].estimate.projected)
+            CHECK_THAT(fastest, !Contains(c.labels[i] + " on "));
+    CHECK_THAT(lines, Contains("Formats differ") && Contains("usual format"));
+}
+
+TEST_CASE("the usual format of a device is the one that it multiplies fastest", "[usual_precision]") {
+    const auto usual = [](const char* device) {
+        return usual_on(*laws::session().machine(device, {})).compute;
+    };
+    CHECK(usual("H100") == Precision::int8);
+    CHECK(usual("TPU-v4") == Precision::bf16); // one rate for both
+    CHECK(usual("V100") == Precision::fp16);
+    CHECK(usual("QRB5165") == Precision::int8);
+    Conditions conditions;
+    ask_precision(conditions, "usual");
+    const Workload workload{.model = laws::session().load("resnet18")};
+    const Result r = laws::session().estimate(workload, "H100", conditions);
+    CHECK(r.conditions.precision.compute == Precision::int8);
+    CHECK(r.estimate.executed.compute == Precision::int8);
+}

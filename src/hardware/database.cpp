@@ -3,7 +3,9 @@
 #include "core/embedded_files.hpp"
 #include "hardware/device_files.hpp"
 #include "hardware/limit_mode.hpp"
+#include "hardware/loose_names.hpp"
 #include "hardware/made_entries.hpp"
+#include "hardware/memory_mode.hpp"
 #include "hardware/runtime_reader.hpp"
 #include "hardware/stated_facts.hpp"
 #include "hardware/text.hpp"
@@ -52,8 +54,10 @@ constexpr unsigned kMaxReaders = 4;
     throw InputError(message, std::move(findings));
 }
 
+constexpr std::string_view kJsonEnding = ".json";
+
 bool is_file(std::string_view name) {
-    return name.ends_with(".json") && is_text_file(fs::path(name));
+    return name.ends_with(kJsonEnding) && is_text_file(fs::path(name));
 }
 
 } // namespace
@@ -63,7 +67,11 @@ struct HardwareDatabase::State {
 
     DeviceFiles files;
     mutable std::mutex mutex;
-    std::map<std::string, std::shared_ptr<const Device>> devices;   ///< by file
+    struct ReadDevice {
+        std::shared_ptr<const Device> device;
+        SourceCounts sources; ///< of the numbers that its file and what it extends state
+    };
+    std::map<std::string, ReadDevice, std::less<>> devices;         ///< by file
     std::map<std::string, std::shared_ptr<const Runtime>> runtimes; ///< by file
     std::optional<std::vector<Deployment>> deployments;
 
@@ -71,16 +79,17 @@ struct HardwareDatabase::State {
         {
             const std::lock_guard lock(mutex);
             if (const auto found = devices.find(entry.file); found != devices.end()) {
-                findings.insert(findings.end(), found->second->findings.begin(),
-                                found->second->findings.end());
-                return found->second;
+                const auto& known = found->second.device->findings;
+                findings.insert(findings.end(), known.begin(), known.end());
+                return found->second.device;
             }
         }
-        auto read = files.load(entry, findings);
+        SourceCounts sources;
+        auto read = files.load(entry, findings, sources);
         if (read == nullptr)
             return nullptr;
         const std::lock_guard lock(mutex);
-        return devices.emplace(entry.file, std::move(read)).first->second;
+        return devices.emplace(entry.file, ReadDevice{std::move(read), sources}).first->second.device;
     }
 
     std::shared_ptr<const Runtime> runtime(const DatabaseEntry& entry, std::vector<Finding>& findings) {
@@ -144,7 +153,7 @@ struct HardwareDatabase::State {
     std::mutex made_mutex; ///< another one than `mutex`: making an entry asks the database for its devices
     std::map<std::string, std::shared_ptr<const std::string>> made;
 
-    /// A device file anywhere, or an entry of the database.
+    /// A device file anywhere, or an entry of the database by a name that means one of them alone.
     std::optional<DatabaseEntry> find(std::string_view name, const HardwareDatabase& asked) {
         if (is_file(name))
             return DatabaseEntry{read_device_head(std::string(name)).id, std::string(name), std::nullopt,
@@ -153,6 +162,32 @@ struct HardwareDatabase::State {
         if (entry == nullptr)
             entry = find_without_punctuation(name);
         return entry == nullptr ? find_made(name, asked) : std::optional(*entry);
+    }
+
+    struct Found {
+        DatabaseEntry entry;
+        std::optional<StatedMemory> memory; ///< where the name states a size
+    };
+    /// The same, and names with words around what the database knows: "RTX 4070 laptop, 32GB". Throws
+    /// InputError where they mean several devices.
+    std::optional<Found> find_called(std::string_view name, const HardwareDatabase& asked) {
+        if (auto entry = find(name, asked))
+            return Found{*std::move(entry), std::nullopt};
+        if (name.ends_with(kJsonEnding))
+            return std::nullopt;
+        const DeviceFiles::Loosely loosely = files.find_loosely(name);
+        if (loosely.entries.empty())
+            return std::nullopt;
+        if (loosely.entries.size() == 1)
+            return Found{*loosely.entries.front(), loosely.memory};
+        std::vector<std::string> ids;
+        for (const DatabaseEntry* entry : loosely.entries)
+            ids.push_back(entry->id);
+        Finding finding;
+        finding.kind = FindingKind::unknown_name;
+        finding.message = fmt::format("\"{}\" may be one of {} devices", name, ids.size());
+        finding.hint = fmt::format("name {}", either_of(ids));
+        throw InputError(finding);
     }
 
     /// "h-100", "RTX4090": the one device whose id has these letters and digits.
@@ -178,21 +213,25 @@ HardwareDatabase::HardwareDatabase(HardwareDatabase&&) noexcept = default;
 HardwareDatabase& HardwareDatabase::operator=(HardwareDatabase&&) noexcept = default;
 
 DeviceChoice HardwareDatabase::device(std::string_view name) const {
-    std::optional<DatabaseEntry> entry;
+    std::optional<State::Found> found;
     std::string_view mode;
     // The id of "ID@MODE" is known without a look into every file for an alias of that spelling.
     const auto at = name.rfind('@');
     const bool splits = at != std::string_view::npos && !is_file(name) && !state_->files.find_id(name) &&
                         state_->files.find_id(name.substr(0, at));
-    if (!splits)
-        entry = state_->find(name, *this);
-    if (!entry && at != std::string_view::npos) {
+    if (!splits) {
+        if (at == std::string_view::npos)
+            found = state_->find_called(name, *this);
+        else if (auto entry = state_->find(name, *this))
+            found = State::Found{*std::move(entry), std::nullopt};
+    }
+    if (!found && at != std::string_view::npos) {
         mode = name.substr(at + 1);
         name = name.substr(0, at);
-        entry = state_->find(name, *this);
+        found = state_->find_called(name, *this);
     }
-    if (!entry) {
-        if (name.ends_with(".json")) {
+    if (!found) {
+        if (name.ends_with(kJsonEnding)) {
             Finding finding;
             finding.kind = FindingKind::unreadable_file;
             finding.file = std::string(name);
@@ -204,22 +243,33 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
     }
     std::vector<Finding> findings;
     DeviceChoice choice;
-    choice.device = state_->device(*entry, findings);
+    choice.device = state_->device(found->entry, findings);
     if (choice.device == nullptr)
         unusable("device", name, std::move(findings));
+    if (found->memory)
+        if (auto sized = with_memory(*choice.device, *found->memory))
+            choice.device = std::move(sized);
     const Device& device = *choice.device;
     if (!mode.empty()) {
-        const PowerMode* found = device.power_mode(mode);
-        if (found == nullptr && same_ignoring_case(mode, kEfficientMode)) {
+        const PowerMode* stated = device.power_mode(mode);
+        if (stated == nullptr && same_ignoring_case(mode, kEfficientMode)) {
             choice.power_mode = kEfficientMode;
             return choice;
         }
-        if (const auto held = found == nullptr ? held_to(device, mode) : nullptr) {
+        if (const auto held = stated == nullptr ? held_to(device, mode) : nullptr) {
             choice.power_mode = held->power_modes.front().name;
             choice.device = held;
             return choice;
         }
-        if (found == nullptr) {
+        if (const auto size = stated == nullptr ? gigabytes_of(mode) : std::nullopt) {
+            const auto sized = with_memory(device, {*size, false});
+            if (sized != nullptr) {
+                choice.power_mode = sized->power_modes.front().name;
+                choice.device = sized;
+            }
+            return choice;
+        }
+        if (stated == nullptr) {
             std::vector<std::string> known;
             for (const PowerMode& candidate : device.power_modes)
                 known.push_back(candidate.name);
@@ -233,7 +283,7 @@ DeviceChoice HardwareDatabase::device(std::string_view name) const {
                     : fmt::format("use {}", either_of(known));
             throw InputError(finding);
         }
-        choice.power_mode = found->name;
+        choice.power_mode = stated->name;
     } else if (!device.power_modes.empty()) {
         const PowerMode* standard = device.power_mode(device.default_power_mode);
         choice.power_mode = standard != nullptr ? standard->name : device.power_modes.front().name;
@@ -285,14 +335,23 @@ std::shared_ptr<const Runtime> HardwareDatabase::runtime_for(const Device& devic
 }
 
 std::vector<StatedFact> HardwareDatabase::device_facts(std::string_view name) const {
-    const std::optional<DatabaseEntry> entry = state_->find(name.substr(0, name.rfind('@')), *this);
-    if (!entry)
+    const auto found = state_->find_called(name.substr(0, name.rfind('@')), *this);
+    if (!found)
         unknown_name("device", name, device_ids());
     std::vector<Finding> findings;
-    const auto document = state_->files.document(*entry, findings);
+    const auto document = state_->files.document(found->entry, findings);
     if (!document)
         unusable("device", name, std::move(findings));
-    return stated_facts(document->root.copy());
+    return stated_facts(document->root);
+}
+
+SourceCounts HardwareDatabase::device_sources(const Device& device) const {
+    {
+        const std::lock_guard lock(state_->mutex);
+        if (const auto found = state_->devices.find(device.file); found != state_->devices.end())
+            return found->second.sources;
+    }
+    return count_sources(device_facts(device.file));
 }
 
 std::vector<StatedFact> HardwareDatabase::runtime_facts(std::string_view name) const {
@@ -301,7 +360,7 @@ std::vector<StatedFact> HardwareDatabase::runtime_facts(std::string_view name) c
     const auto document = state_->files.runtime_document({read->id, read->file}, findings);
     if (!document)
         unusable("software stack", name, std::move(findings));
-    return stated_facts(document->root.copy());
+    return stated_facts(document->root);
 }
 
 std::vector<Deployment> HardwareDatabase::deployments() const {

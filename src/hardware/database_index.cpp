@@ -4,6 +4,7 @@
 
 #include "core/embedded_files.hpp"
 #include "core/folder.hpp"
+#include "hardware/plain_json.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -18,10 +19,13 @@ namespace fs = std::filesystem;
 
 namespace {
 
+/// Of objects and arrays inside each other in a device file.
+constexpr int kMaxHeadDepth = 64;
+
 /// Collects texts of the top level and stops as soon as everything wanted was seen.
 class HeadReader : public nlohmann::json_sax<nlohmann::json> {
   public:
-    explicit HeadReader(DeviceHead& head) : head_(head) {}
+    HeadReader(DeviceHead& head, bool family) : head_(head), family_(family) {}
 
     bool null() override { return true; }
     bool boolean(bool) override { return true; }
@@ -68,14 +72,57 @@ class HeadReader : public nlohmann::json_sax<nlohmann::json> {
 
   private:
     bool complete() const {
-        return aliases_read_ && !head_.id.empty() && !head_.name.empty() && !head_.family.empty();
+        return aliases_read_ && !head_.id.empty() && !head_.name.empty() &&
+               (!family_ || !head_.family.empty());
     }
 
     DeviceHead& head_;
+    bool family_; ///< is wanted too
     std::string key_;
     int depth_ = 0;
     bool aliases_read_ = false;
 };
+
+/// What HeadReader reads, of plain JSON in a tenth of the instructions; false for any other text.
+bool read_plain_head(std::string_view text, bool family, DeviceHead& head) {
+    PlainJson json(text);
+    bool aliases = false, complete = false;
+    json.skip_blanks();
+    const bool plain = json.members([&](std::string_view key) {
+        std::string_view value;
+        if (key == "aliases" && json.peek() == '[') {
+            if (!json.items([&] { return json.string(value) && (head.aliases.emplace_back(value), true); }))
+                return false;
+            aliases = true;
+        } else if (key == "id" || key == "name" || key == "family") {
+            if (!json.string(value))
+                return false;
+            (key == "id" ? head.id : key == "name" ? head.name : head.family) = value;
+        } else if (!json.pass(kMaxHeadDepth)) {
+            return false;
+        }
+        complete = aliases && !head.id.empty() && !head.name.empty() && (!family || !head.family.empty());
+        return !complete;
+    });
+    return plain || complete;
+}
+
+DeviceHead read_head(const std::string& file, bool family) {
+    DeviceHead head;
+    const auto built_in = embedded_text(file);
+    std::string own;
+    if (!built_in) {
+        std::ifstream stream(file, std::ios::binary);
+        own.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    const std::string_view text = built_in ? *built_in : std::string_view(own);
+    if (text.empty() || read_plain_head(text, family, head))
+        return head;
+    head = {};
+    HeadReader reader(head, family);
+    nlohmann::json::sax_parse(text, &reader);
+    return head;
+}
 
 [[noreturn]] void unreadable(const fs::path& path) {
     Finding finding;
@@ -116,8 +163,9 @@ struct ListedFolder {
 };
 
 void add_file(std::string_view file, const ListedFolder& folder, std::size_t layer, DatabaseIndex& index) {
-    std::string path = folder.path + '/';
-    path += file;
+    std::string path;
+    path.reserve(folder.path.size() + 1 + file.size());
+    path.append(folder.path).append(1, '/').append(file);
     std::string stem(file.substr(0, file.size() - kFileEnding.size()));
     if (folder.name == "runtimes")
         add(index.runtimes, {std::move(stem), std::move(path), std::nullopt, layer, nullptr});
@@ -180,14 +228,11 @@ void list_layer(const fs::path& layer_path, std::size_t layer, DatabaseIndex& in
 } // namespace
 
 DeviceHead read_device_head(const std::string& file) {
-    DeviceHead head;
-    HeadReader reader(head);
-    if (const auto text = embedded_text(file)) {
-        nlohmann::json::sax_parse(*text, &reader);
-    } else if (std::ifstream stream(file, std::ios::binary); stream) {
-        nlohmann::json::sax_parse(stream, &reader);
-    }
-    return head;
+    return read_head(file, true);
+}
+
+DeviceHead read_device_names(const std::string& file) {
+    return read_head(file, false);
 }
 
 DatabaseIndex list_database(const fs::path& root, const std::vector<fs::path>& overlays) {

@@ -22,6 +22,9 @@ struct DeviceHead {
 /// Reads until id, name, family and aliases are known; empty members where the file lacks them or is
 /// malformed.
 DeviceHead read_device_head(const std::string& file);
+/// The same without the family, which a file that extends another one leaves to that: such a file is read to
+/// its aliases, not to its end.
+DeviceHead read_device_names(const std::string& file);
 
 struct DatabaseEntry {
     std::string id;

@@ -4,6 +4,7 @@
 
 #include "hardware/device_reader.hpp"
 #include "hardware/extends.hpp"
+#include "hardware/stated_facts.hpp"
 #include "hardware/text.hpp"
 
 #include <algorithm>
@@ -41,11 +42,17 @@ void revert_tuned(JsonValue& value) {
 void DeviceFiles::read_aliases() const {
     for (const auto& [key, entries] : index_.devices) {
         const DatabaseEntry& entry = entries.back();
-        const DeviceHead head = read_device_head(entry.file);
+        const DeviceHead head = read_device_names(entry.file);
+        const auto add = [&](const std::string& name) {
+            aliases_.emplace(name_key(name), &entry);
+            loose_.add(name, named_.size());
+        };
+        loose_.add(entry.id, named_.size());
         for (const std::string& alias : head.aliases)
-            aliases_.emplace(name_key(alias), &entry);
+            add(alias);
         if (!head.name.empty())
-            aliases_.emplace(name_key(head.name), &entry);
+            add(head.name);
+        named_.push_back(&entry);
     }
 }
 
@@ -60,6 +67,16 @@ const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
     aliases_read_.run([this] { read_aliases(); });
     const auto found = aliases_.find(name_key(name));
     return found == aliases_.end() ? nullptr : found->second;
+}
+
+DeviceFiles::Loosely DeviceFiles::find_loosely(std::string_view text) const {
+    aliases_read_.run([this] { read_aliases(); });
+    const LooseMatch match = loose_.find(text);
+    Loosely found;
+    for (const std::size_t device : match.devices)
+        found.entries.push_back(named_[device]);
+    found.memory = match.memory;
+    return found;
 }
 
 std::optional<DatabaseEntry> DeviceFiles::base_of(const std::string& name,
@@ -160,10 +177,13 @@ std::optional<JsonDocument> DeviceFiles::runtime_document(const DatabaseEntry& e
     return merged;
 }
 
-std::shared_ptr<const Device> DeviceFiles::load(const DatabaseEntry& entry,
-                                                std::vector<Finding>& findings) const {
+std::shared_ptr<const Device> DeviceFiles::load(const DatabaseEntry& entry, std::vector<Finding>& findings,
+                                                SourceCounts& sources) const {
     const std::optional<JsonDocument> merged = document(entry, findings);
-    return merged ? read_device(merged->root, entry.file, findings) : nullptr;
+    if (!merged)
+        return nullptr;
+    sources = stated_sources(merged->root);
+    return read_device(merged->root, entry.file, findings);
 }
 
 } // namespace archsim

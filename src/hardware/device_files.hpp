@@ -5,6 +5,7 @@
 #include "core/read_once.hpp"
 #include "hardware/database_index.hpp"
 #include "hardware/json_reader.hpp"
+#include "hardware/loose_names.hpp"
 
 namespace archsim {
 
@@ -19,8 +20,16 @@ class DeviceFiles {
     /// Entry of an id, alias or product name, in any case; null when unknown. Reads the head of every device
     /// file for a name that is no id.
     const DatabaseEntry* find(std::string_view name) const;
-    /// Null, with findings of severity error, when the device cannot be used.
-    std::shared_ptr<const Device> load(const DatabaseEntry& entry, std::vector<Finding>& findings) const;
+    /// Entries that `text` may mean by its words (LooseNames); reads the head of every device file.
+    struct Loosely {
+        std::vector<const DatabaseEntry*> entries;
+        std::optional<StatedMemory> memory;
+    };
+    Loosely find_loosely(std::string_view text) const;
+    /// Null, with findings of severity error, when the device cannot be used. `sources` becomes what its
+    /// numbers rest on.
+    std::shared_ptr<const Device> load(const DatabaseEntry& entry, std::vector<Finding>& findings,
+                                       SourceCounts& sources) const;
     /// The document with every "extends" merged.
     std::optional<JsonDocument> document(const DatabaseEntry& entry, std::vector<Finding>& findings) const;
 
@@ -49,6 +58,8 @@ class DeviceFiles {
     TunedFacts tuned_;
     mutable ReadOnce aliases_read_;
     mutable std::map<std::string, const DatabaseEntry*, std::less<>> aliases_;
+    mutable std::vector<const DatabaseEntry*> named_; ///< in the order in which loose_ numbers them
+    mutable LooseNames loose_;
 };
 
 } // namespace archsim

@@ -1,111 +1,149 @@
 #include "hardware/stated_facts.hpp"
 
-#include <map>
-#include <nlohmann/json.hpp>
+#include <algorithm>
 #include <utility>
 
 namespace archsim {
 
-using nlohmann::json;
-
 namespace {
 
 struct NamedSource {
+    std::string_view name;
     SourceKind kind = SourceKind::assumed;
-    std::string cite;
+    std::string_view cite;
 };
 
-std::string text_at(const json& object, const char* key, std::string otherwise = {}) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_string() ? found->get<std::string>() : std::move(otherwise);
+/// The way from the document to a value, as a list from the value upwards.
+struct Step {
+    const Step* above = nullptr;
+    std::string_view key;
+    std::size_t index = 0; ///< in an array, where `key` is empty
+};
+
+/// As a JSON pointer: "/engines/0/clock".
+std::string pointer_to(const Step* step) {
+    std::string where;
+    if (step == nullptr)
+        return where;
+    where = pointer_to(step->above) + '/';
+    where += step->key.empty() ? std::to_string(step->index) : std::string(step->key);
+    return where;
 }
 
-double number_at(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_number() ? found->get<double>() : 0;
+bool inside(const Step* step, std::string_view key) {
+    for (step = step == nullptr ? nullptr : step->above; step != nullptr; step = step->above)
+        if (step->key == key)
+            return true;
+    return false;
+}
+
+std::string_view text_at(const JsonValue& object, std::string_view key, std::string_view otherwise) {
+    const JsonValue* const found = object.find(key);
+    return found != nullptr && found->is_text() ? found->text() : otherwise;
+}
+
+double number_at(const JsonValue& object, std::string_view key) {
+    const JsonValue* const found = object.find(key);
+    return found != nullptr && found->is_number() ? found->number() : 0;
 }
 
 /// The remark, and of a price its date and what is hired for it.
-std::string note_of(const json& quantity) {
-    std::string note = text_at(quantity, "note");
-    for (const char* key : {"date", "instance"})
-        if (const std::string part = text_at(quantity, key); !part.empty())
-            note += (note.empty() ? "" : "; ") + part;
+std::string note_of(const JsonValue& quantity) {
+    std::string note(text_at(quantity, "note", {}));
+    for (const std::string_view key : {"date", "instance"})
+        if (const std::string_view part = text_at(quantity, key, {}); !part.empty())
+            note.append(note.empty() ? "" : "; ").append(part);
     return note;
 }
 
+/// Calls `take(step, number, source, quantity)` of every fact; a plain number has no quantity.
+template <class Take>
 class Walk {
   public:
-    explicit Walk(const json& document) {
-        if (const auto sources = document.find("sources"); sources != document.end() && sources->is_object())
-            for (const auto& [key, source] : sources->items())
+    Walk(const JsonValue& document, Take take) : take_(std::move(take)) {
+        if (const JsonValue* const sources = document.find("sources"))
+            for (const auto& [key, source] : sources->members())
                 if (source.is_object())
-                    sources_[key] = {parse_source_kind(text_at(source, "kind")).value_or(SourceKind::assumed),
-                                     text_at(source, "cite")};
-        visit(document, {}, nullptr);
+                    sources_.push_back(
+                        {key, parse_source_kind(text_at(source, "kind", {})).value_or(SourceKind::assumed),
+                         text_at(source, "cite", {})});
+        visit(document, nullptr, nullptr);
     }
-    std::vector<StatedFact> take() { return std::move(facts_); }
 
   private:
-    const NamedSource* named(const json& object, const NamedSource* inherited) const {
-        const auto name = object.find("source");
-        if (name == object.end() || !name->is_string())
+    const NamedSource* named(const JsonValue& object, const NamedSource* inherited) const {
+        const JsonValue* const name = object.find("source");
+        if (name == nullptr || !name->is_text())
             return inherited;
-        const auto found = sources_.find(name->get_ref<const std::string&>());
-        return found == sources_.end() ? nullptr : &found->second;
+        const auto found = std::find_if(sources_.begin(), sources_.end(), [&](const NamedSource& source) {
+            return source.name == name->text();
+        });
+        return found == sources_.end() ? nullptr : &*found;
     }
 
-    void add(const std::string& where, double value, std::string unit, const NamedSource* source,
-             const json* quantity) {
-        StatedFact fact;
-        fact.where = where;
-        fact.value = value;
-        fact.unit = std::move(unit);
-        if (source != nullptr) {
-            fact.kind = source->kind;
-            fact.cite = source->cite;
-        }
-        if (quantity != nullptr) {
-            fact.note = note_of(*quantity);
-            fact.fitted_n = static_cast<int>(number_at(*quantity, "n"));
-            fact.fitted_error = number_at(*quantity, "error");
-        }
-        facts_.push_back(std::move(fact));
-    }
-
-    void visit(const json& value, const std::string& where, const NamedSource* inherited) {
+    void visit(const JsonValue& value, const Step* step, const NamedSource* inherited) {
         if (value.is_array()) {
-            for (std::size_t i = 0; i < value.size(); ++i)
-                visit(value[i], where + '/' + std::to_string(i), inherited);
+            for (std::size_t i = 0; i < value.items().size(); ++i) {
+                const Step next{step, {}, i};
+                visit(value.items()[i], &next, inherited);
+            }
             return;
         }
         if (value.is_number() && inherited != nullptr)
-            return add(where, value.get<double>(),
-                       where.find("/ops_per_clock/") != std::string::npos ? "ops/clk" : "1", inherited,
-                       nullptr);
+            return take_(step, value.number(), inherited, nullptr);
         if (!value.is_object())
             return;
-        const NamedSource* source = named(value, inherited);
-        const auto amount = value.find("value");
-        if (amount != value.end() && amount->is_number()) {
-            add(where, amount->get<double>(), text_at(value, "unit", "1"), source, &value);
-            if (const auto table = value.find("by_generation"); table != value.end())
-                visit(*table, where + "/by_generation", inherited);
+        const NamedSource* const source = named(value, inherited);
+        if (const JsonValue* const amount = value.find("value"); amount != nullptr && amount->is_number()) {
+            take_(step, amount->number(), source, &value);
+            if (const JsonValue* const table = value.find("by_generation")) {
+                const Step next{step, "by_generation", 0};
+                visit(*table, &next, inherited);
+            }
             return;
         }
-        for (const auto& [key, member] : value.items())
-            if (key != "sources" && key != "year")
-                visit(member, where + '/' + key, source);
+        for (const auto& [key, member] : value.members())
+            if (key != "sources" && key != "year") {
+                const Step next{step, key, 0};
+                visit(member, &next, source);
+            }
     }
 
-    std::map<std::string, NamedSource> sources_;
-    std::vector<StatedFact> facts_;
+    Take take_;
+    std::vector<NamedSource> sources_;
 };
 
 } // namespace
 
-std::vector<StatedFact> stated_facts(const json& document) {
-    return Walk(document).take();
+std::vector<StatedFact> stated_facts(const JsonValue& document) {
+    std::vector<StatedFact> facts;
+    Walk(document, [&](const Step* step, double value, const NamedSource* source, const JsonValue* quantity) {
+        StatedFact fact;
+        fact.where = pointer_to(step);
+        fact.value = value;
+        if (quantity != nullptr) {
+            fact.unit = text_at(*quantity, "unit", "1");
+            fact.note = note_of(*quantity);
+            fact.fitted_n = static_cast<int>(number_at(*quantity, "n"));
+            fact.fitted_error = number_at(*quantity, "error");
+        } else {
+            fact.unit = inside(step, "ops_per_clock") ? "ops/clk" : "1";
+        }
+        if (source != nullptr) {
+            fact.kind = source->kind;
+            fact.cite = source->cite;
+        }
+        facts.push_back(std::move(fact));
+    });
+    return facts;
+}
+
+SourceCounts stated_sources(const JsonValue& document) {
+    SourceCounts counts;
+    Walk(document, [&](const Step*, double, const NamedSource* source, const JsonValue*) {
+        ++counts[source == nullptr ? StatedFact{}.kind : source->kind];
+    });
+    return counts;
 }
 
 SourceCounts count_sources(const std::vector<StatedFact>& facts) {

@@ -54,8 +54,10 @@ class ARCHSIM_API HardwareDatabase {
     /// Databases move; they are not copied.
     HardwareDatabase& operator=(HardwareDatabase&&) noexcept;
 
-    /// Resolves "NAME", "NAME@MODE" (a mode of the device, kEfficientMode, or a power limit as "350W" where
-    /// the device has no modes of its own) or a path to a JSON file; case-insensitive, aliases too. Throws
+    /// Resolves "NAME", "NAME@MODE" (a mode of the device, kEfficientMode, a power limit as "350W" where
+    /// the device has no modes of its own, or a size of memory as "24GB" where it shares that of its
+    /// computer) or a path to a JSON file; case-insensitive, aliases too, and names with words around them:
+    /// "Mac mini M4 Pro (24 GB)" is Apple-M4-Pro-GPU@24GB, "RTX 4070 laptop, 32GB" RTX-4070-Laptop. Throws
     /// InputError with the nearest names. Safe to call from several threads.
     DeviceChoice device(std::string_view name) const;
     /// A software stack by name or alias. Throws InputError with the nearest names.
@@ -69,7 +71,10 @@ class ARCHSIM_API HardwareDatabase {
 
     /// Every number of a device's file (with what it extends) and of a software stack's, by JSON pointer.
     std::vector<StatedFact> device_facts(std::string_view name) const;
-    /// The same for a software stack.
+    /// How many numbers each kind of source stands behind in the file of a device: what count_sources() makes
+    /// of device_facts(), counted while the device was read.
+    SourceCounts device_sources(const Device& device) const;
+    /// Every number of a software stack's file, as device_facts() of a device's.
     std::vector<StatedFact> runtime_facts(std::string_view name) const;
 
     /// Names of all devices, sorted by family, then by name.

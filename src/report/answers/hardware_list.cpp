@@ -12,7 +12,7 @@ namespace {
 
 HardwareRow row_of(const HardwareDatabase& database, std::shared_ptr<const Device> device, std::string mode) {
     HardwareRow row;
-    row.sources = count_sources(database.device_facts(device->file));
+    row.sources = database.device_sources(*device);
     row.device = std::move(device);
     row.power_mode = std::move(mode);
     return row;
@@ -59,7 +59,7 @@ HardwareCheck check_database(const std::filesystem::path& file_or_folder) {
     std::vector<Finding> reported; // the check has them already
     for (const auto& device : database.all_devices(reported)) {
         ++check.devices;
-        check.device_sources += count_sources(database.device_facts(device->file));
+        check.device_sources += database.device_sources(*device);
     }
     for (const std::string& id : database.runtime_ids()) {
         try {

@@ -1,15 +1,22 @@
 """The table of networks written here (networks/) and of torchvision variants under other names."""
 import torchvision
+from torchvision.models.resnet import Bottleneck, ResNet
+from torchvision.models.vision_transformer import VisionTransformer
 
 from entry import Entry
-from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, fastvit, inception, mobilenet_v1,
-                      repvit, resnet_v1, resnet_v2, retinanet, ssd, unet, yolo)
+from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite, fastvit,
+                      inception, lcnet, mlp_mixers, mobilenet_v1, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants,
+                      retinanet, ssd, unet, yolo, yolo11, yolo_tasks, yolox)
 
 CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
+INSTANCES, POSE = "instance-segmentation", "pose-estimation"
 # Figures of detectors are published as operations of every kind, or rounded to two digits.
 PUBLISHED_LOOSELY = 0.01
+# Some leave out the products of attention, or count a share of the operations that are no products.
+COUNTED_OTHERWISE = 0.03
 FROZEN_NORM = ("backbone*bn*.weight", "backbone*bn*.bias", "backbone*downsample.1.weight",
                "backbone*downsample.1.bias")
+DETR_TABLES = FROZEN_NORM + ("position.periods", "/Constant_5_output_0")
 
 
 def classifier(name, title, family, build, size, source, spatial="traced", **options):
@@ -22,8 +29,114 @@ def detector(name, title, family, build, size, source, outputs, **options):
                  tolerance=PUBLISHED_LOOSELY, **options)
 
 
+def yolo_sizes(sizes, task, name, title, source, build, outputs=("predictions",), size=640, names=(), loose=False,
+               **options):
+    """An entry per size; "{}" in the texts stands for it. `loose`: the published operations leave out attention."""
+    return [Entry(name.format(s), title.format(s), "yolo", task, source.format(s), lambda s=s: build(s), (size, size),
+                  aliases=[n.format(s) for n in names], outputs=outputs,
+                  tolerance=PUBLISHED_LOOSELY, macs_tolerance=COUNTED_OTHERWISE if loose else 0, **options)
+            for s in sizes]
+
+
+def yolos():
+    anchors, masks = ("head.anchors",), ("predictions", "prototypes")
+    later = {"loose": True}
+    return [
+        *yolo_sizes(yolo.YOLOV5, DETECTION, "yolov5{}", "YOLOv5{}", "YOLOv5 release 7.0, yolov5{} configuration",
+                    yolo.yolov5, buffers=anchors),
+        *yolo_sizes(yolo.YOLOV5, INSTANCES, "yolov5{}-seg", "YOLOv5{} with masks",
+                    "YOLOv5 release 7.0, yolov5{}-seg configuration", yolo_tasks.yolov5_seg, masks,
+                    buffers=("head.detect.anchors",)),
+        *yolo_sizes(yolo.YOLOV5, CLASSIFICATION, "yolov5{}-cls", "YOLOv5{} classifier", "YOLOv5 release 7.0, yolov5{}-cls",
+                    yolo_tasks.yolov5_cls, ("output",), 224, loose=True),
+        *yolo_sizes(yolo.YOLOV8, DETECTION, "yolov8{}", "YOLOv8{}", "YOLOv8 yolov8{} configuration", yolo.yolov8),
+        *yolo_sizes(yolo.YOLOV8, INSTANCES, "yolov8{}-seg", "YOLOv8{} with masks", "YOLOv8 yolov8{}-seg configuration",
+                    yolo_tasks.yolov8_seg, masks),
+        *yolo_sizes(yolo.YOLOV8, POSE, "yolov8{}-pose", "YOLOv8{} with key points",
+                    "YOLOv8 yolov8{}-pose configuration", yolo_tasks.yolov8_pose),
+        *yolo_sizes(yolo.YOLOV8, CLASSIFICATION, "yolov8{}-cls", "YOLOv8{} classifier",
+                    "YOLOv8 yolov8{}-cls configuration", yolo_tasks.yolov8_cls, ("output",), 224),
+        *yolo_sizes(yolo11.YOLOV10, DETECTION, "yolov10{}", "YOLOv10-{}",
+                    "arXiv:2405.14458, yolov10{} configuration", yolo11.yolov10, **later),
+        *yolo_sizes(yolo11.SCALES, DETECTION, "yolo11{}", "YOLO11{}", "YOLO11 yolo11{} configuration", yolo11.yolo11,
+                    names=("yolov11{}",), **later),
+        *yolo_sizes(yolo11.SCALES, INSTANCES, "yolo11{}-seg", "YOLO11{} with masks",
+                    "YOLO11 yolo11{}-seg configuration", yolo11.yolo11_seg, masks, names=("yolov11{}-seg",), **later),
+        *yolo_sizes(yolo11.SCALES, POSE, "yolo11{}-pose", "YOLO11{} with key points",
+                    "YOLO11 yolo11{}-pose configuration", yolo11.yolo11_pose, names=("yolov11{}-pose",), **later),
+        *yolo_sizes(yolo11.SCALES, CLASSIFICATION, "yolo11{}-cls", "YOLO11{} classifier",
+                    "YOLO11 yolo11{}-cls configuration", yolo11.yolo11_cls, ("output",), 224,
+                    names=("yolov11{}-cls",), **later),
+        *yolo_sizes(yolo11.SCALES, DETECTION, "yolo12{}", "YOLO12{}", "YOLO12 yolo12{} configuration", yolo11.yolo12,
+                    spatial="fixed", names=("yolov12{}",), **later),
+        *yolo_sizes(yolo11.SCALES, DETECTION, "yolo26{}", "YOLO26{}", "YOLO26 yolo26{} configuration", yolo11.yolo26,
+                    names=("yolov26{}",), **later),
+        *yolo_sizes([s for s in yolox.YOLOX if len(s) == 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
+                    yolox.yolox),
+        *yolo_sizes([s for s in yolox.YOLOX if len(s) > 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
+                    yolox.yolox, size=416),
+    ]
+
+
+# name: (title, side of the image, of a patch, layers, heads, width, other names)
+TRANSFORMERS = {
+    "deit_tiny": ("DeiT-Ti/16", 224, 16, 12, 3, 192,
+                  ("vit_tiny", "deit_tiny_patch16_224", "vit_tiny_patch16_224", "facebook/deit-tiny-patch16-224")),
+    "deit_small": ("DeiT-S/16", 224, 16, 12, 6, 384,
+                   ("vit_small", "deit_small_patch16_224", "vit_small_patch16_224", "facebook/deit-small-patch16-224")),
+    "vit_small_patch32_224": ("ViT-S/32", 224, 32, 12, 6, 384, ()),
+    "vit_tiny_patch16_384": ("ViT-Ti/16 384", 384, 16, 12, 3, 192, ()),
+    "vit_small_patch16_384": ("ViT-S/16 384", 384, 16, 12, 6, 384, ()),
+    "vit_base_patch32_384": ("ViT-B/32 384", 384, 32, 12, 12, 768, ("google/vit-base-patch32-384",)),
+}
+# name: (title, units of the stages, groups, channels of a group)
+RESNETS = {
+    "resnet26": ("ResNet-26", (2, 2, 2, 2), 1, 64),
+    "resnet200": ("ResNet-200", (3, 24, 36, 3), 1, 64),
+    "resnext26_32x4d": ("ResNeXt-26 32x4d", (2, 2, 2, 2), 32, 4),
+    "resnext101_32x4d": ("ResNeXt-101 32x4d", (3, 4, 23, 3), 32, 4),
+}
+
+
+def more_classifiers():
+    """Sizes and relatives of networks above, whose parameters timm's tables give."""
+    variant = resnet_variants.ResNetVariant
+    return [
+        *(classifier(f"efficientnet_lite{s}", f"EfficientNet-Lite{s}", "efficientnet",
+                     lambda w=w, d=d: efficientnet_lite.EfficientNetLite(w, d), side,
+                     "TensorFlow, models/official/efficientnet/lite", aliases=[f"tf_efficientnet_lite{s}"],
+                     macs_tolerance=COUNTED_OTHERWISE)
+          for s, w, d, side in efficientnet_lite.SIZES),
+        *(classifier(f"repvgg_{s}", f"RepVGG-{s.upper()}", "repvgg", lambda s=s: repvgg.RepVgg(s), 224,
+                     "arXiv:2101.03697, deployed form") for s in repvgg.SIZES),
+        *(classifier(name, title, "vit", lambda a=a: VisionTransformer(*a[:5], 4 * a[4]), a[0],
+                     "arXiv:2010.11929, arXiv:2012.12877", spatial="fixed", aliases=list(a[5]))
+          for name, (title, *a) in TRANSFORMERS.items()),
+        *(classifier(name, title, "resnet",
+                     lambda a=a: ResNet(Bottleneck, list(a[0]), groups=a[1], width_per_group=a[2]), 224,
+                     "torchvision ResNet of other depths") for name, (title, *a) in RESNETS.items()),
+        *(classifier(f"seresnet{d}", f"SE-ResNet-{d}", "resnet", lambda d=d: variant(d, squeeze=True), 224,
+                     "arXiv:1709.01507") for d in resnet_variants.DEPTHS),
+        *(classifier(f"resnet{d}d", f"ResNet-{d}-D", "resnet", lambda d=d: variant(d, deep_stem=True), 224,
+                     "arXiv:1812.01187") for d in (18, 34, 50, 101)),
+        *(classifier(f"mixer_{s}{p}_224", f"MLP-Mixer-{s.upper()}/{p}", "mixer", lambda s=s, p=p: mlp_mixers.Mixer(s, p),
+                     224, "arXiv:2105.01601", spatial="fixed")
+          for s, p in (("s", 32), ("s", 16), ("b", 32), ("b", 16), ("l", 32))),
+        *(classifier(f"resmlp_{d}_224", f"ResMLP-{d}", "resmlp", lambda d=d: mlp_mixers.ResMlp(d), 224,
+                     "arXiv:2105.03404", spatial="fixed") for d in (12, 24, 36)),
+        *(classifier(f"poolformer_{s}", f"PoolFormer-{s.upper()}", "poolformer", lambda s=s: mlp_mixers.PoolFormer(s),
+                     224, "arXiv:2111.11418") for s in mlp_mixers.POOLFORMERS),
+        *(classifier(f"lcnet_{int(100 * w):03}", f"PP-LCNet x{w}", "lcnet", lambda w=w: lcnet.LcNet(w), 224,
+                     "arXiv:2109.15099") for w in (0.35, 0.5, 0.75, 1.0, 1.5)),
+        *(classifier(f"mobilenetv2_{int(100 * w):03}", f"MobileNetV2 x{w}", "mobilenet",
+                     lambda w=w: torchvision.models.mobilenet_v2(weights=None, width_mult=w), 224,
+                     f"torchvision mobilenet_v2 with width_mult={w}") for w in (0.35, 0.5, 0.75)),
+    ]
+
+
 def entries():
     return [
+        *more_classifiers(),
         classifier("mobilenet_v1", "MobileNetV1", "mobilenet", mobilenet_v1.MobileNetV1, 224,
                    "arXiv:1704.04861"),
         classifier("mobilenet_v1_025", "MobileNetV1 x0.25", "mobilenet",
@@ -75,9 +188,15 @@ def entries():
         detector("efficientdet-d0", "EfficientDet-D0", "efficientdet", efficientdet.efficientdet_d0, (512, 512),
                  "arXiv:1911.09070", ("scores", "boxes")),
         detector("detr-resnet50", "DETR ResNet-50", "detr", detr.Detr, (800, 1137), "arXiv:2005.12872",
-                 ("scores", "boxes"), buffers=FROZEN_NORM + ("position.periods", "/Constant_5_output_0")),
-        detector("yolov5s", "YOLOv5s", "yolo", yolo.yolov5s, (640, 640),
-                 "YOLOv5 release 7.0, yolov5s configuration", ("predictions",), buffers=("head.anchors",)),
-        *(detector(f"yolov8{size}", f"YOLOv8{size}", "yolo", lambda size=size: yolo.yolov8(size), (640, 640),
-                   f"YOLOv8 yolov8{size} configuration", ("predictions",)) for size in yolo.YOLOV8),
+                 ("scores", "boxes"), buffers=DETR_TABLES, aliases=["facebook/detr-resnet-50", "detr-resnet-50"]),
+        detector("detr-resnet50-dc5", "DETR-DC5 ResNet-50", "detr", lambda: detr.Detr(dilated=True), (800, 1137),
+                 "arXiv:2005.12872", ("scores", "boxes"), buffers=DETR_TABLES,
+                 aliases=["facebook/detr-resnet-50-dc5", "detr_resnet50_dc5"]),
+        detector("detr-resnet101", "DETR ResNet-101", "detr", lambda: detr.Detr("resnet101"), (800, 1137),
+                 "arXiv:2005.12872", ("scores", "boxes"), buffers=DETR_TABLES,
+                 aliases=["facebook/detr-resnet-101", "detr-resnet-101", "detr_resnet101"]),
+        detector("detr-resnet101-dc5", "DETR-DC5 ResNet-101", "detr", lambda: detr.Detr("resnet101", True), (800, 1137),
+                 "arXiv:2005.12872", ("scores", "boxes"), buffers=DETR_TABLES,
+                 aliases=["facebook/detr-resnet-101-dc5", "detr_resnet101_dc5"]),
+        *yolos(),
     ]

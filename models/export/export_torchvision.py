@@ -2,10 +2,13 @@
 import re
 
 import torchvision
+from torch import nn
 
 from entry import Entry
 
 CLASSIFICATION = "image-classification"
+# torchvision freezes the first layers and the normalisation of a detector's backbone.
+FROZEN_NORM = ("backbone*bn*.weight", "backbone*bn*.bias", "backbone*downsample.1.weight", "backbone*downsample.1.bias")
 
 # name: (title, family, default size, how the size is symbolic)
 CLASSIFIERS = {
@@ -52,6 +55,7 @@ CLASSIFIERS = {
     "regnet_y_8gf": ("RegNetY-8GF", "regnet", 224, "traced"),
     "regnet_y_16gf": ("RegNetY-16GF", "regnet", 224, "traced"),
     "regnet_y_32gf": ("RegNetY-32GF", "regnet", 224, "traced"),
+    "regnet_y_128gf": ("RegNetY-128GF", "regnet", 384, "traced"),
     "resnet18": ("ResNet-18", "resnet", 224, "traced"),
     "resnet34": ("ResNet-34", "resnet", 224, "traced"),
     "resnet50": ("ResNet-50", "resnet", 224, "traced"),
@@ -69,6 +73,10 @@ CLASSIFIERS = {
     "swin_t": ("Swin-T", "swin", 224, "fixed"),
     "swin_s": ("Swin-S", "swin", 224, "fixed"),
     "swin_b": ("Swin-B", "swin", 224, "fixed"),
+    "swin_v2_t": ("Swin V2-T", "swin", 256, "fixed"),
+    "swin_v2_s": ("Swin V2-S", "swin", 256, "fixed"),
+    "swin_v2_b": ("Swin V2-B", "swin", 256, "fixed"),
+    "maxvit_t": ("MaxViT-T", "maxvit", 224, "fixed"),
     "vgg11": ("VGG-11", "vgg", 224, "named"),
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
@@ -118,6 +126,46 @@ def segmenter(name, auxiliary):
     return lambda: getattr(torchvision.models.segmentation, name)(weights=None, weights_backbone=None, **arguments)
 
 
+# name: (title, frames, side of a frame)
+VIDEO = {
+    "r3d_18": ("ResNet3D-18", 16, 112),
+    "mc3_18": ("MC3-18", 16, 112),
+    "r2plus1d_18": ("R(2+1)D-18", 16, 112),
+    "s3d": ("S3D", 16, 224),
+    "mvit_v1_b": ("MViT-B", 16, 224),
+    "mvit_v2_s": ("MViTv2-S", 16, 224),
+}
+
+
+def video(name):
+    return lambda: getattr(torchvision.models.video, name)(weights=None)
+
+
+# name: (title, family, side of the image)
+DETECTORS = {
+    "fcos_resnet50_fpn": ("FCOS ResNet-50 FPN", "fcos", 800),
+    "retinanet_resnet50_fpn": ("RetinaNet ResNet-50 FPN", "retinanet", 800),
+    "retinanet_resnet50_fpn_v2": ("RetinaNet ResNet-50 FPN v2", "retinanet", 800),
+    "ssd300_vgg16": ("SSD300 VGG16", "ssd", 300),
+    "ssdlite320_mobilenet_v3_large": ("SSDLite320 MobileNetV3-Large", "ssd", 320),
+}
+
+
+class RawDetector(nn.Module):
+    """Backbone and heads of a one-stage detector: scores and box codes of every anchor. torchvision scales the image
+    before, and decodes and selects boxes after."""
+
+    def __init__(self, name):
+        super().__init__()
+        model = getattr(torchvision.models.detection, name)(weights=None, weights_backbone=None)
+        self.backbone, self.head = model.backbone, model.head
+
+    def forward(self, x):
+        features = self.backbone(x)
+        outputs = self.head(list(features.values()))
+        return outputs["cls_logits"], outputs["bbox_regression"]
+
+
 def entries():
     version = re.match(r"[\d.]*\d", torchvision.__version__.replace("a0", "")).group()
     rows = [Entry(name, title, family, CLASSIFICATION, f"torchvision {version} {name}", classifier(name),
@@ -129,4 +177,9 @@ def entries():
     rows += [Entry(name, title, family, "semantic-segmentation", f"torchvision {version} {name}", segmenter(name, auxiliary),
                    (520, 520), outputs=("out", "aux") if auxiliary else ("out",))
              for name, (title, family, auxiliary) in SEGMENTERS.items()]
+    rows += [Entry(name, title, "video", "video-classification", f"torchvision {version} {name}", video(name),
+                   (frames, side, side), "fixed") for name, (title, frames, side) in VIDEO.items()]
+    rows += [Entry(name, title, family, "object-detection", f"torchvision {version} {name}",
+                   lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes"),
+                   buffers=FROZEN_NORM) for name, (title, family, side) in DETECTORS.items()]
     return rows

@@ -1,4 +1,5 @@
-"""BERT, DistilBERT and RoBERTa text encoders (Devlin et al. 2018, Sanh et al. 2019, Liu et al. 2019)."""
+"""BERT, DistilBERT, RoBERTa, ELECTRA and ALBERT text encoders (Devlin et al. 2018, Sanh et al. 2019, Liu et al. 2019,
+Clark et al. 2020, Lan et al. 2020) and the embedding models of these architectures."""
 
 from builder import GraphBuilder, INT64
 from catalogue import Entry
@@ -7,6 +8,7 @@ from layers import (
     dimension,
     embedding,
     gelu,
+    gelu_tanh,
     heads_of,
     layer_norm,
     linear,
@@ -26,7 +28,7 @@ def encoder_layer(g, path, x, c, bias):
     y = linear(g, f"{path}/{names['attention_output']}", context, width, width)
     x = layer_norm(g, f"{path}/{names['attention_norm']}", g.node("Add", path, [y, x]), width, 1e-12)
     y = linear(g, f"{path}/{names['inner']}", x, width, c["inner"])
-    y = gelu(g, f"{path}/{names['activation']}", y)
+    y = c.get("activation", gelu)(g, f"{path}/{names['activation']}", y)
     y = linear(g, f"{path}/{names['outer']}", y, c["inner"], width)
     return layer_norm(g, f"{path}/{names['norm']}", g.node("Add", path, [y, x]), width, 1e-12)
 
@@ -53,7 +55,7 @@ DISTILBERT_NAMES = {
 
 def embeddings(g, prefix, c, ids):
     """Sum of word, position and token-type embeddings, normalised. A single token type needs no input."""
-    path, width = f"{prefix}embeddings", c["hidden"]
+    path, width = f"{prefix}embeddings", c.get("embedding", c["hidden"])
     length = dimension(g, path, ids, 1)
     first = c.get("first_position", 0)
     limit = g.node("Add", path, [length, g.int_scalar(first)]) if first else length
@@ -75,9 +77,12 @@ def encoder(g, prefix, c):
     ids = token_input(g)
     mask = g.input("attention_mask", ["batch", "sequence"], elem=INT64)
     x = embeddings(g, prefix, c, ids)
+    if "embedding" in c:
+        x = linear(g, f"{prefix}{c['mapping']}", x, c["embedding"], c["hidden"])
     bias = padding_bias(g, prefix.rstrip("/"), mask)
     for i in range(c["layers"]):
-        x = encoder_layer(g, f"{prefix}{c['stack']}/layer.{i}", x, c, bias)
+        layer = c["stack"] if c.get("shared") else f"{c['stack']}/layer.{i}"
+        x = encoder_layer(g, f"{prefix}{layer}", x, c, bias)
     return x
 
 
@@ -112,7 +117,18 @@ def macs_formula(c):
     d, inner, layers = c["hidden"], c["inner"], c["layers"]
     pooler = f" + batch*{d}*{d}" if c["pooler"] else ""
     head = f" + batch*sequence*({d}*{d} + {d}*{c['vocab']})" if "head" in c else ""
-    return f"batch*{layers}*(sequence*(4*{d}*{d} + 2*{d}*{inner}) + 2*sequence*sequence*{d}){pooler}{head}"
+    mapping = f" + batch*sequence*{c['embedding']}*{d}" if "embedding" in c else ""
+    return f"batch*{layers}*(sequence*(4*{d}*{d} + 2*{d}*{inner}) + 2*sequence*sequence*{d}){mapping}{pooler}{head}"
+
+
+def counted_parameters(c):
+    """Configuration to count: tables and their norm, mapping, layers, pooler."""
+    d, e, inner = c["hidden"], c.get("embedding", c["hidden"]), c["inner"]
+    layer = 4 * d * d + 2 * d * inner + inner + 9 * d
+    tables = (c["vocab"] + c["positions"] + c["token_types"] + 2) * e
+    mapping = e * d + d if "embedding" in c else 0
+    pooler = d * d + d if c["pooler"] else 0
+    return tables + mapping + (1 if c.get("shared") else c["layers"]) * layer + pooler
 
 
 BERT = {
@@ -138,6 +154,43 @@ CONFIGS = {
         "stack": "transformer",
         "qkv": ("q_lin", "k_lin", "v_lin"),
         "names": DISTILBERT_NAMES,
+    },
+}
+SMALL = {"hidden": 384, "heads": 12, "inner": 1536}
+BASE = {"layers": 12, "hidden": 768, "heads": 12, "inner": 3072}
+LARGE = {"layers": 24, "hidden": 1024, "heads": 16, "inner": 4096}
+# Positions of RoBERTa start behind the padding token's.
+ROBERTA = BERT | {"vocab": 50265, "positions": 514, "token_types": 1, "first_position": 2}
+XLM_ROBERTA = ROBERTA | {"vocab": 250002}
+ALBERT_NAMES = {
+    "attention": "attention",
+    "attention_output": "attention/dense",
+    "attention_norm": "attention/LayerNorm",
+    "inner": "ffn",
+    "activation": "activation",
+    "outer": "ffn_output",
+    "norm": "full_layer_layer_norm",
+}
+CONFIGS |= {
+    "roberta-base": ROBERTA | BASE,
+    "roberta-large": ROBERTA | LARGE,
+    "distilroberta-base": ROBERTA | BASE | {"layers": 6},
+    "xlm-roberta-base": XLM_ROBERTA | BASE,
+    "xlm-roberta-large": XLM_ROBERTA | LARGE,
+    "bge-m3": XLM_ROBERTA | LARGE | {"positions": 8194},
+    "all-minilm-l6-v2": BERT | SMALL | {"layers": 6},
+    "all-minilm-l12-v2": BERT | SMALL | {"layers": 12},
+    "electra-base": BERT | BASE | {"pooler": False},
+    "albert-base-v2": BERT
+    | BASE
+    | {
+        "vocab": 30000,
+        "embedding": 128,
+        "mapping": "encoder/embedding_hidden_mapping_in",
+        "stack": "encoder/albert_layer_groups.0/albert_layers.0",
+        "shared": True,
+        "activation": gelu_tanh,
+        "names": ALBERT_NAMES,
     },
 }
 BERT_HEAD = {
@@ -168,6 +221,41 @@ ABOUT = {
 }
 
 
+# Title, paper, names people type; parameters follow from the configuration.
+MORE = {
+    "roberta-base": ("RoBERTa base", "Liu et al. 2019", ["FacebookAI/roberta-base"]),
+    "roberta-large": ("RoBERTa large", "Liu et al. 2019", ["FacebookAI/roberta-large"]),
+    "distilroberta-base": ("DistilRoBERTa base", "Sanh et al. 2019", ["distilbert/distilroberta-base"]),
+    "xlm-roberta-base": (
+        "XLM-RoBERTa base",
+        "Conneau et al. 2019",
+        ["FacebookAI/xlm-roberta-base", "intfloat/multilingual-e5-base"],
+    ),
+    "xlm-roberta-large": (
+        "XLM-RoBERTa large",
+        "Conneau et al. 2019",
+        ["FacebookAI/xlm-roberta-large", "intfloat/multilingual-e5-large"],
+    ),
+    "bge-m3": ("BGE-M3", "arXiv:2402.03216", ["BAAI/bge-m3", "BAAI/bge-reranker-v2-m3", "bge-reranker-v2-m3"]),
+    "all-minilm-l6-v2": (
+        "MiniLM of six layers",
+        "Wang et al. 2020",
+        ["sentence-transformers/all-MiniLM-L6-v2", "minilm-l6"],
+    ),
+    "all-minilm-l12-v2": (
+        "MiniLM of twelve layers",
+        "Wang et al. 2020",
+        ["sentence-transformers/all-MiniLM-L12-v2", "BAAI/bge-small-en-v1.5", "thenlper/gte-small", "gte-small"],
+    ),
+    "electra-base": (
+        "ELECTRA base discriminator",
+        "Clark et al. 2020",
+        ["google/electra-base-discriminator", "electra-base-discriminator"],
+    ),
+    "albert-base-v2": ("ALBERT base v2", "Lan et al. 2020", ["albert/albert-base-v2", "albert_base_v2_hf"]),
+}
+
+
 def entry(name):
     title, model_id, parameters, gmacs = ABOUT[name]
     c = CONFIGS[name]
@@ -193,4 +281,26 @@ def entry(name):
     )
 
 
-ENTRIES = [entry(name) for name in CONFIGS]
+def more_entry(name):
+    title, paper, names = MORE[name]
+    c = CONFIGS[name]
+    return Entry(
+        name=name,
+        family="bert",
+        task="text-encoder",
+        kind="encoder",
+        title=title,
+        catalogue="language",
+        aliases=names,
+        source=f"{names[0]} config.json; {paper}",
+        dims={"batch": 1, "sequence": 128},
+        build=lambda: build(name, c),
+        macs_formula=macs_formula(c),
+        published={
+            "parameters": counted_parameters(c),
+            "source": f"{paper}: closed formula of the configuration",
+        },
+    )
+
+
+ENTRIES = [entry(name) for name in CONFIGS if name not in MORE] + [more_entry(name) for name in MORE]

@@ -21,6 +21,39 @@ from vit import encoder_macs, patch_embedding, prepend_token
 VISION = {"layers": 12, "hidden": 768, "heads": 12, "inner": 3072, "patch": 32, "image": 224}
 TEXT = {"layers": 12, "hidden": 512, "heads": 8, "inner": 2048, "vocab": 49408, "positions": 77}
 PROJECTION = 512
+LARGE_VISION = {"layers": 24, "hidden": 1024, "heads": 16, "inner": 4096, "patch": 14, "image": 224}
+LARGE_TEXT = TEXT | {"hidden": 768, "heads": 12, "inner": 3072}
+# name: (title, image encoder, text encoder, width of both embeddings, checkpoint, further names of image and text)
+MODELS = {
+    "clip-vit-b32": ("CLIP ViT-B/32", VISION, TEXT, PROJECTION, "openai/clip-vit-base-patch32", [], []),
+    "clip-vit-b16": (
+        "CLIP ViT-B/16",
+        VISION | {"patch": 16},
+        TEXT,
+        PROJECTION,
+        "openai/clip-vit-base-patch16",
+        ["clip_vit_b_16_image_encoder"],
+        ["clip_vit_b_16_text_encoder"],
+    ),
+    "clip-vit-l14": (
+        "CLIP ViT-L/14",
+        LARGE_VISION,
+        LARGE_TEXT,
+        768,
+        "openai/clip-vit-large-patch14",
+        ["clip_vit_l_14_image_encoder"],
+        ["clip_vit_l_14_text_encoder"],
+    ),
+    "clip-vit-l14-336": (
+        "CLIP ViT-L/14 336",
+        LARGE_VISION | {"image": 336},
+        LARGE_TEXT,
+        768,
+        "openai/clip-vit-large-patch14-336",
+        [],
+        [],
+    ),
+}
 
 
 def encoder_layer(g, path, x, c, bias=None, allowed=None):
@@ -80,27 +113,27 @@ def normalized(g, path, x):
     return g.node("Div", path, [x, g.node("ReduceL2", path, [x], axes=[-1], keepdims=1)])
 
 
-def build_image(name):
-    g, d, size = GraphBuilder(name, FLOAT), VISION["hidden"], VISION["image"]
-    x = vision_embeddings(g, "vision_model", g.input("pixel_values", ["batch", 3, size, size]), VISION)
-    for i in range(VISION["layers"]):
-        x = encoder_layer(g, f"vision_model/encoder/layers.{i}", x, VISION)
+def build_image(name, c, projection):
+    g, d, size = GraphBuilder(name, FLOAT), c["hidden"], c["image"]
+    x = vision_embeddings(g, "vision_model", g.input("pixel_values", ["batch", 3, size, size]), c)
+    for i in range(c["layers"]):
+        x = encoder_layer(g, f"vision_model/encoder/layers.{i}", x, c)
     pooled = class_token(g, "vision_model", x, d)
-    linear(g, "visual_projection", pooled, d, PROJECTION, bias=False, out="image_embeds")
-    g.output("image_embeds", ["batch", PROJECTION])
+    linear(g, "visual_projection", pooled, d, projection, bias=False, out="image_embeds")
+    g.output("image_embeds", ["batch", projection])
     return g
 
 
-def build_text(name):
+def build_text(name, c, projection):
     g = GraphBuilder(name, FLOAT)
-    g.output(text_features(g, TEXT, PROJECTION), ["batch", PROJECTION])
+    g.output(text_features(g, c, projection), ["batch", projection])
     return g
 
 
-def build_similarity(name):
+def build_similarity(name, projection):
     g = GraphBuilder(name, FLOAT)
-    images = normalized(g, "image", g.input("image_embeds", ["batch", PROJECTION]))
-    texts = normalized(g, "text", g.input("text_embeds", ["texts", PROJECTION]))
+    images = normalized(g, "image", g.input("image_embeds", ["batch", projection]))
+    texts = normalized(g, "text", g.input("text_embeds", ["texts", projection]))
     scores = g.node("MatMul", "logits", [images, g.node("Transpose", "text", [texts], perm=[1, 0])])
     scale = g.node("Exp", "logits", [g.weight("logit_scale", [])])
     g.output(g.node("Mul", "logits", [scores, scale], out="logits_per_image"), ["batch", "texts"])
@@ -115,57 +148,83 @@ def text_macs(c, projection):
     )
 
 
-SOURCE = "openai/clip-vit-base-patch32 config.json; Radford et al. 2021"
+def layer_parameters(c):
+    d, f = c["hidden"], c["inner"]
+    return c["layers"] * (4 * d * d + 2 * d * f + f + 9 * d)
+
+
+def image_parameters(c, projection):
+    """Configuration to count: patches, class token, positions, two norms about the layers, projection."""
+    d, tokens = c["hidden"], (c["image"] // c["patch"]) ** 2 + 1
+    return (3 * c["patch"] ** 2 + 1 + tokens + 4) * d + layer_parameters(c) + d * projection
+
+
+def text_parameters(c, projection):
+    d = c["hidden"]
+    return (c["vocab"] + c["positions"] + 2) * d + layer_parameters(c) + d * projection
+
+
 COUNTED = "closed formula of the configuration; the parts add up to the checkpoint"
-COMMON = {"family": "clip", "source": SOURCE, "catalogue": "multimodal"}
-ENTRIES = [
-    Entry(
-        name="clip-vit-b32-image",
-        task="image-embedding",
-        kind="encoder",
-        title="CLIP ViT-B/32 image encoder",
-        dims={"batch": 1},
-        build=lambda: build_image("clip-vit-b32-image"),
-        macs_formula=f"batch*({encoder_macs(VISION)} + {VISION['hidden']}*{PROJECTION})",
-        published={"parameters": 87849216, "source": COUNTED},
-        **COMMON,
-    ),
-    Entry(
-        name="clip-vit-b32-text",
-        task="text-encoder",
-        kind="encoder",
-        title="CLIP ViT-B/32 text encoder",
-        dims={"batch": 1, "sequence": 77},
-        build=lambda: build_text("clip-vit-b32-text"),
-        macs_formula=text_macs(TEXT, PROJECTION),
-        published={"parameters": 63428096, "source": COUNTED},
-        **COMMON,
-    ),
-    Entry(
-        name="clip-vit-b32-similarity",
-        task="matching",
-        kind="head",
-        title="CLIP image-text similarity",
-        dims={"batch": 1, "texts": 1},
-        build=lambda: build_similarity("clip-vit-b32-similarity"),
-        macs_formula=f"batch*texts*{PROJECTION}",
-        published={"parameters": 1, "source": COUNTED},
-        **COMMON,
-    ),
-    Entry(
-        name="clip-vit-b32",
-        task="image-text-matching",
-        kind="dual-encoder",
-        title="CLIP ViT-B/32",
-        aliases=["openai/clip-vit-base-patch32"],
-        dims={"batch": 1, "sequence": 77},
-        parts=[
-            part("image", "clip-vit-b32-image"),
-            part("text", "clip-vit-b32-text"),
-            part("similarity", "clip-vit-b32-similarity"),
-        ],
-        note="one text per run; the other parts follow the batch",
-        published={"parameters": 151277313, "source": "openai/clip-vit-base-patch32 checkpoint"},
-        **COMMON,
-    ),
-]
+
+
+def entries(name):
+    title, vision, text, projection, checkpoint, image_names, text_names = MODELS[name]
+    common = {
+        "family": "clip",
+        "source": f"{checkpoint} config.json; Radford et al. 2021",
+        "catalogue": "multimodal",
+    }
+    image, words, similarity = f"{name}-image", f"{name}-text", f"{name}-similarity"
+    of_image, of_text = image_parameters(vision, projection), text_parameters(text, projection)
+    return [
+        Entry(
+            name=image,
+            task="image-embedding",
+            kind="encoder",
+            title=f"{title} image encoder",
+            aliases=image_names,
+            dims={"batch": 1},
+            build=lambda: build_image(image, vision, projection),
+            macs_formula=f"batch*({encoder_macs(vision)} + {vision['hidden']}*{projection})",
+            published={"parameters": of_image, "source": COUNTED},
+            **common,
+        ),
+        Entry(
+            name=words,
+            task="text-encoder",
+            kind="encoder",
+            title=f"{title} text encoder",
+            aliases=text_names,
+            dims={"batch": 1, "sequence": 77},
+            build=lambda: build_text(words, text, projection),
+            macs_formula=text_macs(text, projection),
+            published={"parameters": of_text, "source": COUNTED},
+            **common,
+        ),
+        Entry(
+            name=similarity,
+            task="matching",
+            kind="head",
+            title="CLIP image-text similarity" if name == "clip-vit-b32" else f"{title} image-text similarity",
+            dims={"batch": 1, "texts": 1},
+            build=lambda: build_similarity(similarity, projection),
+            macs_formula=f"batch*texts*{projection}",
+            published={"parameters": 1, "source": COUNTED},
+            **common,
+        ),
+        Entry(
+            name=name,
+            task="image-text-matching",
+            kind="dual-encoder",
+            title=title,
+            aliases=[checkpoint],
+            dims={"batch": 1, "sequence": 77},
+            parts=[part("image", image), part("text", words), part("similarity", similarity)],
+            note="one text per run; the other parts follow the batch",
+            published={"parameters": of_image + of_text + 1, "source": f"{checkpoint} checkpoint"},
+            **common,
+        ),
+    ]
+
+
+ENTRIES = [entry for name in MODELS for entry in entries(name)]

@@ -42,9 +42,19 @@ ABOUT = {
         1100048384,
         ["TinyLlama-1.1B"],
     ),
-    "llama-2-7b": ("Llama 2 7B", "meta-llama/Llama-2-7b-hf", 6738415616, []),
-    "llama-2-13b": ("Llama 2 13B", "meta-llama/Llama-2-13b-hf", 13015864320, []),
-    "llama-2-70b": ("Llama 2 70B", "meta-llama/Llama-2-70b-hf", 68976648192, []),
+    "llama-2-7b": (
+        "Llama 2 7B",
+        "meta-llama/Llama-2-7b-hf",
+        6738415616,
+        ["meta-llama/Llama-2-7b-chat-hf", "lmsys/vicuna-7b-v1.5"],
+    ),
+    "llama-2-13b": (
+        "Llama 2 13B",
+        "meta-llama/Llama-2-13b-hf",
+        13015864320,
+        ["meta-llama/Llama-2-13b-chat-hf", "lmsys/vicuna-13b-v1.5"],
+    ),
+    "llama-2-70b": ("Llama 2 70B", "meta-llama/Llama-2-70b-hf", 68976648192, ["meta-llama/Llama-2-70b-chat-hf"]),
     "llama-3-8b": ("Llama 3 8B", "meta-llama/Meta-Llama-3-8B", 8030261248, ["llama-3.1-8b"]),
     "llama-3-70b": (
         "Llama 3 70B",
@@ -52,13 +62,18 @@ ABOUT = {
         70553706496,
         ["llama-3.1-70b", "llama-3.3-70b"],
     ),
-    "llama-3.2-1b": ("Llama 3.2 1B", "meta-llama/Llama-3.2-1B", 1235814400, []),
-    "llama-3.2-3b": ("Llama 3.2 3B", "meta-llama/Llama-3.2-3B", 3212749824, []),
+    "llama-3.2-1b": ("Llama 3.2 1B", "meta-llama/Llama-3.2-1B", 1235814400, ["meta-llama/Llama-3.2-1B-Instruct"]),
+    "llama-3.2-3b": ("Llama 3.2 3B", "meta-llama/Llama-3.2-3B", 3212749824, ["meta-llama/Llama-3.2-3B-Instruct"]),
     "mistral-7b": ("Mistral 7B v0.1", "mistralai/Mistral-7B-v0.1", 7241732096, []),
-    "qwen2-0.5b": ("Qwen2 0.5B", "Qwen/Qwen2-0.5B", 494032768, []),
-    "qwen2-1.5b": ("Qwen2 1.5B", "Qwen/Qwen2-1.5B", 1543714304, []),
-    "qwen2-7b": ("Qwen2 7B", "Qwen/Qwen2-7B", 7615616512, []),
-    "mixtral-8x7b": ("Mixtral 8x7B", "mistralai/Mixtral-8x7B-v0.1", 46702792704, []),
+    "qwen2-0.5b": ("Qwen2 0.5B", "Qwen/Qwen2-0.5B", 494032768, ["Qwen/Qwen2-0.5B-Instruct"]),
+    "qwen2-1.5b": (
+        "Qwen2 1.5B",
+        "Qwen/Qwen2-1.5B",
+        1543714304,
+        ["Qwen/Qwen2-1.5B-Instruct", "qwen2-vl-2b-language"],
+    ),
+    "qwen2-7b": ("Qwen2 7B", "Qwen/Qwen2-7B", 7615616512, ["Qwen/Qwen2-7B-Instruct", "minicpm-v-2_6-language"]),
+    "mixtral-8x7b": ("Mixtral 8x7B", "mistralai/Mixtral-8x7B-v0.1", 46702792704, ["mistralai/Mixtral-8x7B-Instruct-v0.1"]),
 }
 
 

@@ -23,19 +23,47 @@ from layers import (
     token_input,
 )
 
-MELS, FRAMES, AUDIO_TOKENS = 80, 3000, 1500
-VOCAB, MAX_TOKENS = 51865, 448
+FRAMES, AUDIO_TOKENS = 3000, 1500
+MAX_TOKENS = 448
 KEY_WITHOUT_BIAS = (True, False, True)
+# Sizes of encoder and decoder; "decoder_layers" where the decoder has fewer; the first releases have 80 bands and
+# 51865 tokens.
+FIRST = {"mels": 80, "vocab": 51865}
+THIRD = {"mels": 128, "vocab": 51866}
+LARGE = {"layers": 32, "hidden": 1280, "heads": 20, "inner": 5120}
 CONFIGS = {
-    "whisper-tiny": {"layers": 4, "hidden": 384, "heads": 6, "inner": 1536},
-    "whisper-base": {"layers": 6, "hidden": 512, "heads": 8, "inner": 2048},
-    "whisper-small": {"layers": 12, "hidden": 768, "heads": 12, "inner": 3072},
+    "whisper-tiny": FIRST | {"layers": 4, "hidden": 384, "heads": 6, "inner": 1536},
+    "whisper-base": FIRST | {"layers": 6, "hidden": 512, "heads": 8, "inner": 2048},
+    "whisper-small": FIRST | {"layers": 12, "hidden": 768, "heads": 12, "inner": 3072},
+    "whisper-medium": FIRST | {"layers": 24, "hidden": 1024, "heads": 16, "inner": 4096},
+    "whisper-large-v2": FIRST | LARGE,
+    "whisper-large-v3": THIRD | LARGE,
+    "whisper-large-v3-turbo": THIRD | LARGE | {"decoder_layers": 4},
+    "distil-whisper-large-v3": THIRD | LARGE | {"decoder_layers": 2},
 }
+# Title, parameters of the checkpoint or in millions as published, names people type.
 ABOUT = {
-    "whisper-tiny": ("Whisper tiny", 37760640),
-    "whisper-base": ("Whisper base", 72593920),
-    "whisper-small": ("Whisper small", 241734912),
+    "whisper-tiny": ("Whisper tiny", 37760640, ["openai/whisper-tiny"]),
+    "whisper-base": ("Whisper base", 72593920, ["openai/whisper-base"]),
+    "whisper-small": ("Whisper small", 241734912, ["openai/whisper-small"]),
+    "whisper-medium": ("Whisper medium", 769e6, ["openai/whisper-medium"]),
+    "whisper-large-v2": ("Whisper large v2", 1550e6, ["openai/whisper-large-v2", "openai/whisper-large"]),
+    "whisper-large-v3": ("Whisper large v3", 1550e6, ["openai/whisper-large-v3"]),
+    "whisper-large-v3-turbo": (
+        "Whisper large v3 turbo",
+        809e6,
+        ["openai/whisper-large-v3-turbo", "whisper-turbo", "whisper_large_v3_turbo"],
+    ),
+    "distil-whisper-large-v3": (
+        "Distil-Whisper large v3",
+        756e6,
+        ["distil-whisper/distil-large-v3", "distil-large-v3"],
+    ),
 }
+
+
+def decoder_layers(c):
+    return c.get("decoder_layers", c["layers"])
 
 
 def convolution(g, path, x, c_in, c_out, stride):
@@ -58,8 +86,8 @@ def build_encoder(name, c):
     g, d = GraphBuilder(name, FLOAT), c["hidden"]
     head_dim = d // c["heads"]
     p = "model/encoder"
-    mel = g.input("input_features", ["batch", MELS, FRAMES])
-    x = gelu(g, p, convolution(g, f"{p}/conv1", mel, MELS, d, 1))
+    mel = g.input("input_features", ["batch", c["mels"], FRAMES])
+    x = gelu(g, p, convolution(g, f"{p}/conv1", mel, c["mels"], d, 1))
     x = gelu(g, p, convolution(g, f"{p}/conv2", x, d, d, 2))
     x = g.node("Transpose", p, [x], perm=[0, 2, 1])
     x = g.node("Add", p, [x, g.weight(parameter(f"{p}/embed_positions", "weight"), [AUDIO_TOKENS, d])])
@@ -75,7 +103,7 @@ def build_encoder(name, c):
         x = g.node("Add", path, [x, mlp(g, path, y, d, c["inner"], gelu)])
     x = layer_norm(g, f"{p}/layer_norm", x, d, out="last_hidden_state")
     g.output(x, ["batch", AUDIO_TOKENS, d])
-    for i in range(c["layers"]):
+    for i in range(decoder_layers(c)):
         path = f"model/decoder/layers.{i}/encoder_attn"
         for kind, bias in (("key", False), ("value", True)):
             y = linear(g, f"{path}/{kind[0]}_proj", x, d, d, bias)
@@ -119,11 +147,11 @@ def build_decoder(name, c):
         "Add",
         p,
         [
-            embedding(g, f"{p}/embed_tokens", ids, VOCAB, d),
+            embedding(g, f"{p}/embed_tokens", ids, c["vocab"], d),
             embedding(g, f"{p}/embed_positions", query_positions, MAX_TOKENS, d),
         ],
     )
-    for i in range(c["layers"]):
+    for i in range(decoder_layers(c)):
         path = f"{p}/layers.{i}"
         y = layer_norm(g, f"{path}/self_attn_layer_norm", x, d)
         x = g.node("Add", path, [x, decoder_self_attention(g, f"{path}/self_attn", i, y, c, allowed)])
@@ -132,24 +160,24 @@ def build_decoder(name, c):
         y = layer_norm(g, f"{path}/final_layer_norm", x, d)
         x = g.node("Add", path, [x, mlp(g, path, y, d, c["inner"], gelu)])
     x = layer_norm(g, f"{p}/layer_norm", x, d)
-    tied_head(g, "proj_out", ids, x, parameter(f"{p}/embed_tokens", "weight"), d, VOCAB)
+    tied_head(g, "proj_out", ids, x, parameter(f"{p}/embed_tokens", "weight"), d, c["vocab"])
     return g
 
 
 def encoder_macs(c):
     d, f, n, t = c["hidden"], c["inner"], c["layers"], AUDIO_TOKENS
     return (
-        f"batch*({FRAMES}*3*{MELS}*{d} + {t}*3*{d}*{d} + {n}*({t}*(4*{d}*{d} + 2*{d}*{f}) + 2*{t}*{t}*{d})"
-        f" + {n}*{t}*2*{d}*{d})"
+        f"batch*({FRAMES}*3*{c['mels']}*{d} + {t}*3*{d}*{d} + {n}*({t}*(4*{d}*{d} + 2*{d}*{f}) + 2*{t}*{t}*{d})"
+        f" + {decoder_layers(c)}*{t}*2*{d}*{d})"
     )
 
 
 def decoder_macs(c):
-    d, f, n = c["hidden"], c["inner"], c["layers"]
+    d, f, n = c["hidden"], c["inner"], decoder_layers(c)
     return (
         f"batch*sequence*({n}*(6*{d}*{d} + 2*{d}*{f} + 2*{d}*(past_sequence + sequence)"
         f" + 2*{d}*{AUDIO_TOKENS})"
-        f" + {d}*{VOCAB})"
+        f" + {d}*{c['vocab']})"
     )
 
 
@@ -157,14 +185,30 @@ def encoder_parameters(c):
     """Configuration to count: convolutions, positions, layers, final norm, keys and values of the decoder."""
     d, f, n = c["hidden"], c["inner"], c["layers"]
     layer = 4 * d * d + 3 * d + 2 * d * f + f + d + 4 * d
-    return 3 * MELS * d + d + 3 * d * d + d + AUDIO_TOKENS * d + n * layer + 2 * d + n * (2 * d * d + d)
+    decoder = decoder_layers(c) * (2 * d * d + d)
+    return 3 * c["mels"] * d + d + 3 * d * d + d + AUDIO_TOKENS * d + n * layer + 2 * d + decoder
+
+
+def decoder_parameters(c):
+    """Configuration to count: tokens, positions, layers without the keys and values that the encoder holds, norm."""
+    d, f, n = c["hidden"], c["inner"], decoder_layers(c)
+    attention = 4 * d * d + 3 * d
+    crossed = 2 * d * d + 2 * d
+    return (c["vocab"] + MAX_TOKENS) * d + n * (attention + crossed + 2 * d * f + f + d + 6 * d) + 2 * d
 
 
 def entries(name):
-    c, (title, parameters) = CONFIGS[name], ABOUT[name]
-    source = f"openai/{name} config.json; Radford et al. 2022"
+    c, (title, parameters, names) = CONFIGS[name], ABOUT[name]
+    source = f"{names[0]} config.json; Radford et al. 2022"
     common = {"family": "whisper", "source": source, "catalogue": "audio"}
     counted = "closed formula of the configuration; the parts add up to the checkpoint"
+    whole = {"parameters": parameters, "source": f"{names[0]} checkpoint"}
+    if parameters % 1e6 == 0:
+        whole = {
+            "parameters_millions": parameters / 1e6,
+            "parameters_millions_tolerance": 0.01,
+            "source": f"{names[0]} model card",
+        }
     encoder, decoder = f"{name}-encoder", f"{name}-decoder"
     first = encoder_parameters(c)
     return [
@@ -191,7 +235,7 @@ def entries(name):
             lm_head="/proj_out/Gemm",
             note="keys and values of the cross-attention are inputs; a cache of 199 tokens as in the decoder "
             "benchmarks of Qualcomm AI Hub",
-            published={"parameters": parameters - first, "source": counted},
+            published={"parameters": decoder_parameters(c), "source": counted},
             **common,
         ),
         Entry(
@@ -199,14 +243,14 @@ def entries(name):
             task="speech-recognition",
             kind="encoder-decoder",
             title=title,
-            aliases=[f"openai/{name}"],
+            aliases=names,
             dims={"batch": 1},
             parts=[
                 part("encoder", encoder),
                 part("decoder", decoder, repeat=200, sequence=1, past_sequence=100),
             ],
             note="30 s of audio, 200 output tokens one by one at the mean cache length",
-            published={"parameters": parameters, "source": f"openai/{name} checkpoint"},
+            published=whole,
             **common,
         ),
     ]

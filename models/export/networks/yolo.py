@@ -1,4 +1,4 @@
-"""YOLOv5s (release 7.0) and YOLOv8, up to decoded boxes and scores; non-maximum suppression runs outside."""
+"""YOLOv5 (release 7.0) and YOLOv8, up to decoded boxes and scores; non-maximum suppression runs outside."""
 import torch
 from torch import nn
 
@@ -10,6 +10,12 @@ CLASSES = 80
 
 def conv(inputs, outputs, kernel=1, stride=1, padding=None):
     block = conv_norm_act(inputs, outputs, kernel, stride, act=nn.SiLU, padding=padding)
+    block.norm.eps = 1e-3
+    return block
+
+
+def depthwise(channels, kernel=3, stride=1, act=nn.SiLU):
+    block = conv_norm_act(channels, channels, kernel, stride, groups=channels, act=act)
     block.norm.eps = 1e-3
     return block
 
@@ -129,45 +135,62 @@ def grid(x, offset):
 
 
 class DetectV5(nn.Module):
+    """Anchors of three shapes per cell: a box, an objectness and the scores of every class, and `extras` more
+    numbers, which stay as they are. `levels` maps, the finest of stride 8."""
     ANCHORS = 3
 
-    def __init__(self, channels):
+    def __init__(self, channels, extras=0):
         super().__init__()
-        self.m = nn.ModuleList(nn.Conv2d(c, self.ANCHORS * (CLASSES + 5), 1) for c in channels)
+        self.extras = extras
+        self.m = nn.ModuleList(nn.Conv2d(c, self.ANCHORS * (CLASSES + 5 + extras), 1) for c in channels)
         self.register_buffer("anchors", torch.ones(len(channels), self.ANCHORS, 2, 1))
 
     def forward(self, maps):
         outputs = []
         for i, (layer, x) in enumerate(zip(self.m, maps)):
-            y = layer(x).reshape(x.shape[0], self.ANCHORS, CLASSES + 5, -1).sigmoid()
+            y = layer(x).reshape(x.shape[0], self.ANCHORS, CLASSES + 5 + self.extras, -1)
+            plain = y[:, :, CLASSES + 5:] if self.extras else None
+            y = (y[:, :, :CLASSES + 5] if self.extras else y).sigmoid()
             centre, size, scores = y.split((2, 2, CLASSES + 1), 2)
-            centre = (centre * 2 + grid(x, -0.5)) * STRIDES[i]
+            centre = (centre * 2 + grid(x, -0.5)) * (STRIDES[0] << i)
             size = (size * 2) ** 2 * self.anchors[i]
-            outputs.append(torch.cat((centre, size, scores), 2).transpose(2, 3).flatten(1, 2))
+            parts = (centre, size, scores) + ((plain,) if self.extras else ())
+            outputs.append(torch.cat(parts, 2).transpose(2, 3).flatten(1, 2))
         return torch.cat(outputs, 1)
 
 
 class DetectV8(nn.Module):
-    """Anchor-free head: each side of a box is the mean of a distribution over 16 distances."""
-    BINS = 16
+    """Anchor-free head: each side of a box is the mean of a distribution over `bins` distances, or with one bin a
+    number. `light` makes the branch of the scores of depthwise and pointwise convolutions (YOLOv10 and later)."""
 
-    def __init__(self, channels):
+    def __init__(self, channels, classes=CLASSES, bins=16, light=False):
         super().__init__()
-        box, score = max(16, channels[0] // 4, 4 * self.BINS), max(channels[0], CLASSES)
+        self.bins = bins
+        box, score = max(16, channels[0] // 4, 4 * bins), max(channels[0], min(classes, 100))
 
         def branch(width, outputs):
             return nn.ModuleList(nn.Sequential(conv(c, width, 3), conv(width, width, 3),
                                                nn.Conv2d(width, outputs, 1)) for c in channels)
 
-        self.cv2 = branch(box, 4 * self.BINS)
-        self.cv3 = branch(score, CLASSES)
-        self.dfl = nn.Conv2d(self.BINS, 1, 1, bias=False)
+        def light_branch(width, outputs):
+            return nn.ModuleList(nn.Sequential(depthwise(c), conv(c, width), depthwise(width), conv(width, width),
+                                               nn.Conv2d(width, outputs, 1)) for c in channels)
+
+        self.cv2 = branch(box, 4 * bins)
+        self.cv3 = light_branch(score, classes) if light else branch(score, classes)
+        if bins > 1:
+            self.dfl = nn.Conv2d(bins, 1, 1, bias=False)
+
+    def sides(self, i, x):
+        if self.bins == 1:
+            return self.cv2[i](x).flatten(2)
+        sides = self.cv2[i](x).reshape(x.shape[0], 4, self.bins, -1).transpose(1, 2)
+        return self.dfl(sides.softmax(1)).squeeze(1)
 
     def forward(self, maps):
         outputs = []
         for i, x in enumerate(maps):
-            sides = self.cv2[i](x).reshape(x.shape[0], 4, self.BINS, -1).transpose(1, 2)
-            near, far = self.dfl(sides.softmax(1)).squeeze(1).split((2, 2), 1)
+            near, far = self.sides(i, x).split((2, 2), 1)
             cells = grid(x, 0.5)
             low, high = cells - near, cells + far
             boxes = torch.cat(((low + high) / 2, high - low), 1) * STRIDES[i]
@@ -184,11 +207,25 @@ class Yolo(nn.Module):
         return self.head(self.neck(*self.backbone(x)))
 
 
-def yolov5s():
-    channels = (32, 64, 128, 256, 512)
+# Channels of the stem and of the stages, depths of the stages; blocks of the neck are as deep as the first stage.
+YOLOV5 = {
+    "n": ((16, 32, 64, 128, 256), (1, 2, 3, 1)),
+    "s": ((32, 64, 128, 256, 512), (1, 2, 3, 1)),
+    "m": ((48, 96, 192, 384, 768), (2, 4, 6, 2)),
+    "l": ((64, 128, 256, 512, 1024), (3, 6, 9, 3)),
+    "x": ((80, 160, 320, 640, 1280), (4, 8, 12, 4)),
+}
+
+
+def yolov5_trunk(size):
+    channels, depths = YOLOV5[size]
     stem = conv(3, channels[0], 6, 2, padding=2)
-    return Yolo(Backbone(stem, channels, (1, 2, 3, 1), C3), Neck(channels[2:], 1, C3, reduce=True),
-                DetectV5(channels[2:]))
+    return Backbone(stem, channels, depths, C3), Neck(channels[2:], depths[0], C3, reduce=True), channels[2:]
+
+
+def yolov5(size):
+    backbone, neck, channels = yolov5_trunk(size)
+    return Yolo(backbone, neck, DetectV5(channels))
 
 
 # Channels of the stem and of the stages, depths of the stages; blocks of the neck are as deep as the first stage.
@@ -201,8 +238,12 @@ YOLOV8 = {
 }
 
 
-def yolov8(size):
+def yolov8_trunk(size):
     channels, depths = YOLOV8[size]
     stem = conv(3, channels[0], 3, 2)
-    return Yolo(Backbone(stem, channels, depths, C2f), Neck(channels[2:], depths[0], C2f, reduce=False),
-                DetectV8(channels[2:]))
+    return (Backbone(stem, channels, depths, C2f), Neck(channels[2:], depths[0], C2f, reduce=False), channels[2:])
+
+
+def yolov8(size):
+    backbone, neck, channels = yolov8_trunk(size)
+    return Yolo(backbone, neck, DetectV8(channels))

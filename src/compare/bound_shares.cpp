@@ -48,7 +48,8 @@ void add_seconds(const Result& result, double times, BoundSeconds& out) {
         const bool waits = s.bound == Bound::memory && waiting > 0;
         const double copies = std::min(s.copies_s, serial);
         out.overhead += times * (serial - copies);
-        out.exchange += times * (serial - copies) * exchange_share(s.mapping, *result.machine);
+        if (result.machine)
+            out.exchange += times * (serial - copies) * exchange_share(s.mapping, *result.machine);
         out.memory += times * copies;
         (fed && !waits ? out.compute : out.memory) += times * (s.latency_s - serial);
     }

@@ -2,6 +2,7 @@
 
 #include "archsim/compare/bound_shares.hpp"
 #include "laws/laws.hpp"
+#include "run/session/graph_run.hpp"
 
 #include <catch2/catch.hpp>
 
@@ -89,4 +90,18 @@ TEST_CASE("what binds an answer does not follow from the number of its tokens", 
         CHECK(many == Approx(few).margin(0.05));
         CHECK(many > 0.5); // every step reads all weights for one row
     }
+}
+
+TEST_CASE("devices that share a network over a slow link are bound by their exchange", "[bounds]") {
+    Conditions conditions;
+    const auto run = [&](double devices) {
+        conditions.devices = devices;
+        return run_graph(laws::session(), laws::bound("resnet50", 1), "A100-PCIe-80GB", conditions);
+    };
+    const auto one = bound_shares(run(1)), two = bound_shares(run(2));
+    REQUIRE((one && two));
+    CHECK(one->exchange == 0);
+    CHECK(!one->bound_by_exchange());
+    CHECK(two->bound_by_exchange());
+    CHECK(two->exchange < two->overhead);
 }

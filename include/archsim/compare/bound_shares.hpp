@@ -19,6 +19,8 @@ struct BoundShares {
 
     /// The largest; of equal ones the first of compute, memory, overhead.
     Bound largest() const;
+    /// Fixed cost is the largest, and exchange most of it.
+    bool bound_by_exchange() const { return largest() == Bound::overhead && exchange > overhead / 2; }
     /// Share of one of them.
     double of(Bound bound) const;
 };

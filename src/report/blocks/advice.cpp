@@ -112,6 +112,9 @@ std::string advice_of(const Result& r) {
                            format_power(mode->limit.value));
     switch (shares->largest()) {
     case Bound::overhead:
+        if (shares->bound_by_exchange())
+            return fmt::format("fewer devices, or {}: each has more work between two exchanges",
+                               batch_advice(r));
         return fmt::format("{}, or a stack that fuses more (--runtime)", batch_advice(r));
     case Bound::memory: {
         const auto format = narrower_format(r, false);
@@ -127,6 +130,15 @@ std::string advice_of(const Result& r) {
                ? fmt::format("fill the tiles with {}", batch_advice(r))
                : fmt::format("none of batch and format: it runs at {} of its peak in its fastest format",
                              share_text(r.estimate.utilization));
+}
+
+/// " over PCIe 4.0 x16 (31.5 GB/s)"
+std::string link_text(const Device& device) {
+    if (!device.link_bandwidth.known())
+        return "";
+    const std::string rate = fmt::format("{:.3g} GB/s", device.link_bandwidth.value / 1e9);
+    return device.interconnect_type.empty() ? fmt::format(" at {}", rate)
+                                            : fmt::format(" over {} ({})", device.interconnect_type, rate);
 }
 
 std::vector<std::string> names_of(const Advice& advice, const std::vector<std::string>& labels) {
@@ -151,6 +163,9 @@ std::string bound_sentence(const Result& result, const std::string& label) {
     const std::string share = share_text(shares->of(bound));
     switch (bound) {
     case Bound::overhead:
+        if (shares->bound_by_exchange())
+            return fmt::format("{} is bound by exchanging results between its devices{}, {} of its time",
+                               label, link_text(*result.device), share_text(shares->exchange));
         return fmt::format("{} is bound by starting kernels and layers, {} of its time", label, share);
     case Bound::memory:
         return fmt::format("{} is bound by memory, {} of its time", label, share);

@@ -177,6 +177,9 @@ std::string utilization_reading(const Result& result) {
         binds = "memory";
         helps =
             "a narrower format, a larger batch (weights are read once for all items) or more bandwidth helps";
+    } else if (shares->bound_by_exchange()) {
+        binds = "exchange between devices, and starting kernels";
+        helps = "fewer devices or a larger batch helps";
     } else if (shares->largest() == Bound::overhead) {
         binds = "starting kernels and layers";
         helps = "a larger batch, or a stack that launches less, helps; else the device is too large for this "

@@ -302,7 +302,7 @@ FactorInput FactorInputs::of(Factor factor) {
     case Factor::device_price:
     case Factor::electricity: {
         const Cost cost = cost_of(r, cost_);
-        const bool owned = cost.owned() && (!cost.cloud || *cost.owned() < *cost.cloud);
+        const bool owned = cost.way() == Tenure::buy;
         const double electricity = owned ? *cost.electricity : 0;
         out.value = factor == Factor::electricity
                         ? electricity

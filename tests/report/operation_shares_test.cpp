@@ -102,7 +102,7 @@ TEST_CASE("a utilisation is read by its band", "[report][operation_shares]") {
     // What binds is said from the estimate's own times.
     const Result small = estimate_of("resnet50", "H100");
     CHECK_THAT(utilization_reading(small), Catch::StartsWith("poor, significant waste: "));
-    CHECK_THAT(utilization_reading(small), Catch::Contains("bound by fixed costs"));
+    CHECK_THAT(utilization_reading(small), Catch::Contains("bound by starting kernels and layers"));
     const Result decoder = estimate_of("llama-3-8b", "H100");
     CHECK_THAT(utilization_reading(decoder), Catch::Contains("bound by"));
 }

@@ -117,8 +117,10 @@ std::string asked_text(const ModelComparison& c, std::span<const Result> results
             break;
         }
     const bool open = !c.request.precisions.empty() || c.request.conditions.format_of_device;
-    const std::string precision =
-        open || results.empty() ? asked_formats(c) : precision_name(results.front().conditions.precision);
+    const std::string precision = c.request.conditions.format_of_device ? std::string("usual of each device")
+                                  : open || results.empty()
+                                      ? asked_formats(c)
+                                      : precision_name(results.front().conditions.precision);
     return fmt::format("{}, precision {}; {}.", batch, precision,
                        c.request.conditions.scope == Scope::kernel
                            ? "device time without transfers and host work"

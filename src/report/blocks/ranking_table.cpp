@@ -27,7 +27,7 @@ using RankingColumns = std::vector<ColumnOf<RankingRow>>;
 bool several_stacks(std::span<const Result> results) {
     std::set<std::string> devices;
     for (const Result& r : results)
-        devices.insert(hardware_label(r));
+        devices.insert(hardware_label(r) + " " + precision_name(r.conditions.precision));
     return devices.size() < results.size();
 }
 
@@ -132,8 +132,7 @@ Table ranking_table(std::span<const Result> results, const Metric& by, const Met
                                        name_of(view.conditions.power_at)),
                            ranking_columns(results, by, view), rows);
     if (tied)
-        table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %",
-                                 "rank");
+        table.notes.emplace_back("= tie: the first of these is better with a probability below 75 %", "rank");
     if (std::string basis = cost_basis(results, view.conditions);
         !basis.empty() && view.metrics->find("cost"))
         table.notes.emplace_back(std::move(basis), column_of(metric::cost).key);

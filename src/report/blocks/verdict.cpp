@@ -243,9 +243,10 @@ std::string modes_text(const VerdictQuestion& q, bool one_limit) {
     std::vector<std::string> names;
     for (const Result& mode : q.modes) {
         const auto value = value_of(mode, q.by, q.conditions);
-        names.push_back(fmt::format("{}{}{}", hardware_label(mode),
-                                    value ? " (" + format_value(q.by, *value) + ")" : std::string(),
-                                    mode.estimate.projected ? ", projected" : ""));
+        std::string more = mode.estimate.projected ? "projected" : "";
+        if (value)
+            more += (more.empty() ? "" : ", ") + format_value(q.by, *value);
+        names.push_back(hardware_label(mode) + (more.empty() ? "" : " (" + more + ")"));
     }
     return names.empty() ? std::string()
                          : fmt::format(" {} would meet {}.", names_text(names), one_limit ? "it" : "them");

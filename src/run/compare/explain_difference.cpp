@@ -34,6 +34,7 @@ DifferenceAnswer explain_difference(const Session& session, DifferenceRequest re
     DifferenceAnswer answer;
     answer.results.push_back(estimate_side(session, request.before));
     answer.results.push_back(estimate_side(session, request.after));
+    request.cost = on_one_basis(answer.results, request.cost);
     answer.difference = explain_difference(record_of(answer.results[0], request.cost),
                                            record_of(answer.results[1], request.cost), *request.metric);
     answer.request = std::move(request);

@@ -96,9 +96,10 @@ PrecisionConfig usual_on(const Machine& machine) {
     for (const Precision p : kDeployed) {
         const PrecisionConfig asked = PrecisionConfig::uniform(p);
         const ExecutedPrecision runs = resolve_precision(*machine.device, *machine.runtime, asked);
-        if (!runs.supported || (p != Precision::fp32 && runs.config.compute != p))
-            continue;
         const Precision multiplied = runs.config.compute;
+        const bool as_asked = multiplied == p || (p == Precision::fp32 && multiplied == Precision::tf32);
+        if (!runs.supported || !as_asked)
+            continue;
         const double rate = std::max(machine.matrix_ops(multiplied), machine.vector_ops(multiplied));
         if (rate > fastest) {
             fastest = rate;

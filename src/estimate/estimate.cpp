@@ -1,6 +1,7 @@
 #include "archsim/estimate/estimate.hpp"
 
 #include "archsim/estimate/algebra.hpp"
+#include "archsim/hardware/family.hpp"
 #include "archsim/ops/uncounted.hpp"
 #include "estimate/batch_pieces.hpp"
 #include "estimate/intervals.hpp"
@@ -61,11 +62,28 @@ Bound bound_of(const LaneTimes& times) {
 }
 
 std::string gigabytes(double bytes) {
+    if (bytes < 1e6)
+        return fmt::format("{:.0f} kB", bytes / 1e3);
     return bytes < 1e9 ? fmt::format("{:.1f} MB", bytes / 1e6) : fmt::format("{:.1f} GB", bytes / 1e9);
+}
+
+/// A microcontroller reads weights where they lie in flash and has RAM for the rest.
+bool fits_flash_and_ram(double ram, Estimate& e) {
+    const double flash = e.memory.capacity_bytes, weights = e.memory.weight_bytes,
+                 rest = e.memory.peak_bytes - weights;
+    const bool no_ram = rest > ram;
+    if (!no_ram && (flash <= 0 || weights <= flash))
+        return true;
+    e.status = Status::does_not_fit;
+    e.reason = fmt::format("needs {} of {}, the part has {}", gigabytes(no_ram ? rest : weights),
+                           no_ram ? "RAM" : "flash for its weights", gigabytes(no_ram ? ram : flash));
+    return false;
 }
 
 /// True when the device holds what is counted so far; says why not otherwise.
 bool fits(const Machine& machine, Estimate& e) {
+    if (const Fact& ram = family_number(*machine.device, "ram"); ram.known())
+        return fits_flash_and_ram(ram.value, e);
     if (e.memory.capacity_bytes <= 0 || e.memory.peak_bytes <= e.memory.capacity_bytes)
         return true;
     e.status = Status::does_not_fit;

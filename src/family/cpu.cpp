@@ -142,6 +142,11 @@ constexpr std::array kFacts = {
         .doc = "Instructions that a core decodes per clock; the code that starts kernels follows it. Absent: "
                "kernels start as fast as stacks state.",
         .high = 64},
+    FactRow{.name = "ram",
+            .member = fact_at(&cpu::CpuFacts::ram),
+            .doc = "RAM of a microcontroller, which has to hold what is computed; weights stay in its flash, "
+                   "which `dram` describes. Absent: one memory holds both.",
+            .unit = "B"},
     FactRow{.name = "isa",
             .member = fact_at(&cpu::CpuFacts::isa),
             .doc = "Instruction sets that matter for inference."},

@@ -92,6 +92,7 @@ View::View(const Machine& m, const NetworkWork& n) : machine(m), network(n) {
     pace_ = team.pace;
     vector_fp32 = vector ? vector->rate(Precision::fp32).value * pace_ : 0;
     constexpr double kBitsOfLane = 32;
+    in_flash_ = d.facts.as<CpuFacts>().ram.known();
     const double own_lanes = d.facts.as<CpuFacts>().vector_lanes_fp32.value_or(kNarrowestLanes);
     lanes = std::min(own_lanes, param(Parameter::vector_bits, kBitsOfLane * own_lanes) / kBitsOfLane);
     narrowing = lanes / own_lanes;
@@ -160,6 +161,8 @@ MultiplyUnit View::make_unit(Precision precision, OpKind kind) const {
 }
 
 double View::dram_bytes(double activations, double weights) const {
+    if (in_flash_)
+        return weights; // read where they lie, in every inference; what is computed is in RAM
     const double shared = streams ? cores : 1;
     // Streams fill the private caches with their own activations; one inference spreads weights over all of
     // them.

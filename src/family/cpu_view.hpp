@@ -15,6 +15,7 @@ struct CpuFacts : FactsOf<CpuFacts> {
     Fact vector_lanes_fp32; ///< fp32 lanes per core and clock-issue (16 AVX-512, 8 AVX2, 4 NEON)
     Fact matrix_operand_bytes, matrix_depth_bytes; ///< of one matrix instruction
     Fact decode_width;                             ///< instructions that a core decodes per clock
+    Fact ram; ///< bytes of a microcontroller that computes in RAM and leaves weights in flash, its `dram`
     std::vector<std::string> isa;
 };
 
@@ -107,6 +108,7 @@ class View {
     double pace_ = 1; ///< of the slowest core of the team
     // Looked up so far; of one thread, as every view is.
     mutable std::vector<KnownUnit> units_;
+    bool in_flash_ = false; ///< weights: of a microcontroller
     mutable double weight_misses_ =
         -1; ///< share of the weights that come from DRAM; negative: not needed yet
 };

@@ -40,19 +40,26 @@ void revert_tuned(JsonValue& value) {
 } // namespace
 
 void DeviceFiles::read_aliases() const {
+    heads_.clear(); // where an earlier caller ran out of memory
+    heads_.reserve(index_.devices.size());
     for (const auto& [key, entries] : index_.devices) {
         const DatabaseEntry& entry = entries.back();
-        const DeviceHead head = read_device_names(entry.file);
-        const auto add = [&](const std::string& name) {
-            aliases_.emplace(name_key(name), &entry);
-            loose_.add(name, named_.size());
-        };
-        loose_.add(entry.id, named_.size());
+        heads_.emplace_back(&entry, read_device_names(entry.file));
+        const DeviceHead& head = heads_.back().second;
         for (const std::string& alias : head.aliases)
-            add(alias);
+            aliases_.emplace(name_key(alias), &entry);
         if (!head.name.empty())
-            add(head.name);
-        named_.push_back(&entry);
+            aliases_.emplace(name_key(head.name), &entry);
+    }
+}
+
+void DeviceFiles::build_loose_names() const {
+    loose_ = {};
+    for (std::size_t i = 0; i < heads_.size(); ++i) {
+        loose_.add(heads_[i].first->id, i);
+        loose_.add(heads_[i].second.name, i);
+        for (const std::string& alias : heads_[i].second.aliases)
+            loose_.add(alias, i);
     }
 }
 
@@ -71,10 +78,11 @@ const DatabaseEntry* DeviceFiles::find(std::string_view name) const {
 
 DeviceFiles::Loosely DeviceFiles::find_loosely(std::string_view text) const {
     aliases_read_.run([this] { read_aliases(); });
+    loose_built_.run([this] { build_loose_names(); });
     const LooseMatch match = loose_.find(text);
     Loosely found;
     for (const std::size_t device : match.devices)
-        found.entries.push_back(named_[device]);
+        found.entries.push_back(heads_[device].first);
     found.memory = match.memory;
     return found;
 }

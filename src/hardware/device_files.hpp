@@ -53,12 +53,14 @@ class DeviceFiles {
     std::optional<DatabaseEntry> base_of(const std::string& name, const DatabaseEntry& derived) const;
     std::optional<DatabaseEntry> runtime_base_of(const std::string& name, const DatabaseEntry& derived) const;
     void read_aliases() const;
+    void build_loose_names() const;
 
     DatabaseIndex index_;
     TunedFacts tuned_;
     mutable ReadOnce aliases_read_;
     mutable std::map<std::string, const DatabaseEntry*, std::less<>> aliases_;
-    mutable std::vector<const DatabaseEntry*> named_; ///< in the order in which loose_ numbers them
+    mutable std::vector<std::pair<const DatabaseEntry*, DeviceHead>> heads_;
+    mutable ReadOnce loose_built_; ///< of the heads, for a name that nobody has as it stands
     mutable LooseNames loose_;
 };
 

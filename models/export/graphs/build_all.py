@@ -20,6 +20,7 @@ import llava
 import log_mel
 import micro
 import t5
+import tiny
 import vit
 import wav2vec2
 import whisper
@@ -30,7 +31,7 @@ sys.path.append(str(MODELS / "export"))
 
 from compact import compact  # noqa: E402  (beside the folder of this file)
 
-FAMILIES = [bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, log_mel, vit, clip, xclip, llava, micro]
+FAMILIES = [bert, gpt2, gptj, t5, llama_models, whisper, wav2vec2, clap, log_mel, vit, clip, xclip, llava, micro, tiny]
 
 
 def entries():

@@ -252,7 +252,20 @@ MORE = {
         "Clark et al. 2020",
         ["google/electra-base-discriminator", "electra-base-discriminator"],
     ),
-    "albert-base-v2": ("ALBERT base v2", "Lan et al. 2020", ["albert/albert-base-v2", "albert_base_v2_hf"]),
+    "albert-base-v2": ("ALBERT base v2", "Lan et al. 2020", ["albert/albert-base-v2"]),
+}
+
+
+FURTHER = {
+    "bert-base": ["google-bert/bert-base-uncased", "bert", "BAAI/bge-base-en-v1.5", "thenlper/gte-base", "intfloat/e5-base-v2"],
+    "bert-large": [
+        "google-bert/bert-large-uncased",
+        "BAAI/bge-large-en-v1.5",
+        "thenlper/gte-large",
+        "intfloat/e5-large-v2",
+        "mixedbread-ai/mxbai-embed-large-v1",
+    ],
+    "distilbert-base": ["distilbert/distilbert-base-uncased", "distilbert"],
 }
 
 
@@ -267,7 +280,7 @@ def entry(name):
         kind="encoder",
         title=title,
         catalogue="language",
-        aliases=[model_id],
+        aliases=[model_id] + FURTHER.get(name, []),
         source=f"{model_id.removesuffix('-mlm')} config.json; {paper}",
         dims={"batch": 1, "sequence": 128},
         build=lambda: build(name, c),

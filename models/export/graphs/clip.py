@@ -217,7 +217,7 @@ def entries(name):
             task="image-text-matching",
             kind="dual-encoder",
             title=title,
-            aliases=[checkpoint],
+            aliases=[checkpoint, checkpoint.split("/")[1]] + (["clip"] if name == "clip-vit-b32" else []),
             dims={"batch": 1, "sequence": 77},
             parts=[part("image", image), part("text", words), part("similarity", similarity)],
             note="one text per run; the other parts follow the batch",

@@ -76,7 +76,7 @@ def yolos():
                     names=("yolov26{}",), **later),
         *yolo_sizes([s for s in yolox.YOLOX if len(s) == 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
                     yolox.yolox),
-        *yolo_sizes([s for s in yolox.YOLOX if len(s) > 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
+        *yolo_sizes(["tiny"], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
                     yolox.yolox, size=416),
     ]
 

@@ -29,11 +29,16 @@ def detector(name, title, family, build, size, source, outputs, **options):
                  tolerance=PUBLISHED_LOOSELY, **options)
 
 
+# What Qualcomm AI Hub calls the sizes that it takes.
+AI_HUB = {"yolov8n": ["yolov8_det"], "yolov8n-seg": ["yolov8_seg"], "yolov10n": ["yolov10_det"],
+          "yolo11n-seg": ["yolov11_seg"]}
+
+
 def yolo_sizes(sizes, task, name, title, source, build, outputs=("predictions",), size=640, names=(), loose=False,
                **options):
     """An entry per size; "{}" in the texts stands for it. `loose`: the published operations leave out attention."""
     return [Entry(name.format(s), title.format(s), "yolo", task, source.format(s), lambda s=s: build(s), (size, size),
-                  aliases=[n.format(s) for n in names], outputs=outputs,
+                  aliases=[n.format(s) for n in names] + AI_HUB.get(name.format(s), []), outputs=outputs,
                   tolerance=PUBLISHED_LOOSELY, macs_tolerance=COUNTED_OTHERWISE if loose else 0, **options)
             for s in sizes]
 

@@ -252,7 +252,7 @@ MORE = {
         "Clark et al. 2020",
         ["google/electra-base-discriminator", "electra-base-discriminator"],
     ),
-    "albert-base-v2": ("ALBERT base v2", "Lan et al. 2020", ["albert/albert-base-v2"]),
+    "albert-base-v2": ("ALBERT base v2", "Lan et al. 2020", ["albert/albert-base-v2", "albert_base_v2_hf"]),
 }
 
 
@@ -266,6 +266,7 @@ FURTHER = {
         "mixedbread-ai/mxbai-embed-large-v1",
     ],
     "distilbert-base": ["distilbert/distilbert-base-uncased", "distilbert"],
+    "bert-base-mlm": ["bert_base_uncased_hf"],
 }
 
 

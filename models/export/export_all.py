@@ -86,7 +86,8 @@ def check_published(entry, model, row):
 
 
 def published_entry(entry, row):
-    item = {"dims": entry.dims(), "input": int(row["input"]), "source": row["source"]}
+    """The published figures, which hold at the entry's own sizes."""
+    item = {"source": row["source"]}
     if row["parameters"]:
         item["parameters"] = int(row["parameters"])
     for key in ("parameters_millions", "gmacs"):
@@ -99,9 +100,10 @@ def published_entry(entry, row):
 def catalogue_entry(entry, model, row):
     names = [t.name for t in model.graph.initializer]
     names += [name for node in model.graph.node if node.op_type == "Constant" for name in node.output]
-    item = {"name": entry.name, "file": f"onnx/{entry.name}.onnx", "family": entry.family, "task": entry.task,
-            "aliases": entry.aliases, "title": entry.title, "dims": entry.dims(),
+    item = {"name": entry.name, "aliases": entry.aliases, "file": f"onnx/{entry.name}.onnx", "family": entry.family,
+            "task": entry.task, "title": entry.title, "dims": entry.dims(),
             "buffers": [p for p in entry.buffer_patterns() if fnmatch.filter(names, p)], "source": entry.source}
+    item = {key: value for key, value in item.items() if value != []}
     if row is not None:
         item["published"] = published_entry(entry, row)
     if entry.not_exported:
@@ -123,9 +125,10 @@ def main(names):
             check_published(entry, strip.onnx.load(path_of(entry)), published.get(entry.name))
         if os.path.exists(path_of(entry)):
             items.append(catalogue_entry(entry, strip.onnx.load(path_of(entry)), published.get(entry.name)))
+    # A line per entry, as in the other catalogues: every start reads through all of them.
+    lines = ",\n".join(json.dumps(item, separators=(",", ":")) for item in items)
     with open(os.path.join(MODELS, "catalogue", "vision.json"), "w") as out:
-        json.dump({"models": items}, out, indent=2)
-        out.write("\n")
+        out.write('{"models": [\n' + lines + "\n]}\n")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ from torchvision.models.vision_transformer import VisionTransformer
 
 from entry import Entry
 from networks import (caffe, detr, efficientdet, efficientformer, efficientnet_edgetpu, efficientnet_lite, fastvit,
-                      inception, lcnet, mlp_mixers, mobilenet_v1, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants,
-                      retinanet, ssd, unet, yolo, yolo11, yolo_tasks, yolox)
+                      hardnet, inception, lcnet, mlp_mixers, mobilenet_v1, repvgg, repvit, resnet_v1, resnet_v2, resnet_variants,
+                      retinanet, segformer, ssd, unet, yolo, yolo11, yolo_tasks, yolox)
 
 CLASSIFICATION, DETECTION, SEGMENTATION = "image-classification", "object-detection", "semantic-segmentation"
 INSTANCES, POSE = "instance-segmentation", "pose-estimation"
@@ -29,11 +29,16 @@ def detector(name, title, family, build, size, source, outputs, **options):
                  tolerance=PUBLISHED_LOOSELY, **options)
 
 
+# What Qualcomm AI Hub calls the sizes that it takes.
+AI_HUB = {"yolov8n": ["yolov8_det"], "yolov8n-seg": ["yolov8_seg"], "yolov10n": ["yolov10_det"],
+          "yolo11n-seg": ["yolov11_seg"]}
+
+
 def yolo_sizes(sizes, task, name, title, source, build, outputs=("predictions",), size=640, names=(), loose=False,
                **options):
     """An entry per size; "{}" in the texts stands for it. `loose`: the published operations leave out attention."""
     return [Entry(name.format(s), title.format(s), "yolo", task, source.format(s), lambda s=s: build(s), (size, size),
-                  aliases=[n.format(s) for n in names], outputs=outputs,
+                  aliases=[n.format(s) for n in names] + AI_HUB.get(name.format(s), []), outputs=outputs,
                   tolerance=PUBLISHED_LOOSELY, macs_tolerance=COUNTED_OTHERWISE if loose else 0, **options)
             for s in sizes]
 
@@ -43,13 +48,16 @@ def yolos():
     later = {"loose": True}
     return [
         *yolo_sizes(yolo.YOLOV5, DETECTION, "yolov5{}", "YOLOv5{}", "YOLOv5 release 7.0, yolov5{} configuration",
-                    yolo.yolov5, buffers=anchors),
+                    yolo.yolov5, buffers=anchors, names=("yolov5{}_6.1", "yolo_v5{}", "ultralytics/yolov5{}")),
+        *yolo_sizes(yolo.YOLOV5, DETECTION, "yolov5{}6", "YOLOv5{}6", "YOLOv5 release 7.0, yolov5{}6 configuration",
+                    yolo.yolov5_p6, size=1280, buffers=anchors, names=("yolov5{}6_6.1",)),
         *yolo_sizes(yolo.YOLOV5, INSTANCES, "yolov5{}-seg", "YOLOv5{} with masks",
                     "YOLOv5 release 7.0, yolov5{}-seg configuration", yolo_tasks.yolov5_seg, masks,
                     buffers=("head.detect.anchors",)),
         *yolo_sizes(yolo.YOLOV5, CLASSIFICATION, "yolov5{}-cls", "YOLOv5{} classifier", "YOLOv5 release 7.0, yolov5{}-cls",
                     yolo_tasks.yolov5_cls, ("output",), 224, loose=True),
-        *yolo_sizes(yolo.YOLOV8, DETECTION, "yolov8{}", "YOLOv8{}", "YOLOv8 yolov8{} configuration", yolo.yolov8),
+        *yolo_sizes(yolo.YOLOV8, DETECTION, "yolov8{}", "YOLOv8{}", "YOLOv8 yolov8{} configuration", yolo.yolov8,
+                    names=("Ultralytics/YOLOv8{}",)),
         *yolo_sizes(yolo.YOLOV8, INSTANCES, "yolov8{}-seg", "YOLOv8{} with masks", "YOLOv8 yolov8{}-seg configuration",
                     yolo_tasks.yolov8_seg, masks),
         *yolo_sizes(yolo.YOLOV8, POSE, "yolov8{}-pose", "YOLOv8{} with key points",
@@ -59,7 +67,7 @@ def yolos():
         *yolo_sizes(yolo11.YOLOV10, DETECTION, "yolov10{}", "YOLOv10-{}",
                     "arXiv:2405.14458, yolov10{} configuration", yolo11.yolov10, **later),
         *yolo_sizes(yolo11.SCALES, DETECTION, "yolo11{}", "YOLO11{}", "YOLO11 yolo11{} configuration", yolo11.yolo11,
-                    names=("yolov11{}",), **later),
+                    names=("yolov11{}", "Ultralytics/YOLO11{}"), **later),
         *yolo_sizes(yolo11.SCALES, INSTANCES, "yolo11{}-seg", "YOLO11{} with masks",
                     "YOLO11 yolo11{}-seg configuration", yolo11.yolo11_seg, masks, names=("yolov11{}-seg",), **later),
         *yolo_sizes(yolo11.SCALES, POSE, "yolo11{}-pose", "YOLO11{} with key points",
@@ -73,7 +81,7 @@ def yolos():
                     names=("yolov26{}",), **later),
         *yolo_sizes([s for s in yolox.YOLOX if len(s) == 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
                     yolox.yolox),
-        *yolo_sizes([s for s in yolox.YOLOX if len(s) > 1], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
+        *yolo_sizes(["tiny"], DETECTION, "yolox_{}", "YOLOX-{}", "arXiv:2107.08430",
                     yolox.yolox, size=416),
     ]
 
@@ -126,6 +134,8 @@ def more_classifiers():
                      "arXiv:2105.03404", spatial="fixed") for d in (12, 24, 36)),
         *(classifier(f"poolformer_{s}", f"PoolFormer-{s.upper()}", "poolformer", lambda s=s: mlp_mixers.PoolFormer(s),
                      224, "arXiv:2111.11418") for s in mlp_mixers.POOLFORMERS),
+        *(classifier(f"hardnet{s}", f"HarDNet-{s.upper()}", "hardnet", lambda s=s: hardnet.HarDNet(s), 224,
+                     "arXiv:1909.00948", macs_tolerance=COUNTED_OTHERWISE) for s in hardnet.SIZES),
         *(classifier(f"lcnet_{int(100 * w):03}", f"PP-LCNet x{w}", "lcnet", lambda w=w: lcnet.LcNet(w), 224,
                      "arXiv:2109.15099") for w in (0.35, 0.5, 0.75, 1.0, 1.5)),
         *(classifier(f"mobilenetv2_{int(100 * w):03}", f"MobileNetV2 x{w}", "mobilenet",
@@ -138,12 +148,12 @@ def entries():
     return [
         *more_classifiers(),
         classifier("mobilenet_v1", "MobileNetV1", "mobilenet", mobilenet_v1.MobileNetV1, 224,
-                   "arXiv:1704.04861"),
+                   "arXiv:1704.04861", aliases=["google/mobilenet_v1_1.0_224", "mobilenet-v1-1.0-224-tf"]),
         classifier("mobilenet_v1_025", "MobileNetV1 x0.25", "mobilenet",
                    lambda: mobilenet_v1.MobileNetV1(width=0.25), 128, "arXiv:1704.04861"),
         classifier("mobilenetv2_140", "MobileNetV2 x1.4", "mobilenet",
                    lambda: torchvision.models.mobilenet_v2(weights=None, width_mult=1.4), 224,
-                   "torchvision mobilenet_v2 with width_mult=1.4"),
+                   "torchvision mobilenet_v2 with width_mult=1.4", aliases=["mobilenet_v2_1.4"]),
         classifier("bvlc_alexnet", "AlexNet of the Caffe model zoo", "alexnet", caffe.AlexNet, 227,
                    "Caffe model zoo bvlc_alexnet; ncnn benchmark/alexnet.param", spatial="fixed"),
         classifier("bvlc_googlenet", "GoogLeNet of the Caffe model zoo", "googlenet", caffe.GoogLeNet, 224,
@@ -157,14 +167,15 @@ def entries():
         classifier("slim_resnet152_v2", "ResNet-152 v2 of TensorFlow-Slim", "resnet", resnet_v2.slim_resnet152_v2, 299,
                    "TensorFlow-Slim resnet_v2_152"),
         classifier("inception_v4", "Inception-v4", "inception", inception.inception_v4, 299,
-                   "arXiv:1602.07261, TensorFlow-Slim inception_v4"),
+                   "arXiv:1602.07261, TensorFlow-Slim inception_v4", aliases=["googlenet-v4-tf"]),
         classifier("inception_resnet_v2", "Inception-ResNet-v2", "inception", inception.inception_resnet_v2, 299,
                    "arXiv:1602.07261, TensorFlow-Slim inception_resnet_v2"),
         classifier("inception_resnet_v2_aux", "Inception-ResNet-v2 up to its auxiliary classifier", "inception",
                    inception.Auxiliary, 299, "TensorFlow Lite hosted model Inception_ResNet_V2"),
         *(classifier(f"efficientnet_edgetpu_{size}", f"EfficientNet-EdgeTPU-{size.upper()}", "efficientnet",
                      lambda size=size: efficientnet_edgetpu.EfficientNetEdgeTpu(size),
-                     efficientnet_edgetpu.SIZES[size][2], "arXiv:2003.02838, its authors' TensorFlow code")
+                     efficientnet_edgetpu.SIZES[size][2], "arXiv:2003.02838, its authors' TensorFlow code",
+                     aliases=[f"efficientnet_{size}", f"efficientnet_e{size}"])
           for size in efficientnet_edgetpu.SIZES),
         classifier("efficientformer_l1", "EfficientFormer-L1", "efficientformer",
                    efficientformer.efficientformer_l1, 224, "arXiv:2206.01191", spatial="fixed"),
@@ -199,4 +210,9 @@ def entries():
                  "arXiv:2005.12872", ("scores", "boxes"), buffers=DETR_TABLES,
                  aliases=["facebook/detr-resnet-101-dc5", "detr_resnet101_dc5"]),
         *yolos(),
+        *(Entry(f"segformer_{s}", f"SegFormer-{s.upper()}", "segformer", SEGMENTATION, "arXiv:2105.15203",
+                lambda s=s, classes=classes: segformer.SegFormer(s, classes), size, "fixed",
+                aliases=[f"nvidia/segformer-{s}-finetuned-{data}"], tolerance=PUBLISHED_LOOSELY)
+          for s, classes, size, data in (("b0", 19, (512, 1024), "cityscapes-512-1024"),
+                                         ("b4", 150, (512, 512), "ade-512-512"))),
     ]

@@ -1,6 +1,8 @@
 """The table of torchvision's networks: constructor, title, default size."""
 import re
+from unittest import mock
 
+import torch
 import torchvision
 from torch import nn
 
@@ -76,7 +78,6 @@ CLASSIFIERS = {
     "swin_v2_t": ("Swin V2-T", "swin", 256, "fixed"),
     "swin_v2_s": ("Swin V2-S", "swin", 256, "fixed"),
     "swin_v2_b": ("Swin V2-B", "swin", 256, "fixed"),
-    "maxvit_t": ("MaxViT-T", "maxvit", 224, "fixed"),
     "vgg11": ("VGG-11", "vgg", 224, "named"),
     "vgg13": ("VGG-13", "vgg", 224, "named"),
     "vgg16": ("VGG-16", "vgg", 224, "named"),
@@ -100,14 +101,73 @@ ARGUMENTS = {
     "googlenet": {"init_weights": False, "aux_logits": False},
     "inception_v3": {"init_weights": False},
 }
-ALIASES = {"vit_b_16": ["vit_base_patch16_224"], "wide_resnet50_2": ["wide-resnet-50"]}
+# What people type and what model zoos call them: Hugging Face, timm, Qualcomm AI Hub, Hailo, Open Model Zoo.
+ALIASES = {
+    "convnext_tiny": ["facebook/convnext-tiny-224"],
+    "convnext_small": ["facebook/convnext-small-224"],
+    "convnext_base": ["facebook/convnext-base-224"],
+    "convnext_large": ["facebook/convnext-large-224"],
+    "densenet121": ["densenet-121-tf"],
+    "efficientnet_b0": ["google/efficientnet-b0", "efficientnet-b0-pytorch"],
+    "efficientnet_b1": ["google/efficientnet-b1"],
+    "efficientnet_b2": ["google/efficientnet-b2"],
+    "efficientnet_b3": ["google/efficientnet-b3"],
+    "efficientnet_b4": ["google/efficientnet-b4"],
+    "efficientnet_b5": ["google/efficientnet-b5"],
+    "efficientnet_b6": ["google/efficientnet-b6"],
+    "efficientnet_b7": ["google/efficientnet-b7"],
+    "mc3_18": ["resnet_mixed"],
+    "mnasnet0_5": ["mnasnet05"],
+    "mobilenet_v2": ["google/mobilenet_v2_1.0_224", "mobilenet_v2_1.0", "mobilenet-v2-pytorch"],
+    "mobilenet_v3_large": ["MobileNetV3", "timm/mobilenetv3_large_100.ra_in1k", "mobilenetv3_large_100"],
+    "mobilenet_v3_small": ["timm/mobilenetv3_small_100.lamb_in1k", "mobilenetv3_small_100"],
+    "r2plus1d_18": ["resnet_2plus1d"],
+    "r3d_18": ["resnet_3d"],
+    "regnet_x_1_6gf": ["regnetx_1.6gf", "regnetx_016"],
+    "regnet_x_3_2gf": ["regnet", "regnetx_032"],
+    "regnet_x_800mf": ["regnetx_800mf", "regnetx_008"],
+    "resnet18": ["microsoft/resnet-18", "resnet_v1_18", "resnet-18-pytorch"],
+    "resnet34": ["microsoft/resnet-34", "resnet_v1_34", "resnet-34-pytorch"],
+    "resnet50": ["microsoft/resnet-50", "timm/resnet50.a1_in1k", "resnet-50-pytorch", "resnet"],
+    "resnet101": ["microsoft/resnet-101"],
+    "resnet152": ["microsoft/resnet-152"],
+    "resnext50_32x4d": ["resnext50"],
+    "resnext101_32x8d": ["resnext101"],
+    "squeezenet1_1": ["squeezenet_v1.1", "squeezenet1.1"],
+    "swin_t": ["microsoft/swin-tiny-patch4-window7-224", "swin_tiny", "swin_tiny_patch4_window7_224"],
+    "swin_s": ["microsoft/swin-small-patch4-window7-224", "swin_small", "swin_small_patch4_window7_224"],
+    "swin_b": ["microsoft/swin-base-patch4-window7-224", "swin_base", "swin_base_patch4_window7_224"],
+    "vit_b_16": ["vit_base_patch16_224", "ViT", "deit_base", "facebook/deit-base-patch16-224",
+                 "timm/vit_base_patch16_224.augreg_in21k_ft_in1k"],
+    "vit_b_16_384": ["google/vit-base-patch16-384", "vit_base_patch16_384"],
+    "vit_b_32": ["vit_base_patch32_224"],
+    "vit_l_16": ["google/vit-large-patch16-224", "vit_large_patch16_224"],
+    "wide_resnet50_2": ["wide-resnet-50", "wideresnet50"],
+}
 NOT_EXPORTED = {
     "inception_v3": {"pattern": "AuxLogits.*", "reason": "the auxiliary head runs in training only"},
 }
 
 
+class KeyBiasesOfZero(nn.Module):
+    """Swin V2 sets the biases of its keys to zero in place, in every pass, which the tracer cannot write down; they
+    are zero already."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model = model
+
+    def forward(self, x):
+        with mock.patch.object(torch.Tensor, "zero_", lambda tensor: tensor):
+            return self.model(x)
+
+
 def classifier(name):
-    return lambda: getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
+    def build():
+        model = getattr(torchvision.models, name)(weights=None, **ARGUMENTS.get(name, {}))
+        return KeyBiasesOfZero(model) if name.startswith("swin_v2") else model
+
+    return build
 
 
 # name: (title, family, whether an auxiliary head is a second output). The published figures count it.
@@ -173,12 +233,12 @@ def entries():
             for name, (title, family, size, spatial) in CLASSIFIERS.items()]
     rows.append(Entry("vit_b_16_384", "ViT-B/16 384", "vit", CLASSIFICATION,
                       f"torchvision {version} vit_b_16 with image_size=384",
-                      lambda: torchvision.models.vit_b_16(weights=None, image_size=384), (384, 384), "fixed"))
+                      lambda: torchvision.models.vit_b_16(weights=None, image_size=384), (384, 384), "fixed", ALIASES["vit_b_16_384"]))
     rows += [Entry(name, title, family, "semantic-segmentation", f"torchvision {version} {name}", segmenter(name, auxiliary),
                    (520, 520), outputs=("out", "aux") if auxiliary else ("out",))
              for name, (title, family, auxiliary) in SEGMENTERS.items()]
     rows += [Entry(name, title, "video", "video-classification", f"torchvision {version} {name}", video(name),
-                   (frames, side, side), "fixed") for name, (title, frames, side) in VIDEO.items()]
+                   (frames, side, side), "fixed", ALIASES.get(name, [])) for name, (title, frames, side) in VIDEO.items()]
     rows += [Entry(name, title, family, "object-detection", f"torchvision {version} {name}",
                    lambda name=name: RawDetector(name), (side, side), "fixed", outputs=("scores", "boxes"),
                    buffers=FROZEN_NORM) for name, (title, family, side) in DETECTORS.items()]

@@ -5,10 +5,16 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <set>
+#include <string>
 #include <unistd.h>
+#include <utility>
+#include <vector>
 
 using namespace archsim;
 
@@ -37,6 +43,13 @@ std::string words_of(const std::function<void()>& act) {
         return problem.what();
     }
     return "";
+}
+
+double half_of_last_digit(double figure) {
+    double unit = 0.1;
+    while (std::abs(figure / unit - std::round(figure / unit)) > 1e-6)
+        unit /= 10;
+    return unit / 2;
 }
 
 } // namespace
@@ -90,6 +103,78 @@ TEST_CASE("every catalogue model imports, binds and has no unknown part", "[cata
         }
         CHECK(model->graph().complete());
     }
+}
+
+TEST_CASE(
+    "the catalogue has the networks that people run, each within 1 % of its published parameters and 3 % of "
+    "its MACs",
+    "[catalogue]") {
+    const std::vector<CatalogueEntry>& entries = laws::session().catalogue().entries();
+    CHECK(entries.size() >= 420);
+    std::set<std::string> names;
+    int without = 0; // networks of whose variant nobody published figures
+    for (const CatalogueEntry& entry : entries) {
+        INFO(entry.name);
+        CHECK(names.insert(entry.name).second);
+        CHECK(!entry.source.empty());
+        if (entry.file.empty())
+            continue;
+        if (!entry.published) {
+            ++without;
+            continue;
+        }
+        const PublishedFigures& published = *entry.published;
+        INFO(published.source);
+        CHECK(!published.source.empty());
+        CHECK((published.parameters > 0 || published.gmacs > 0 || entry.kind == "preprocessing"));
+        Bindings bindings;
+        bindings.dims = published.dims;
+        const auto model = laws::session().bind(laws::session().load(entry.name), 1, bindings);
+        // Rounded figures hold within half a unit of their last digit.
+        const double parameters = std::max(0.01, published.parameters_tolerance);
+        if (published.parameters > 0)
+            CHECK(model->graph().parameters() + entry.not_exported_parameters ==
+                  Approx(published.parameters).epsilon(parameters).margin(0));
+        if (published.gmacs > 0)
+            CHECK(model->graph().macs() / 1e9 ==
+                  Approx(published.gmacs).epsilon(0.03).margin(half_of_last_digit(published.gmacs)));
+    }
+    CHECK(without <= 2);
+}
+
+TEST_CASE("names that people type find their networks, whatever their case", "[catalogue]") {
+    const Catalogue& catalogue = laws::session().catalogue();
+    const std::pair<const char*, const char*> typed[] = {
+        {"facebook/detr-resnet-50", "detr-resnet50"},
+        {"openai/clip-vit-base-patch32", "clip-vit-b32"},
+        {"laion/clap-htsat", "clap"},
+        {"llava-1.5-7b-hf", "llava-1.5-7b"},
+        {"Qwen/Qwen2-0.5B-Instruct", "qwen2-0.5b"},
+        {"ViT", "vit_b_16"},
+        {"vit", "vit_b_16"},
+        {"MobileNetV3", "mobilenet_v3_large"},
+        {"bert", "bert-base"},
+        {"BERT", "bert-base"},
+        {"microsoft/resnet-50", "resnet50"},
+        {"openai/whisper-large-v3-turbo", "whisper-large-v3-turbo"},
+        {"yolov11n", "yolo11n"},
+        {"YOLOv8n-seg", "yolov8n-seg"},
+        {"yolov5n_seg", "yolov5n-seg"},
+        {"BAAI/bge-large-en-v1.5", "bert-large"},
+        {"qwen3-vl-30b-a3b-instruct", "qwen3-vl-30b-a3b"},
+    };
+    for (const auto& [name, wanted] : typed) {
+        INFO(name);
+        const CatalogueEntry* const entry = catalogue.find(name);
+        REQUIRE(entry != nullptr);
+        CHECK(entry->name == wanted);
+    }
+    // No alias hides behind another network's name or alias.
+    for (const CatalogueEntry& entry : catalogue.entries())
+        for (const std::string& alias : entry.aliases) {
+            INFO(entry.name << " as " << alias);
+            CHECK(catalogue.find(alias) != nullptr);
+        }
 }
 
 TEST_CASE("parameters equal the published figure, MACs agree within 0.2 % or its rounding", "[catalogue]") {

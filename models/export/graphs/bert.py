@@ -256,6 +256,20 @@ MORE = {
 }
 
 
+FURTHER = {
+    "bert-base": ["google-bert/bert-base-uncased", "bert", "BAAI/bge-base-en-v1.5", "thenlper/gte-base", "intfloat/e5-base-v2"],
+    "bert-large": [
+        "google-bert/bert-large-uncased",
+        "BAAI/bge-large-en-v1.5",
+        "thenlper/gte-large",
+        "intfloat/e5-large-v2",
+        "mixedbread-ai/mxbai-embed-large-v1",
+    ],
+    "distilbert-base": ["distilbert/distilbert-base-uncased", "distilbert"],
+    "bert-base-mlm": ["bert_base_uncased_hf"],
+}
+
+
 def entry(name):
     title, model_id, parameters, gmacs = ABOUT[name]
     c = CONFIGS[name]
@@ -267,7 +281,7 @@ def entry(name):
         kind="encoder",
         title=title,
         catalogue="language",
-        aliases=[model_id],
+        aliases=[model_id] + FURTHER.get(name, []),
         source=f"{model_id.removesuffix('-mlm')} config.json; {paper}",
         dims={"batch": 1, "sequence": 128},
         build=lambda: build(name, c),

@@ -23,6 +23,7 @@ TEXT = {"layers": 12, "hidden": 512, "heads": 8, "inner": 2048, "vocab": 49408, 
 PROJECTION = 512
 LARGE_VISION = {"layers": 24, "hidden": 1024, "heads": 16, "inner": 4096, "patch": 14, "image": 224}
 LARGE_TEXT = TEXT | {"hidden": 768, "heads": 12, "inner": 3072}
+FURTHER = {"clip-vit-b32": ["clip"], "clip-vit-b16": ["openai_clip"]}
 # name: (title, image encoder, text encoder, width of both embeddings, checkpoint, further names of image and text)
 MODELS = {
     "clip-vit-b32": ("CLIP ViT-B/32", VISION, TEXT, PROJECTION, "openai/clip-vit-base-patch32", [], []),
@@ -217,7 +218,7 @@ def entries(name):
             task="image-text-matching",
             kind="dual-encoder",
             title=title,
-            aliases=[checkpoint],
+            aliases=[checkpoint, checkpoint.split("/")[1]] + FURTHER.get(name, []),
             dims={"batch": 1, "sequence": 77},
             parts=[part("image", image), part("text", words), part("similarity", similarity)],
             note="one text per run; the other parts follow the batch",

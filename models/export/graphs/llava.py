@@ -146,7 +146,7 @@ def entries(name, title, checkpoint, paper, parameters, tiles, tokens):
             task="vision-language",
             kind="vision-language",
             title=title,
-            aliases=[checkpoint],
+            aliases=[checkpoint, checkpoint.split("/")[1]],
             dims={"batch": 1, "sequence": prompt, "past_sequence": 0, "image_tokens": tokens},
             parts=[part("vision tower", tower), part("projector", projector), part("language model", model)],
             llm=llm_facts(c),

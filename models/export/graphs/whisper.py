@@ -45,7 +45,7 @@ CONFIGS = {
 ABOUT = {
     "whisper-tiny": ("Whisper tiny", 37760640, ["openai/whisper-tiny"]),
     "whisper-base": ("Whisper base", 72593920, ["openai/whisper-base"]),
-    "whisper-small": ("Whisper small", 241734912, ["openai/whisper-small"]),
+    "whisper-small": ("Whisper small", 241734912, ["openai/whisper-small", "whisper_small", "whisper"]),
     "whisper-medium": ("Whisper medium", 769e6, ["openai/whisper-medium"]),
     "whisper-large-v2": ("Whisper large v2", 1550e6, ["openai/whisper-large-v2", "openai/whisper-large"]),
     "whisper-large-v3": ("Whisper large v3", 1550e6, ["openai/whisper-large-v3"]),

@@ -223,6 +223,50 @@ def yolov5_trunk(size):
     return Backbone(stem, channels, depths, C3), Neck(channels[2:], depths[0], C3, reduce=True), channels[2:]
 
 
+class NeckP6(nn.Module):
+    """YOLOv5's path aggregation over four levels, up to stride 64."""
+
+    def __init__(self, channels, depth):
+        super().__init__()
+        self.up = nn.Upsample(scale_factor=2, mode="nearest")
+        pairs = list(zip(channels, channels[1:]))  # the finer and the coarser of two levels
+        self.reduce = nn.ModuleList(conv(coarse, fine) for fine, coarse in pairs)
+        self.top = nn.ModuleList(C3(2 * fine, fine, depth, False) for fine, _ in pairs)
+        self.down = nn.ModuleList(conv(fine, fine, 3, 2) for fine, _ in pairs)
+        self.bottom = nn.ModuleList(C3(2 * fine, coarse, depth, False) for fine, coarse in pairs)
+
+    def forward(self, *maps):
+        x, reduced = maps[-1], []
+        for i in reversed(range(len(self.reduce))):
+            y = self.reduce[i](x)
+            reduced.insert(0, y)
+            x = self.top[i](torch.cat((self.up(y), maps[i]), 1))
+        outputs = [x]
+        for i, y in enumerate(reduced):
+            x = self.bottom[i](torch.cat((self.down[i](x), y), 1))
+            outputs.append(x)
+        return outputs
+
+
+class BackboneP6(Backbone):
+    def forward(self, x):
+        x = self.stem(x)
+        maps = []
+        for stage in self.stages:
+            x = stage(x)
+            maps.append(x)
+        return maps[1], maps[2], maps[3], self.sppf(maps[4])
+
+
+def yolov5_p6(size):
+    """With a fifth stage of as many channels as a larger network's fourth (yolov5n6 to yolov5x6)."""
+    channels, depths = YOLOV5[size]
+    channels = channels[:4] + (3 * channels[3] // 2, 2 * channels[3])
+    stem = conv(3, channels[0], 6, 2, padding=2)
+    backbone = BackboneP6(stem, channels, depths + (depths[0],), C3)
+    return Yolo(backbone, NeckP6(channels[2:], depths[0]), DetectV5(channels[2:]))
+
+
 def yolov5(size):
     backbone, neck, channels = yolov5_trunk(size)
     return Yolo(backbone, neck, DetectV5(channels))

@@ -219,7 +219,9 @@ struct Catalogue::State {
             text = *built_in;
         else
             text = memory.copy(std::string_view(read_text_file(file.string())));
+        constexpr std::size_t kBytesPerEntry = 400; // about
         const std::size_t before = listed.size();
+        listed.reserve(before + text.size() / kBytesPerEntry);
         if (list_plain(text, file, listed))
             return;
         listed.resize(before);

@@ -20,7 +20,7 @@ ARCHSIM_API std::optional<PrecisionConfig> format_of_file(const Graph& graph);
 /// `strict_fp32` asks for fp32.
 ARCHSIM_API PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32 = false);
 
-/// The conditions with the format that is meant: unchanged where one was named.
+/// The conditions with the formats that are meant, storage of weights among them.
 ARCHSIM_API Conditions settled(Conditions conditions, const Workload& workload);
 
 } // namespace archsim

@@ -1,6 +1,7 @@
 #pragma once
 // What ranks the devices of one model in a comparison of models, in every format.
 
+#include "archsim/ask/question.hpp"
 #include "archsim/report/compare_models_report.hpp"
 
 #include <span>
@@ -13,6 +14,9 @@ std::span<const Result> results_of(const ModelComparison& comparison, std::size_
 /// asks for.
 const Metric& order_of(const ModelComparison& comparison, std::span<const Result> results,
                        const CompareModelsView& view);
+
+/// What was asked of every device; of models with formats of their own that of none of them.
+Question asked_question(const ModelComparison& comparison);
 
 /// Commands that take the answer further: the mapping on the best device, why it beats the second, batches,
 /// load. Each can be pasted.

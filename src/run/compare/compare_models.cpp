@@ -26,14 +26,11 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
     std::vector<double> counts = request.device_counts;
     if (counts.empty())
         counts.push_back(request.conditions.devices);
-    std::vector<PrecisionConfig> formats; ///< of the models, each change
     for (const std::string& name : request.models) {
         Workload workload = request.workload;
         workload.model = session.load(name);
         comparison.models.push_back(session.facts(workload));
         Conditions settled_conditions = settled(request.conditions, workload);
-        if (formats.empty() || formats.back() != settled_conditions.precision)
-            formats.push_back(settled_conditions.precision);
         for (const std::string& hardware : request.hardware)
             for (const double devices : counts)
                 for (const std::string& stack : stacks) {
@@ -42,10 +39,6 @@ ModelComparison compare_models(const Session& session, CompareModelsRequest requ
                     conditions.stack = stack;
                     comparison.results.push_back(session.estimate(workload, hardware, conditions));
                 }
-    }
-    if (request.conditions.usual_precision && formats.size() == 1) { // else each model has its own
-        request.conditions.precision = formats.front();
-        request.conditions.usual_precision = false;
     }
     comparison.request = std::move(request);
     return comparison;

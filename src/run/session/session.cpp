@@ -106,7 +106,10 @@ Result Session::estimate(const Workload& workload, std::string_view device,
     hardware_->device(device); // names that do not exist are errors, not results
     if (!conditions.stack.empty())
         hardware_->runtime(conditions.stack);
-    return prepare(workload)->on(*this, device, settled(conditions, workload));
+    const std::shared_ptr<const Prepared> prepared = prepare(workload);
+    Result result = prepared->on(*this, device, settled(conditions, workload));
+    result.workload = prepared->workload();
+    return result;
 }
 
 std::shared_ptr<const ModelFacts> Session::facts(const Workload& workload) const {

@@ -87,10 +87,8 @@ PrecisionConfig usual_precision(const Workload& workload, bool strict_fp32) {
 }
 
 Conditions settled(Conditions conditions, const Workload& workload) {
-    if (!conditions.usual_precision)
-        return conditions;
-    conditions.usual_precision = false;
-    conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
+    if (!conditions.precision.named())
+        conditions.precision = usual_precision(workload, conditions.precision.strict_fp32);
     conditions.precision.weights = conditions.weights.value_or(conditions.precision.weights);
     conditions.weights.reset();
     return conditions;
